@@ -15,14 +15,14 @@ namespace ns3
 namespace
 {
 
-/// A packet starts on a wire.
+/// Handles PhyTxBegin: a packet starts on the wire.
 void
 Begin(std::shared_ptr<uint64_t> onWire, Ptr<const Packet> packet)
 {
     *onWire = packet->GetSize();
 }
 
-/// The wire is free.
+/// Handles PhyTxEnd: the wire is free.
 void
 End(std::shared_ptr<uint64_t> onWire, Ptr<const Packet>)
 {
@@ -45,7 +45,7 @@ DeviceQueues::Inspect(Ptr<NetDevice> device)
     {
         result.disc = control->GetRootQueueDiscOnDevice(device);
     }
-    // For a device without these trace sources, the packet on the wire is not counted.
+    // Connecting fails for devices without these trace sources; their wire counts 0 bytes.
     device->TraceConnectWithoutContext("PhyTxBegin", MakeBoundCallback(&Begin, result.onWire));
     device->TraceConnectWithoutContext("PhyTxEnd", MakeBoundCallback(&End, result.onWire));
     return result;

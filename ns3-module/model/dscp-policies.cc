@@ -17,7 +17,7 @@ constexpr uint32_t DSCPS = 64;
 
 /**
  * @param text any text
- * @return the same without spaces at its ends
+ * @return the text without leading and trailing spaces
  */
 std::string
 Trimmed(const std::string& text)
@@ -30,8 +30,8 @@ Trimmed(const std::string& text)
 }
 
 /**
- * @param text entries that are separated by commas
- * @return the entries; a comma in parentheses separates none
+ * @param text entries separated by commas
+ * @return the entries; commas in parentheses do not separate
  */
 std::vector<std::string>
 Entries(const std::string& text)
@@ -72,8 +72,8 @@ ReadDscp(const std::string& text, uint8_t& dscp)
 
 /**
  * @param text one entry
- * @param[out] policy what it says
- * @return false if it is not one
+ * @param[out] policy the parsed entry
+ * @return false if it is not a valid entry
  */
 bool
 ReadEntry(const std::string& text, DscpPolicy& policy)

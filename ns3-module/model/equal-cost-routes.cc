@@ -24,7 +24,7 @@ namespace
 
 /**
  * @param rates rates of links
- * @return weights in the same ratio; none if all are equal or one is unknown
+ * @return weights in the same ratio; empty if all are equal or one is unknown
  */
 std::vector<uint32_t>
 WeightsOf(const std::vector<uint64_t>& rates)
@@ -93,7 +93,8 @@ template <class F>
 bool
 EqualCostRoutesOf<F>::HasChoice()
 {
-    // Interface 0 is the loopback. Behind a shared channel there may be several routers.
+    // Interface 0 is the loopback. A node with one interface may still reach several routers,
+    // behind a shared channel.
     const uint32_t interfaces = m_ip->GetNInterfaces();
     if (interfaces != m_interfaces)
     {
@@ -109,7 +110,7 @@ uint64_t
 EqualCostRoutesOf<F>::GetDigest() const
 {
     uint64_t digest = m_source->GetDigest();
-    // Rates may change without a change of routes.
+    // The digest includes rates, because they may change without a route change.
     for (uint32_t interface = 1; interface < m_ip->GetNInterfaces(); interface++)
     {
         digest = digest * 31 + IpTopologyOf<F>::RateOf(m_ip->GetNetDevice(interface));
@@ -166,7 +167,7 @@ EqualCostRoutesOf<F>::LookUp(Address destination, Group& group)
     group.weights = WeightsOf(group.rates);
     if (hops == group.hops)
     {
-        // An address may have been added.
+        // The source address is looked up again: an address may have been added.
         for (std::size_t hop = 0; hop < hops.size(); ++hop)
         {
             group.routes[hop]->SetSource(F::SourceOf(m_ip, group.interfaces[hop], destination));

@@ -64,7 +64,7 @@ class EqualCostRoutesOf
      * @brief Looks up the next hops to a destination, or returns them from the cache.
      * @param destination an address
      * @param interval how often to re-read all routes of the node, for changes that the signature
-     * does not show; 0 for never
+     *        does not show; 0 for never
      * @param[out] changed true if they differ from those of an earlier call
      * @return the next hops; empty if the source has no route
      */

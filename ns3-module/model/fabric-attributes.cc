@@ -12,7 +12,7 @@
 
 #include <algorithm>
 
-// The attributes of a fabric's parts, which the core reads once, when the fabric is made.
+// Fabric's checks of attributes, which the core reads once, when the fabric is made.
 
 namespace ns3
 {
@@ -29,7 +29,7 @@ constexpr uint64_t PAUSE_FRAME = 64;
  * @param rateBps bits per second
  * @param delayPs from the last bit out to the queue at the other end, in ps
  * @param bytes a number of bytes
- * @return true if the wire holds no more whole bytes than these
+ * @return true if at most this number of whole bytes is in flight on the wire
  */
 bool
 HoldsAtMost(uint64_t rateBps, uint64_t delayPs, uint64_t bytes)
@@ -82,9 +82,9 @@ Fabric::CheckAttributes() const
 bool
 Fabric::HasHeadroomFor(uint32_t wireBytes) const
 {
-    // The rule `worst-case` of evenkeel (rust/engine/switching/pfc.rs): the frame of a class may
-    // wait for one of each other class. Classes without PFC, which drop packets by choice, have no
-    // headroom.
+    // The rule `worst-case` of evenkeel (rust/engine/switching/pfc.rs): a class's frame may wait
+    // for one frame of each other class. Classes without PFC have no headroom, because they may
+    // drop packets.
     const std::vector<FabricClass>& classes = GetClasses();
     const auto isProtected = [](const FabricClass& each) { return each.pfc; };
     const auto first = std::find_if(classes.begin(), classes.end(), isProtected);

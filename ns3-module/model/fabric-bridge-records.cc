@@ -39,7 +39,7 @@ VerdictOf(const Fabric& fabric)
     case Fabric::RUNNING:
         break;
     }
-    // Some messages have not completed, and no event is left.
+    // The calendar is empty, but some messages have not completed.
     return contract::Verdict::Stalled;
 }
 
@@ -157,7 +157,7 @@ Describe(const contract::Experiment& experiment, const contract::Core& core)
 contract::Measured
 Measure(Fabric& fabric)
 {
-    // NICs and ports decide late: what would have started by the end has started.
+    // NICs and ports decide late, so start everything that was due by the end.
     for (uint32_t host = 0; host < fabric.GetNNics(); ++host)
     {
         fabric.GetNic(host)->Settle(EndOf(fabric));

@@ -17,12 +17,12 @@ namespace ns3
 namespace
 {
 
-/// The kind of an event is in the bits of its rank from this one on.
+/// Position of the kind in a rank; the bits below it hold a number or a position.
 constexpr uint32_t KIND_SHIFT = 30;
 
 } // namespace
 
-/// The event of ns-3 at which the calendar runs its own events.
+/// The ns-3 event in which the calendar runs its own events.
 class FabricCalendar::Tick : public EventImpl
 {
   public:
@@ -34,7 +34,7 @@ class FabricCalendar::Tick : public EventImpl
     {
     }
 
-    /// Makes the event do nothing: ns-3's scheduler may hold it after the calendar is destroyed.
+    /// Disables the event: ns-3's scheduler may still hold it after the calendar is destroyed.
     void Detach()
     {
         m_calendar = nullptr;

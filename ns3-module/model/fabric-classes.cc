@@ -11,7 +11,7 @@
 #include <algorithm>
 #include <cstddef>
 
-// The methods of Fabric for traffic classes, and those that walk through queues.
+// Fabric's methods for traffic classes, and those that walk through queues.
 
 namespace ns3
 {

@@ -51,10 +51,9 @@ struct FabricClass
  * of IEEE 802.1Qbb. Control packets have class selector 7, DSCP 56, and priority 7. These are the
  * priorities that switches derive from the upper three bits of a DSCP.
  *
- * Three points are choices of evenkeel. Classes get their code points in
- * the order in which they are added. A code point that matches only the upper three bits does not
- * belong to the class. IP with class selector 6 or 7 is not preferred over 0, although section
- * 4.2.2.2 asks for it.
+ * Three points are choices of evenkeel. Classes get their code points in the order in which they
+ * are added. A code point that matches only the upper three bits does not belong to the class. IP
+ * with class selector 6 or 7 is not preferred over 0, although section 4.2.2.2 asks for it.
  */
 class FabricCodePoints
 {

@@ -47,7 +47,8 @@ FabricCoreBridge::PollTransmit(uint32_t host,
                                uint64_t& freePs,
                                FabricPacket& packet)
 {
-    // Beside IP a host is polled at the start of each packet, which may be before other events.
+    // While IP is queued, a host is polled at the start of each packet, which may precede other
+    // calls.
     m_nowPs = std::max(m_nowPs, nowPs);
     return m_core->poll_transmit(host, nowPs, freePs, packet);
 }
@@ -190,7 +191,7 @@ FabricCoreBridge::Route(uint32_t switchNumber,
     {
         slice = rust::Slice<const uint64_t>(loads->data(), loads->size());
     }
-    // To the policy an IP packet is data: Rust knows no other kind for it.
+    // Policies treat an IP packet as data, because Rust has no kind for IP.
     const FabricPacketKind kind = packet.kind;
     packet.kind = packet.IsIp() ? FabricPacketKind::DATA : kind;
     const uint32_t port = m_core->route(switchNumber, nowPs, packet, slice);

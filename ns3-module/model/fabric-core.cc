@@ -57,7 +57,7 @@ FabricHosts::PauseClass(uint32_t host, uint32_t trafficClass, bool paused)
                     "NICs");
 }
 
-// Equal senders come first equally often in evenkeel's core.
+// A fixed order by port. evenkeel's core draws the order, so that no sender is always first.
 uint32_t
 FabricSwitching::GetPlace(uint64_t /* nowPs */, uint32_t port) const
 {

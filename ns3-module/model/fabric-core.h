@@ -118,17 +118,14 @@ class FabricHosts
                                 uint32_t& plane,
                                 FabricPacket& packet);
     /**
-     * @brief Restarts the polling of a multi-port host after it received input. The caller has
-     * already
-     * polled every packet that could start before.
+     * @brief Restarts polling of a multi-port host, after input and after earlier packets are sent.
      * @param host number of the host
      * @param nowPs the time
      */
     virtual void PollAnew(uint32_t host, uint64_t nowPs);
     /**
      * @brief Chooses between RDMA and IP on the wire of a host with traffic classes, while IP
-     * packets
-     * are queued: a control packet of the host, or a packet of the class that is next.
+     * packets are queued: a control packet of the host, or a packet of the class that is next.
      *
      * A core without classes need not override this method, ChargeBeside and PauseClass. Without
      * ChargeBeside, IP has no share of its class.
@@ -175,8 +172,7 @@ class FabricHosts
     virtual bool HandlePacket(uint32_t host, uint64_t nowPs, const FabricPacket& packet) = 0;
     /**
      * @brief Wakes a host at the time that it requested, or after a message was posted. An early
-     * call
-     * has no effect.
+     * call has no effect.
      * @param host number of the host
      * @param nowPs the time
      * @return true if PollTouched, PollMessageEvent or verbs have something to return
@@ -205,8 +201,7 @@ class FabricHosts
      * @param bytes payload
      * @param startPs when it starts, not in the past
      * @param stream messages of one stream share queue pairs; with traffic classes, stream s
-     * belongs to
-     * class s / 2^24 - 1, and streams below 2^24 to the workload
+     *        belongs to class s / 2^24 - 1, and streams below 2^24 to the workload
      * @return number of the message
      */
     virtual uint32_t Post(uint32_t src,
@@ -245,16 +240,14 @@ class FabricSwitching
      * @brief Chooses the output port of a packet with the policy of the switch.
      *
      * The packet may also come from ns-3's IP stack (FabricPacketKind::IP), even in cores of
-     * scripts
-     * (FabricHelper::SetCoreFactory). An IP packet has src, dst, label (the hash of its flow),
-     * entropy,
-     * route and wireBytes, but no queue pair. evenkeel's core treats it as data.
+     * scripts (FabricHelper::SetCoreFactory). An IP packet has src, dst, label (the hash of its
+     * flow), entropy, route and wireBytes, but no queue pair. evenkeel's core treats it as data.
      *
      * @param switchNumber number of the switch
      * @param nowPs the time
      * @param packet the packet; its remaining route and the fields that policies write may change
-     * @param loads bytes queued at each port of the switch and on its wire, by number; null
-     *        unless the policy looks at queues
+     * @param loads bytes queued at each port of the switch and on its wire, by number; null unless
+     *        the policy looks at queues
      * @return number of the port within the switch; FABRIC_NO_PORT if no port leads to dst
      */
     virtual uint32_t Route(uint32_t switchNumber,
@@ -267,8 +260,7 @@ class FabricSwitching
      * @param switchNumber number of the switch
      * @param dst number of the host
      * @return number of the port within the switch; FABRIC_NO_PORT if there is not exactly one, or
-     * if
-     *         the policy must see every packet
+     *         if the policy must see every packet
      */
     virtual uint32_t OnlyPort(uint32_t switchNumber, uint32_t dst) = 0;
     /// @return the position of a port's arrival among simultaneous arrivals, below 2^30

@@ -32,7 +32,7 @@ FabricFaults::FabricFaults(const std::vector<FabricFault>& faults, FabricSwitchi
         (fault.kind == FabricFault::DOWN ? m_outages : m_lossy).push_back(fault);
     }
     std::stable_sort(m_outages.begin(), m_outages.end(), ComesBefore);
-    // Outages of a link that overlap are merged.
+    // Merge overlapping outages of a link, which Loses relies on.
     std::vector<FabricFault> merged;
     for (const FabricFault& fault : m_outages)
     {
@@ -93,7 +93,7 @@ FabricFaults::Loses(uint32_t port, uint64_t startPs, uint64_t endPs)
                          [](const FabricFault& fault, uint32_t of) { return fault.link < of; });
     for (; lossy != m_lossy.end() && lossy->link == link; ++lossy)
     {
-        // Every fault draws, also after a loss, so that the number of draws does not depend on
+        // Every fault draws, even after a loss, so that the number of draws does not depend on
         // their outcomes.
         if (lossy->fromPs <= startPs && startPs < lossy->untilPs)
         {

@@ -19,7 +19,7 @@ constexpr uint32_t UNREACHED = std::numeric_limits<uint32_t>::max();
 /**
  * @param graph a graph
  * @param end an end of a link
- * @return its height (0 for a host, 1 plus the tier for a switch) and its number
+ * @return its height (0 for a host, tier + 1 for a switch) and its number
  */
 std::pair<uint32_t, uint32_t>
 RankOf(const FabricGraph& graph, const FabricEnd& end)
@@ -52,7 +52,7 @@ NameOfEnds(const FabricGraph& graph, const FabricLink& link)
 }
 
 /**
- * @brief Limits the tier of each switch to one more than that of its neighbours.
+ * @brief Limits the tier of each switch to one more than the lowest of its neighbours.
  * @param graph a graph
  * @return true if a tier changed
  */

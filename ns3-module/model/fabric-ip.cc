@@ -33,7 +33,7 @@ constexpr uint32_t SHORTEST = 64;
 /**
  * @tparam F IPv4 or IPv6
  * @param nic a NIC
- * @return true if a port of it is an interface of IP
+ * @return true if one of its ports is an IP interface
  */
 template <class F>
 bool
@@ -99,7 +99,7 @@ FabricIp::Take(uint32_t from,
     carried.marked = fields.isCapable ? 1 : 0;
     carried.SetTrafficClass(FabricCodePoints::ClassOf(fields.dscp, m_classes));
     carried.label = fields.hash;
-    // Where the source routes, this is the number of a path, of which switches take the remainder.
+    // With source routing this is a path number, which switches take modulo their number of paths.
     carried.entropy = static_cast<uint16_t>(evenkeelinternal::Mix(fields.hash, 1));
     carried.route = carried.entropy;
     carried.wireBytes = static_cast<uint16_t>(std::max(packet->GetSize() + ETHERNET, SHORTEST));
@@ -190,7 +190,7 @@ FabricIp::FindNextHop(uint32_t from,
                                    : FindGateway<Ipv6Family>(from, plane, packet)));
     };
     const uint32_t host = find();
-    // An address may be assigned at any time.
+    // Read the addresses again for an unknown one: it may have been assigned since.
     return host == FABRIC_NO_PORT && ReadAddresses() ? find() : host;
 }
 
@@ -222,7 +222,7 @@ FabricIp::FindHost(const Key& key) const
 bool
 FabricIp::ReadAddresses()
 {
-    // Calls before the run, which all have the same time, read them each time.
+    // Before the run all calls have the same time, so each of them reads the addresses.
     const int64_t now = Simulator::GetEventCount() == 0 ? -1 : Simulator::Now().GetTimeStep();
     if (now >= 0 && now == m_readAt)
     {

@@ -79,8 +79,7 @@ class FabricIp
 
     /**
      * @brief Accepts a packet from a protocol stack. Aborts with a message if two hosts of a plane
-     * have
-     * the same address when the addresses are read.
+     * have the same address when the addresses are read.
      * @param from the sending host
      * @param plane the plane of the sending port
      * @param packet the packet, from the IP header on

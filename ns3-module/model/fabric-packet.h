@@ -119,8 +119,7 @@ struct FabricPacket
     }
 
     /// @return the traffic class of data, IP and PFC frames; 0 for other control packets and
-    /// without
-    ///         classes
+    ///         without classes
     uint32_t GetTrafficClass() const
     {
         return IsControl() && !IsFlowControl() ? 0 : ack >> CLASS_SHIFT;

@@ -26,7 +26,7 @@ constexpr uint32_t NO_POOL = 0xffffffff;
 uint64_t
 PartOf(uint64_t value, uint64_t numerator, uint64_t denominator)
 {
-    // Quotient and remainder are multiplied separately, because value x numerator may overflow.
+    // Multiply quotient and remainder separately, because value x numerator may overflow.
     const uint64_t whole = value / denominator;
     const uint64_t rest = value % denominator;
     return whole * numerator + rest * numerator / denominator;
@@ -104,7 +104,7 @@ FabricPfc::Add(uint32_t link, uint64_t bytes, uint32_t trafficClass)
         m_pools[ingress.pool].used += std::min(bytes, after - ingress.limits.reserve);
     }
     const bool full = ingress.inHeadroom > 0 || ingress.GetShared() >= GetThreshold(ingress);
-    // One frame per change of state, where the other end stays paused until it is resumed.
+    // Without expiry, one frame per change of state is enough: the link stays paused until resumed.
     if ((ingress.paused && !m_rules.repeats) || !full || !ingress.isProtected)
     {
         return NOTHING;

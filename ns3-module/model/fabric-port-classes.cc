@@ -8,7 +8,7 @@
 
 #include <algorithm>
 
-// The methods of a port for traffic classes, and for pauses, which are those of a class.
+// FabricPort's methods for traffic classes, and for pauses, which apply to a class.
 
 namespace ns3
 {
@@ -83,7 +83,7 @@ FabricPort::PopNextClass()
 void
 FabricPort::PassTurn(const FabricPacket& packet)
 {
-    // Its class has the turn as if the packet had been queued.
+    // Make the scheduler state the same as if the packet had been queued.
     FabricSwitching& switching = m_fabric->GetSwitching();
     const uint32_t trafficClass = packet.GetTrafficClass();
     switching.ChooseClass(m_id, FabricClassQueues::BitOf(trafficClass));
@@ -118,7 +118,7 @@ FabricPort::SetPaused(uint64_t nowPs, FabricPfc::Order order, uint32_t trafficCl
     {
         return;
     }
-    // Another frame puts the end off: the event of the earlier one does nothing.
+    // A later frame extends the pause; the event of the earlier end then does nothing.
     const uint64_t time = m_fabric->GetSettings().pfcPauseTimePs;
     const uint64_t end = time < FABRIC_NEVER - nowPs ? nowPs + time : FABRIC_NEVER;
     m_pauseEnds[trafficClass] = paused ? end : FABRIC_NEVER;

@@ -12,7 +12,7 @@
 #include "ns3/simulator.h"
 #include "ns3/uinteger.h"
 
-// The port as a device of its node: attributes, trace sources, and the methods of NetDevice.
+// FabricPort as a device of its node: attributes, trace sources, and the NetDevice interface.
 
 namespace ns3
 {
@@ -181,8 +181,8 @@ FabricPort::AddLinkChangeCallback(Callback<void> callback)
 bool
 FabricPort::IsBroadcast() const
 {
-    // The hosts of a fabric are the neighbours of one subnet. With this, global routing takes the
-    // link for one to a subnet, and not for one to a router at its other end.
+    // The hosts of a fabric are neighbours in one subnet. A broadcast device makes global routing
+    // treat the link as one to a subnet instead of one to a router at its other end.
     return true;
 }
 
@@ -255,7 +255,8 @@ FabricPort::ReceiveIp(uint32_t slot)
         return false;
     }
     const FabricIp::Carried carried = m_fabric->GetIp().Deliver(m_pool->Remove(slot));
-    // In an event of the node: what the stack does may post, send and end, as in other devices.
+    // Deliver in a separate event of the node, as other devices do: the stack may then post, send
+    // or stop the simulation.
     Ptr<FabricPort> self(this);
     Simulator::ScheduleWithContext(m_node->GetId(), Time(0), [self, carried] {
         self->PassUp(carried);

@@ -23,7 +23,7 @@ NS_OBJECT_ENSURE_REGISTERED(FabricPort);
 namespace
 {
 
-/// Picoseconds per second, times the bits of a byte.
+/// Picoseconds per second, times 8 bits per byte.
 constexpr uint64_t PS_BITS = 8000000000000ULL;
 
 } // namespace
@@ -352,7 +352,7 @@ FabricPort::IsLostOnWire(const FabricPool::Slot& entry) const
     const uint32_t index = entry.aside.GetRateIndex();
     const uint64_t rate = index < m_rates.size() ? m_rates[index] : m_rate;
     const uint64_t start = entry.arrives - GetTimeAt(rate, entry.packet.wireBytes) - m_delay;
-    // The forwarding delay of the far switch is not time on the wire.
+    // The packet spends the far switch's forwarding delay inside the switch, not on the wire.
     return m_fabric->GetFaults().Loses(m_id, start, entry.arrives - m_forwarding);
 }
 
@@ -376,7 +376,8 @@ FabricPort::SetFaulty()
         return;
     }
     m_faulty = true;
-    // A script may let the link fail while packets are on the wire: all have its first rate.
+    // A script may add a failure while packets are on the wire. All of them have the port's first
+    // rate.
     for (uint32_t slot = m_wire.head; slot != FabricPool::NONE; slot = m_pool->Get(slot).next)
     {
         m_pool->Get(slot).aside.SetRateIndex(0);

@@ -104,15 +104,14 @@ class FabricPort : public NetDevice
      * @brief Returns the bytes that the link has carried in this direction.
      *
      * Ports decide late which packets start. This method first starts those that are due before
-     * now, so
-     * the result is exact at any time of a run and after Simulator::Stop. In a trace sink of the
-     * fabric, packets that start at that moment may be missing.
+     * now, so the result is exact at any time of a run and after Simulator::Stop. In a trace sink
+     * of the fabric, packets that start at that moment may be missing.
      *
      * @return bytes of the packets that have started, without gaps
      */
     uint64_t GetCarriedBytes();
     /// @return true while the far end pauses packets without priority, or at least one traffic
-    /// class
+    ///         class
     bool IsPaused() const;
     /**
      * @param trafficClass number of a traffic class; 0 without classes
@@ -185,8 +184,7 @@ class FabricPort : public NetDevice
     void HandlePauseEnd(uint64_t nowPs);
     /**
      * @brief Handles an event of this port: its first packet in flight arrives at the far end, or
-     * the
-     * wire becomes free.
+     * the wire becomes free.
      * @param nowPs the time
      */
     void HandleArrival(uint64_t nowPs);
@@ -255,8 +253,7 @@ class FabricPort : public NetDevice
      * @param nowPs the time
      * @param packet a packet
      * @return true if it would start immediately: the wire is free, no packet is queued before it,
-     * and
-     *         its queue is not paused
+     *         and its queue is not paused
      */
     bool IsClear(uint64_t nowPs, const FabricPacket& packet) const;
     /**
@@ -277,8 +274,7 @@ class FabricPort : public NetDevice
     void PushQueue(uint32_t slot);
     /**
      * @brief Inserts a PFC frame into the priority queue, behind earlier frames and before all
-     * other
-     * packets.
+     * other packets.
      * @param slot slot of the frame
      * @param before slot of the last of those frames; NONE without any
      */
@@ -327,8 +323,7 @@ class FabricPort : public NetDevice
     bool DropUnsent(Ptr<const Packet> packet);
     /**
      * @brief Passes an arrived IP packet to the node's protocol stack, in an event of the node at
-     * this
-     * time.
+     * this time.
      * @param slot slot of the packet
      * @return true if it is an IP packet
      */

@@ -5,8 +5,8 @@
 #define FABRIC_RECORDS_H
 
 // The records that a fabric and its core exchange. rust/bridge/world/records.rs declares the same
-// records, with the same fields in the same order. This header is plain C++11 without ns-3, as the
-// bridge is compiled.
+// records with the same field order. This header is plain C++11 without ns-3, because the bridge is
+// compiled that way.
 
 #include <cstdint>
 #include <limits>
@@ -17,10 +17,10 @@ namespace ns3
 /// The time of an event that never happens, in picoseconds.
 constexpr uint64_t FABRIC_NEVER = std::numeric_limits<uint64_t>::max();
 
-/// The number of no port, and of no host.
+/// Stands for no port or no host.
 constexpr uint32_t FABRIC_NO_PORT = std::numeric_limits<uint32_t>::max();
 
-/// The most ports of a NIC, and so the most planes of a fabric.
+/// Maximum number of ports per NIC, and so of planes per fabric.
 constexpr uint32_t FABRIC_MOST_PLANES = 32;
 
 /**

@@ -7,7 +7,7 @@
 
 #include <algorithm>
 
-// Ports decide late which packets start: what would have started by a time is started here.
+// Ports decide late which packets start. These methods start everything that is due by a time.
 
 namespace ns3
 {
@@ -28,7 +28,7 @@ Fabric::SettleBeforeNow(FabricPort& port) const
     {
         return;
     }
-    // What happens at this time may still pause or fail the link: packets that start now are left.
+    // Stop one picosecond before now: an event at this time may still pause or fail the link.
     uint64_t end = std::max<uint64_t>(m_calendar.Now(), 1) - 1;
     if (m_verdict == TIME_LIMIT)
     {

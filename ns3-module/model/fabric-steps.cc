@@ -16,7 +16,7 @@
 #include <utility>
 #include <vector>
 
-// The steps of failures: changes of links, of routing, and of what ends of links know.
+// Fabric's failure steps: changes of links, of routing, and of the state that link ends detect.
 
 namespace ns3
 {
@@ -65,7 +65,7 @@ Fabric::ChangeFailures(FabricFailures failures)
     m_faults = std::make_unique<FabricFaults>(failures.faults, *m_switching);
     if (m_started)
     {
-        // The steps that were there have events already.
+        // Steps that existed before have events already.
         std::multiset<uint64_t> known;
         for (uint32_t step = m_applied; step < m_steps.size(); ++step)
         {
@@ -119,7 +119,7 @@ Fabric::ApplyStep(uint64_t nowPs, uint32_t step)
         {
             if (nowPs > 0)
             {
-                // Ports decide late: packets that could start before now start at the old rate.
+                // Ports decide late: packets due before now still start at the old rate.
                 m_ports[port]->Settle(nowPs - 1);
             }
             m_ports[port]->ChangeRate(what.rateBps);
@@ -131,7 +131,7 @@ Fabric::ApplyStep(uint64_t nowPs, uint32_t step)
     {
         if (nowPs > 0)
         {
-            // Packets that could start before now are sent first.
+            // Packets due before now are sent before the NIC learns of the change.
             nic->Settle(nowPs - 1);
         }
     }
@@ -153,7 +153,7 @@ Fabric::FindInformed(const FabricStep& step) const
     const FabricLink& link = m_core->GetGraph().links[step.link];
     for (const FabricEnd& end : {link.a, link.b})
     {
-        // A NIC with one port has no other to use instead.
+        // A NIC with one port has no other port to use.
         if (step.witness == FabricStep::ENDS && end.isHost && m_nics[end.number]->GetNPorts() > 1)
         {
             nics.push_back(m_nics[end.number]);

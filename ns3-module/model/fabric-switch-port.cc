@@ -114,7 +114,7 @@ FabricSwitchPort::StartNext()
             order = pfc->Remove(link, bytes, trafficClass);
         }
     }
-    // Marking precedes the trace, so that sinks see the mark.
+    // Mark before tracing, so that sinks see the mark.
     MarkIf(DEQUEUE, slot);
     if (!m_dequeueTrace.IsEmpty())
     {
@@ -145,7 +145,7 @@ FabricSwitchPort::Enqueue(uint64_t nowPs, uint32_t slot)
     }
     if (IsClear(nowPs, packet))
     {
-        // The queue is empty: the packet is never stored.
+        // Fast path: the queue is empty, so the packet is never stored.
         if (m_classes && !packet.Has(FabricPacket::PRIORITY))
         {
             PassTurn(packet);
@@ -192,7 +192,7 @@ FabricSwitchPort::Admits(uint64_t nowPs, uint32_t slot)
     }
     if (const FabricPfc* pfc = m_fabric->GetPfc())
     {
-        // A packet without priority counts at its ingress link.
+        // PFC counts a packet without priority at its ingress link.
         return priority || !entry.aside.HasIngress() ||
                pfc->Admits(entry.aside.GetIngress(), bytes, entry.packet.GetTrafficClass());
     }
@@ -200,8 +200,8 @@ FabricSwitchPort::Admits(uint64_t nowPs, uint32_t slot)
     {
         return m_waitingBytes[GetQueue(entry.packet.flags)] + bytes <= settings.bufferBytes;
     }
-    // The count includes packets that could have started by now, because ports decide late; near
-    // the limit every port starts them first.
+    // Ports decide late, so the count may include packets that could have started by now. Near the
+    // limit, start them first at every port.
     if (m_switch->GetBufferedBytes() + bytes > settings.bufferBytes)
     {
         m_switch->Settle(nowPs);
@@ -296,7 +296,7 @@ FabricSwitchPort::SendFrameBack(uint64_t nowPs,
                                 FabricPfc::Order order,
                                 uint32_t trafficClass)
 {
-    // The link ends at this switch, so its other direction starts here.
+    // The link ends at this switch, so the port of its other direction is here too.
     auto& back = static_cast<FabricSwitchPort&>(m_fabric->GetPort(link ^ 1));
     back.SendFrame(nowPs, order, trafficClass);
 }
@@ -316,7 +316,7 @@ FabricSwitchPort::SendFrame(uint64_t nowPs, FabricPfc::Order order, uint32_t tra
         }
         if (packet.GetTrafficClass() == trafficClass)
         {
-            // The newest frame replaces a queued one of its class.
+            // The newest frame of a class replaces a queued one.
             packet.kind = kind;
             packet.sack = m_waitingBytes[1];
             return;
@@ -330,7 +330,7 @@ FabricSwitchPort::SendFrame(uint64_t nowPs, FabricPfc::Order order, uint32_t tra
     frame.sack = m_waitingBytes[1];
     frame.SetTrafficClass(trafficClass);
     const uint32_t slot = m_pool->Insert(frame);
-    // Frames of other classes go first, though their start may be an event that is still to come.
+    // Queued frames of other classes go first, even if their start event is still to come.
     if (m_free <= nowPs && before == FabricPool::NONE)
     {
         if (order == FabricPfc::PAUSE)

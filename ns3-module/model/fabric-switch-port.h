@@ -32,23 +32,23 @@ class FabricSwitchPort : public FabricPort
      * @param owner the switch
      */
     void SetSwitch(FabricSwitch* owner);
-    /// Determines whether its link leads to a host; must be called after Join.
+    /// Determines whether the link leads to a host; must be called after Join.
     void InspectEnd();
     /**
-     * @brief Handles a packet that leaves the switch by this port: the packet starts, is enqueued,
-     * or is dropped.
+     * @brief Handles a packet that leaves the switch through this port: starts, enqueues or drops
+     * it.
      * @param nowPs the time
      * @param slot slot of the packet
      */
     void Enqueue(uint64_t nowPs, uint32_t slot);
     /**
-     * @brief Starts every queued packet that could start by now.
+     * @brief Starts every queued packet that is due by now.
      * @param nowPs the time
      */
     void StartDue(uint64_t nowPs);
     /**
-     * @param nowPs the time; every packet that could start by then has started
-     * @return bytes in the queues, plus those of the packet that occupies the wire
+     * @param nowPs the time; every packet that is due by then has started
+     * @return queued bytes, plus those of the packet that occupies the wire
      */
     uint64_t GetLoadAt(uint64_t nowPs) const;
 
@@ -61,7 +61,7 @@ class FabricSwitchPort : public FabricPort
     void DoDispose() override;
 
   private:
-    /// The time at which the queue length determines whether a packet is marked.
+    /// The point at which the queue length decides whether a packet is marked.
     enum MarkPoint
     {
         ENQUEUE, //!< when the packet is enqueued
@@ -78,7 +78,7 @@ class FabricSwitchPort : public FabricPort
     void StartWaiting(uint64_t nowPs);
     /**
      * @param nowPs the time
-     * @param slot slot of a packet that cannot start at once
+     * @param slot slot of a packet that cannot start immediately
      * @return true if there is room for it
      */
     bool Admits(uint64_t nowPs, uint32_t slot);
@@ -90,11 +90,11 @@ class FabricSwitchPort : public FabricPort
     bool Trims(uint32_t slot);
     /**
      * @param bytes of a header
-     * @return true if the limit of trimmed packets has room for it
+     * @return true if the queue limit of trimmed packets has room for it
      */
     bool HasHeaderRoom(uint64_t bytes) const;
     /**
-     * @brief Marks a data packet if marking is set to this point and the queue is long enough.
+     * @brief Marks a data packet if the switch marks at this point and the queue is long enough.
      * @param point enqueue or dequeue
      * @param slot slot of the packet
      */
@@ -106,14 +106,14 @@ class FabricSwitchPort : public FabricPort
      */
     void AccountEnqueue(uint64_t nowPs, uint32_t slot);
     /**
-     * @brief Sends a frame of priority flow control (PFC) by this port.
+     * @brief Sends a PFC frame through this port.
      * @param nowPs the time
      * @param order the order of the frame
      * @param trafficClass the class of the frame
      */
     void SendFrame(uint64_t nowPs, FabricPfc::Order order, uint32_t trafficClass);
     /**
-     * @brief Sends a frame of priority flow control (PFC) back to the sender of a packet.
+     * @brief Sends a PFC frame back to the sender of a packet.
      * @param nowPs the time
      * @param link the port that sent the packet
      * @param order the order of the frame

@@ -31,7 +31,7 @@ NS_OBJECT_ENSURE_REGISTERED(FabricSwitch);
 namespace
 {
 
-/// The cache has no entry for a host yet.
+/// Cache value of a host that has not been looked up.
 constexpr uint32_t UNKNOWN = FABRIC_NO_PORT - 1;
 
 } // namespace
@@ -187,7 +187,7 @@ FabricSwitch::DescribeSettings() const
     const char* at = m_ecnAtDequeue ? "dequeue" : "enqueue";
     if (!m_ecn)
     {
-        // No queue reaches this step: packets are never marked.
+        // No queue reaches this threshold, so packets are never marked.
         text << "ecn = { step = \"4GB\" }\n";
     }
     else if (m_ecnKmin == m_ecnKmax)

@@ -20,11 +20,11 @@ class FabricSwitchPort;
 
 /**
  * @ingroup evenkeel
- * @brief A switch of a fabric, aggregated to its node, with a buffer and a load-balancing policy
+ * @brief A switch of a fabric, aggregated to its node. It has a buffer, and a load-balancing policy
  * that chooses the output port of every packet.
  *
- * FabricHelper::Finish reads the attributes; all switches of a fabric must have the same values. A
- * fabric that is made from a scenario ignores the attributes and uses the values of the scenario.
+ * FabricHelper::Finish reads the attributes, which must have the same values at all switches of a
+ * fabric. A fabric that is made from a scenario ignores them and uses the values of the scenario.
  */
 class FabricSwitch : public Object
 {
@@ -52,7 +52,7 @@ class FabricSwitch : public Object
     Ptr<FabricSwitchPort> GetPort(uint32_t number) const;
     /// @return bytes in its buffer
     uint64_t GetBufferedBytes() const;
-    /// @return the sections [switch] and [policy] of a scenario, from the attributes
+    /// @return the attributes as sections [switch] and [policy] of a scenario
     std::string DescribeSettings() const;
 
     // For the fabric; not for scripts.
@@ -71,11 +71,11 @@ class FabricSwitch : public Object
      */
     void Forward(uint64_t nowPs, uint32_t slot);
     /**
-     * @brief Starts every packet that could start by now, at every port.
+     * @brief Starts every packet that is due by now, at every port.
      * @param nowPs the time
      */
     void Settle(uint64_t nowPs);
-    /// Discards the cached ports towards hosts, after routing changed.
+    /// Invalidates the cached ports towards hosts, after a routing change.
     void DiscardRoutes();
 
     /**
@@ -100,22 +100,23 @@ class FabricSwitch : public Object
     void DoDispose() override;
 
   private:
-    /// Ends the program with the reason if the fabric has been made, which read the attributes.
+    /// Aborts with a message if the fabric has already been made: it reads the attributes only
+    /// once.
     void HandleAttribute();
     /**
      * @param tid the type
-     * @return the same with the attributes of buffers and marking
+     * @return the type with the attributes of buffers and marking added
      */
     static TypeId AddQueueAttributes(TypeId tid);
     /**
      * @param tid the type
-     * @return the same with the attributes of PFC, trimming and the policy
+     * @return the type with the attributes of PFC, trimming and the policy added
      */
     static TypeId AddPolicyAttributes(TypeId tid);
     /**
      * @param nowPs the time
      * @param packet a packet
-     * @return number of the port that it leaves by, or FABRIC_NO_PORT
+     * @return number of its output port, or FABRIC_NO_PORT
      */
     uint32_t Choose(uint64_t nowPs, FabricPacket& packet);
 
@@ -128,7 +129,7 @@ class FabricSwitch : public Object
 
     uint64_t m_bufferBytes{0};  //!< size of the buffer
     bool m_sharedBuffer{true};  //!< one buffer per switch, or one per port
-    uint64_t m_ecnKmin{0};      //!< no marking up to this
+    uint64_t m_ecnKmin{0};      //!< marking starts above this
     uint64_t m_ecnKmax{0};      //!< certain marking above this
     double m_ecnPmax{0};        //!< probability just below m_ecnKmax
     bool m_ecn{true};           //!< true to mark

@@ -14,11 +14,11 @@ namespace contract = evenkeel::contract;
 namespace
 {
 
-/// The end of an error message if the same call may succeed later.
+/// Suffix of error messages of calls that may succeed later.
 const std::string FULL = "(ENOMEM)";
 
 /**
- * @brief Calls a verb; an error of Rust becomes an exception of the standard library.
+ * @brief Calls a verb and converts an error from Rust to a standard exception.
  * @tparam Verb type of the function
  * @param verb the function that calls the verb
  * @return its result

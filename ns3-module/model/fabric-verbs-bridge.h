@@ -18,13 +18,13 @@ namespace ns3
 
 /**
  * @ingroup evenkeel
- * @brief Verbs of evenkeel's NICs, through the contract of rust/bridge/world/contract.rs.
+ * @brief Verbs of evenkeel's NICs, called through rust/bridge/world/contract.rs.
  */
 class FabricVerbsBridge : public FabricVerbs
 {
   public:
     /**
-     * @param core the hosts of the NICs; it must outlive this object
+     * @param core the hosts with the NICs; must outlive this object
      */
     explicit FabricVerbsBridge(evenkeel::contract::Core& core);
 

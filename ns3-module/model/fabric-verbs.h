@@ -14,11 +14,12 @@ namespace ns3
 
 /**
  * @ingroup evenkeel
- * @brief Verbs: an interface for the queue pairs that scripts use.
+ * @brief Verbs: the interface to the queue pairs of scripts.
  *
- * An invalid call throws an exception with the reason: std::runtime_error if a queue is full or all
- * numbers are in use, std::invalid_argument otherwise. Before the call, the caller must poll the
- * packets that the host could have sent by now; after it, its packets and its wake-up.
+ * An invalid call throws an exception that says why: std::runtime_error if a queue is full or no
+ * numbers are left, std::invalid_argument otherwise. Before a call, the caller must poll the
+ * packets that the host could have sent by now. After it, the caller must poll the host's new
+ * packets and its wake-up.
  */
 class FabricVerbs
 {
@@ -34,10 +35,10 @@ class FabricVerbs
      */
     virtual uint32_t CreateQp(uint32_t host, uint32_t peer, uint32_t stream) = 0;
     /**
-     * @brief Sets the number of a queue pair's peer.
+     * @brief Sets the peer's number of a queue pair.
      * @param host number of its host
      * @param qp its number
-     * @param peerQp number of the other end
+     * @param peerQp number of the queue pair at the other end
      */
     virtual void SetPeerQp(uint32_t host, uint32_t qp, uint32_t peerQp) = 0;
     /**
@@ -55,7 +56,7 @@ class FabricVerbs
      */
     virtual FabricQpState QueryQp(uint32_t host, uint32_t qp) const = 0;
     /**
-     * @brief Destroys a queue pair; work that has not completed is flushed.
+     * @brief Destroys a queue pair and flushes its incomplete work.
      * @param host number of its host
      * @param qp its number
      * @param nowPs the time

@@ -78,8 +78,8 @@ Fabric::DoDispose()
 void
 Fabric::UsePicoseconds()
 {
-    // ns-3 sets the resolution only once, and converts the times that exist by then. It is too late
-    // if the process has assembled a fabric with another resolution.
+    // ns-3 sets the resolution only once and converts the times that exist by then. It is too late
+    // if the process has already assembled a fabric with another resolution.
     if (Time::GetResolution() == Time::NS && !g_assembled)
     {
         Time::SetResolution(Time::PS);
@@ -140,7 +140,7 @@ Fabric::Assemble(std::unique_ptr<FabricCore> core,
     m_steps = m_core->GetDescription().steps;
     NoteAttributes();
     Simulator::ScheduleNow(&Fabric::Start, Ptr<Fabric>(this));
-    // Ports have a plain pointer to the fabric, which therefore lives until Simulator::Destroy.
+    // Ports have a raw pointer to the fabric, so keep it alive until Simulator::Destroy.
     Simulator::ScheduleDestroy(&Object::Dispose, Ptr<Fabric>(this));
 }
 
@@ -286,10 +286,11 @@ Fabric::ReportEvents(uint64_t nowPs)
         NS_LOG_INFO("all messages and work requests completed at " << nowPs << " ps");
         m_verdict = COMPLETED;
         m_finishPs = nowPs;
-        // Ports decide late: what links have carried is exact from here on.
+        // Ports decide late: settle the switches so that the carried bytes of links are exact from
+        // here on.
         SettleSwitches(nowPs);
         m_finishedTrace(PicoSeconds(nowPs));
-        // A sink may have destroyed a queue pair, whose work is flushed.
+        // A sink may have destroyed a queue pair and thereby flushed its work.
         ReportCompletions();
         if (m_verdict == COMPLETED && m_stopWhenDone)
         {

@@ -34,11 +34,11 @@ class RoceBytes;
 
 /**
  * @ingroup evenkeel
- * @brief A fabric: its ports, switches and NICs, their events, and the core that decides for them.
+ * @brief A fabric: its ports, switches and NICs, their events, and the core that makes decisions.
  *
- * FabricHelper makes fabrics; scripts read the results and connect to the trace source Finished.
- * Simultaneous events have the same order as in evenkeel's own fabric (see FabricCalendar), so that
- * the results of both are equal to the picosecond.
+ * FabricHelper makes fabrics. Scripts read the results and connect to the trace source Finished.
+ * Simultaneous events have the same order as in evenkeel's own fabric (see FabricCalendar), so the
+ * results of both agree to the picosecond.
  */
 class Fabric : public Object, private FabricCalendar::Client
 {
@@ -75,13 +75,13 @@ class Fabric : public Object, private FabricCalendar::Client
     /**
      * @brief Sets ns-3's time resolution to picoseconds.
      *
-     * It must be called before anything else makes times or events; FabricHelper calls it. A fabric
-     * is exact at any resolution, but the times of trace sinks have ns-3's resolution.
+     * It must be called before anything else creates times or events; FabricHelper calls it. A
+     * fabric is exact at any resolution, but the times in trace sinks have ns-3's resolution.
      */
     static void UsePicoseconds();
 
     /**
-     * @brief Connects the parts of the fabric; FabricHelper calls it.
+     * @brief Connects the components of the fabric; FabricHelper calls it.
      * @param core the core of the fabric
      * @param nics by number of host
      * @param switches by number
@@ -98,20 +98,20 @@ class Fabric : public Object, private FabricCalendar::Client
     Verdict GetVerdict() const;
     /// @return when the last message completed
     Time GetFinishTime() const;
-    /// @return the same in picoseconds, at any resolution of ns-3's time
+    /// @return when the last message completed, in picoseconds at any time resolution of ns-3
     uint64_t GetFinishPs() const;
-    /// @return counts of packets
+    /// @return the packet counters
     const Counters& GetCounters() const;
 
-    /// @return the traffic classes of data, by number; none if data has one queue
+    /// @return the traffic classes of data, by number; empty if data has one queue
     const std::vector<FabricClass>& GetClasses() const
     {
         return m_core->GetDescription().classes;
     }
 
     /**
-     * @brief Finds a stream for RdmaNic::PostMessage whose messages are of a traffic class. Ends
-     * the program with the reason if there is no such class.
+     * @brief Finds a stream of a traffic class for RdmaNic::PostMessage. Aborts with a message if
+     * there is no such class.
      * @param trafficClass name of the class
      * @param stream messages of one stream and one class share queue pairs; below 2^23
      * @return the stream
@@ -119,7 +119,7 @@ class Fabric : public Object, private FabricCalendar::Client
     uint32_t GetStreamIn(const std::string& trafficClass, uint32_t stream = 0) const;
     /**
      * @param trafficClass number of a class
-     * @return its data packets that were dropped, which GetCounters includes
+     * @return its dropped data packets, which GetCounters includes
      */
     uint64_t GetDataDroppedOf(uint32_t trafficClass) const;
     /// @return pause and resume frames in order of time
@@ -138,29 +138,29 @@ class Fabric : public Object, private FabricCalendar::Client
      * @return its NIC
      */
     Ptr<RdmaNic> GetNic(uint32_t host) const;
-    /// @return the maximum of the bytes in the queues of a switch port
+    /// @return the maximum queue length over all switch ports, in bytes
     uint32_t GetQueueBytesMax() const;
     /// @return number of events so far
     uint64_t GetEventCount() const;
     /// @return the time of the last event, in picoseconds
     uint64_t GetNowPs() const;
-    /// @return number of data packets in queues and on wires; this walks through all of them
+    /// @return number of data packets in queues and on wires; takes time linear in that number
     uint64_t CountDataInFlight() const;
-    /// @return the same of IP packets, those that are about to be queued at NICs included
+    /// @return number of IP packets in queues and on wires, and about to be enqueued at NICs
     uint64_t CountIpInFlight() const;
     /**
-     * @brief Compares the headroom of priority flow control (PFC) with what packets need at worst:
-     * twice what the wire holds, three packets, and a pause frame with gaps.
+     * @brief Compares the headroom of priority flow control (PFC) with the worst case: twice the
+     * bytes on the wire, three packets, and a pause frame with gaps.
      *
-     * The default, worst-case headroom, suffices for RDMA's packets; those of IP may be longer.
+     * The default, worst-case headroom suffices for RDMA packets. IP packets may be longer.
      *
      * @param wireBytes length of the longest packet on the wire, in bytes
-     * @return false if PFC is on and the headroom of a link to a switch is less: it may drop such
-     *         packets; true without PFC, which has no headroom
+     * @return false if PFC is on and a link to a switch has less headroom, so that such packets may
+     *         be dropped; true without PFC, which needs no headroom
      */
     bool HasHeadroomFor(uint32_t wireBytes) const;
 
-    /// @return counts of IP packets, which GetCounters does not include but for hops
+    /// @return the IP packet counters; GetCounters counts only the hops of IP packets
     const FabricIpCounters& GetIpCounters() const
     {
         return m_ip->GetCounters();
@@ -186,7 +186,7 @@ class Fabric : public Object, private FabricCalendar::Client
         return *m_switching;
     }
 
-    /// @return verbs of the NICs; null if the core has none
+    /// @return the verbs of the NICs; null if the core has none
     FabricVerbs* GetVerbs() const
     {
         return m_verbs;
@@ -198,7 +198,7 @@ class Fabric : public Object, private FabricCalendar::Client
         return m_started;
     }
 
-    /// Ends the program with the reason if an attribute was changed after the fabric was made.
+    /// Aborts with a message if an attribute was changed after the fabric was made.
     void CheckAttributes() const;
 
     /// @return the settings of switches and links
@@ -209,8 +209,8 @@ class Fabric : public Object, private FabricCalendar::Client
 
     /**
      * @brief Sets a function that samples the fabric during the run.
-     * @param sampler called with the time in ps, before any start or arrival at that time; null for
-     *        none, which also cancels the scheduled samples
+     * @param sampler called with the time in ps, before any start or arrival at that time; null
+     *        removes it and cancels the scheduled samples
      */
     void SetSampler(std::function<void(uint64_t)> sampler);
     /**
@@ -244,24 +244,25 @@ class Fabric : public Object, private FabricCalendar::Client
     }
 
     /**
-     * @brief Checks that a failure can begin or end at a time; FailureHelper calls it. Ends the
-     * program with the reason if the time has passed, or the run has ended.
-     * @param call the call of the script
+     * @brief Checks that a failure can begin or end at a time; FailureHelper calls it. Aborts with
+     * a message if the time has passed or the run has ended.
+     * @param call name of the script's call, for the message
      * @param at the time
-     * @return the same in picoseconds; now, at any resolution of ns-3's time, if it is now
+     * @return the time in picoseconds, at least the fabric's current time
      */
     uint64_t ExpectAhead(const std::string& call, Time at) const;
     /**
-     * @param call the call of the script
-     * @param link a link; the program ends with the reason if it is in another fabric
+     * @brief Names a link. Aborts with a message if it is in another fabric.
+     * @param call name of the script's call, for the message
+     * @param link a link
      * @return its name in scenarios
      */
     std::string NameOf(const std::string& call, Ptr<FabricChannel> link) const;
     /**
      * @brief Adds failures of links, before or during the run; FailureHelper calls it.
      *
-     * Everything that follows is as if they had been declared before the fabric was made. Throws
-     * std::invalid_argument with the reason.
+     * From then on the run is the same as if they had been declared before the fabric was made.
+     * Throws std::invalid_argument with an explanation.
      *
      * @param sections sections [[failure]] of a scenario, none of which begins in the past
      */
@@ -269,7 +270,7 @@ class Fabric : public Object, private FabricCalendar::Client
     /**
      * @brief Ends all failures of some links that have begun; FailureHelper calls it.
      *
-     * Throws as AddFailures does, also if there are none.
+     * Throws std::invalid_argument as AddFailures does, and also if there are no such failures.
      *
      * @param target keys of a section [[failure]] that name the links
      * @param atPs when they end, not in the past
@@ -308,7 +309,7 @@ class Fabric : public Object, private FabricCalendar::Client
 
     /**
      * @brief Counts a data packet that arrived at an output port of a switch.
-     * @param waiting bytes without priority in its queue
+     * @param waiting queued bytes without priority that it found there
      */
     void CountArrival(uint64_t waiting)
     {
@@ -331,7 +332,7 @@ class Fabric : public Object, private FabricCalendar::Client
      */
     void RecordPause(uint64_t nowPs, uint32_t port, FabricPfc::Order order, uint32_t trafficClass);
     /**
-     * @brief Polls the events of the hosts, and reports them to NICs, queue pairs and trace sinks.
+     * @brief Polls the events of the hosts and reports them to NICs, queue pairs and trace sinks.
      * @param nowPs the time
      */
     void ReportEvents(uint64_t nowPs);
@@ -341,29 +342,29 @@ class Fabric : public Object, private FabricCalendar::Client
      */
     void RecordSent(const FabricPacket& packet);
     /**
-     * @brief Lets all packets of a port start that start before now, unless an event of the fabric
-     * is being handled, whose order this would change.
+     * @brief Starts all packets of a port that are due before now. Does nothing while an event of
+     * the fabric is being handled, because that would change the order of events.
      * @param port the port
      */
     void SettleBeforeNow(FabricPort& port) const;
     /**
-     * @brief Starts what starts by a time at every port of every switch, so that what links have
-     * carried is exact.
+     * @brief Starts every packet that is due by a time at every switch port, so that the carried
+     * bytes of links are exact.
      * @param nowPs the time in picoseconds
      */
     void SettleSwitches(uint64_t nowPs);
-    /// Sets the run to RUNNING, after a message or work was posted.
+    /// Sets the run to RUNNING again after a message or work was posted.
     void Reopen();
 
   protected:
     void DoDispose() override;
 
   private:
-    /// The number of the steps among the events of kind CONTROL. Each step has an event, of which
-    /// the first of a time applies all steps of that time: one that a script adds may precede
+    /// Number of the steps among the events of kind CONTROL. Each step has an event, but the first
+    /// event of a time applies all steps of that time. A script may have added a step that precedes
     /// others.
     static constexpr uint32_t STEP = 0;
-    /// The number of a sample: it follows all steps of its time.
+    /// Number of a sample. It is higher than STEP so that a sample follows all steps of its time.
     static constexpr uint32_t SAMPLE = 1;
 
     bool HandleEvent(uint64_t nowPs, FabricCalendar::Kind kind, uint32_t number) override;
@@ -375,16 +376,16 @@ class Fabric : public Object, private FabricCalendar::Client
      * @param end the port at the far end
      */
     void JoinPort(uint32_t number, FabricPort& port, FabricPort& end);
-    /// Ends the program if the description of the core has classes or memory that cannot be.
+    /// Aborts with a message if the core's description has invalid classes or PFC memory.
     void CheckClasses() const;
-    /// @return true if no message is open and its hosts have IP: the time limit, which is that of
-    ///         messages, ends a run without messages only if the hosts have no IP either
+    /// @return true if no message is incomplete and hosts use IP. The time limit applies to
+    ///         messages; it ends a run without messages only if no host uses IP
     bool HasOnlyIp() const;
     /// Reports completed and flushed work to queue pairs and trace sinks.
     void ReportCompletions();
-    /// Warns (NS_LOG) if an IP packet may be longer than the headroom of PFC allows for.
+    /// Logs a warning if the headroom of PFC is too small for the longest IP packet.
     void WarnOfMtu() const;
-    /// Keeps the attributes of NICs and switches, which the core has.
+    /// Remembers the attributes of NICs and switches that the core has read.
     void NoteAttributes();
     /// Starts all ports and NICs, and schedules the steps of failures.
     void Start();
@@ -395,7 +396,7 @@ class Fabric : public Object, private FabricCalendar::Client
      */
     void HandleControl(uint64_t nowPs, uint32_t number);
     /**
-     * @brief Replaces the failures of links by others with the same steps so far.
+     * @brief Replaces the failures of links. The steps applied so far must be the same.
      * @param failures the failures
      */
     void ChangeFailures(FabricFailures failures);
@@ -403,37 +404,37 @@ class Fabric : public Object, private FabricCalendar::Client
     void MarkFaulty();
     /**
      * @param step a step
-     * @return the NICs that detect by it that a port of theirs is dead, or works again
+     * @return the NICs that detect a dead or restored port in this step
      */
     std::vector<Ptr<RdmaNic>> FindInformed(const FabricStep& step) const;
     /**
-     * @brief Applies a step to wires, or informs policies, routing and NICs of it.
+     * @brief Applies a step to wires, or notifies policies, routing and NICs of it.
      * @param nowPs the time
      * @param step index of the step
      */
     void ApplyStep(uint64_t nowPs, uint32_t step);
 
     std::unique_ptr<FabricCore> m_core;         //!< the core
-    FabricHosts* m_hosts{nullptr};              //!< of the core
-    FabricSwitching* m_switching{nullptr};      //!< of the core
-    FabricVerbs* m_verbs{nullptr};              //!< of the core; null if it has none
-    FabricSettings m_settings;                  //!< of switches and links
+    FabricHosts* m_hosts{nullptr};              //!< hosts of the core
+    FabricSwitching* m_switching{nullptr};      //!< switches of the core
+    FabricVerbs* m_verbs{nullptr};              //!< verbs of the core; null if it has none
+    FabricSettings m_settings;                  //!< settings of switches and links
     FabricPool m_pool;                          //!< packets
     FabricCalendar m_calendar;                  //!< events
     std::unique_ptr<FabricIp> m_ip;             //!< IP packets; null before the fabric is made
     std::unique_ptr<FabricPfc> m_pfc;           //!< PFC; null if it is off
     std::unique_ptr<FabricFaults> m_faults;     //!< faults of links
-    std::vector<FabricStep> m_steps;            //!< of failures, by time
-    uint32_t m_applied{0};                      //!< number of steps so far
+    std::vector<FabricStep> m_steps;            //!< steps of failures, by time
+    uint32_t m_applied{0};                      //!< number of steps applied so far
     std::unique_ptr<RoceBytes> m_roceBytes;     //!< encodes packets for captures
     std::vector<FabricPort*> m_ports;           //!< by number
     std::vector<Ptr<RdmaNic>> m_nics;           //!< by host
     std::vector<Ptr<FabricSwitch>> m_switches;  //!< by number
     std::vector<Ptr<FabricChannel>> m_channels; //!< by link
-    std::vector<std::string> m_nicAttributes;   //!< of each NIC when the fabric was made
-    std::string m_switchAttributes;             //!< of every switch when the fabric was made
-    Counters m_counters;                        //!< counts of packets
-    std::array<uint64_t, FABRIC_MOST_CLASSES> m_droppedOf{}; //!< data packets, by traffic class
+    std::vector<std::string> m_nicAttributes;   //!< attributes of each NIC when the fabric was made
+    std::string m_switchAttributes;             //!< attributes of the switches when it was made
+    Counters m_counters;                        //!< packet counters
+    std::array<uint64_t, FABRIC_MOST_CLASSES> m_droppedOf{}; //!< dropped data, by class
     std::vector<Pause> m_pauses;                             //!< PFC frames that took effect
     std::function<void(uint64_t)> m_sampler;                 //!< samples the fabric
     Verdict m_verdict{RUNNING};                              //!< the state of the run

@@ -36,9 +36,10 @@ namespace ns3
 namespace evenkeelinternal
 {
 
-/// Adds 32 bits to a hash, of which each bit affects all bits (the finaliser of MurmurHash3).
+/// Adds 32 bits to a hash; each input bit affects all bits of the result (the finaliser of
+/// MurmurHash3).
 /// @param hash the hash so far
-/// @param value what is added
+/// @param value the bits to add
 /// @return the new hash
 inline uint32_t
 Mix(uint32_t hash, uint32_t value)
@@ -50,7 +51,7 @@ Mix(uint32_t hash, uint32_t value)
 }
 
 /// The parameter types of RouteInput, which takes its callbacks by value up to ns-3.38 and by
-/// reference later. With them, one override compiles with all versions.
+/// reference later. With these types, one override compiles with all versions.
 /// @tparam F the type of a pointer to the method
 template <class F>
 struct RouteInputTypes;
@@ -74,16 +75,16 @@ struct RouteInputTypes<R (C::*)(P, H, D, U, M, L, E)>
     using Error = E;     //!< callback for errors
 };
 
-/// The parameter types of the ns-3 that this module is built with.
+/// The parameter types in the ns-3 version that this module is built with.
 using RouteInput = RouteInputTypes<decltype(&Ipv4RoutingProtocol::RouteInput)>;
-/// The same for IPv6.
+/// The IPv6 parameter types in that version.
 using Ipv6RouteInput = RouteInputTypes<decltype(&Ipv6RoutingProtocol::RouteInput)>;
 
 } // namespace evenkeelinternal
 
 /**
  * @ingroup evenkeel
- * @brief What routing and policies need to know of IPv4.
+ * @brief The IPv4 types and operations that routing and policies need.
  */
 struct Ipv4Family
 {
@@ -97,7 +98,7 @@ struct Ipv4Family
     using RoutingHelper = Ipv4RoutingHelper;     //!< finds protocols
     using TableEntry = Ipv4RoutingTableEntry;    //!< a static route
 
-    /// @return the name of the protocol with a policy
+    /// @return the name of the routing protocol with a policy
     static std::string Name()
     {
         return "LoadBalancedRouting";
@@ -105,7 +106,7 @@ struct Ipv4Family
 
     /**
      * @param address an address
-     * @return a number for it, which another address hardly has
+     * @return a 64-bit fingerprint; different addresses rarely share one
      */
     static uint64_t Fingerprint(const Address& address)
     {
@@ -115,7 +116,7 @@ struct Ipv4Family
     /**
      * @param ip the IP of a node
      * @param interface an interface
-     * @param index number of an address of it
+     * @param index index of one of its addresses
      * @return the address
      */
     static Address AddressOf(Ptr<Ip> ip, uint32_t interface, uint32_t index)
@@ -126,7 +127,7 @@ struct Ipv4Family
     /**
      * @param ip the IP of a node
      * @param interface an interface
-     * @return the source address of packets that leave there
+     * @return the source address of packets that the node sends there
      */
     static Address SourceOf(Ptr<Ip> ip, uint32_t interface, Address)
     {
@@ -174,7 +175,8 @@ struct Ipv4Family
 
     /**
      * @param header the header of a packet
-     * @param own the packet, if the node sends it itself: the header may lack what its tag has
+     * @param own the packet if the node itself sends it: its tag may have a DSCP that the header
+     *        lacks
      * @return its DSCP
      */
     static uint8_t DscpOf(const Header& header, Ptr<const Packet> own)
@@ -186,7 +188,7 @@ struct Ipv4Family
 
 /**
  * @ingroup evenkeel
- * @brief What routing and policies need to know of IPv6.
+ * @brief The IPv6 types and operations that routing and policies need.
  */
 struct Ipv6Family
 {
@@ -200,7 +202,7 @@ struct Ipv6Family
     using RoutingHelper = Ipv6RoutingHelper;     //!< finds protocols
     using TableEntry = Ipv6RoutingTableEntry;    //!< a static route
 
-    /// @return the name of the protocol with a policy
+    /// @return the name of the routing protocol with a policy
     static std::string Name()
     {
         return "Ipv6LoadBalancedRouting";
@@ -208,7 +210,7 @@ struct Ipv6Family
 
     /**
      * @param address an address
-     * @return a number for it, which another address hardly has
+     * @return a 64-bit fingerprint; different addresses rarely share one
      */
     static uint64_t Fingerprint(const Address& address)
     {
@@ -220,7 +222,7 @@ struct Ipv6Family
     /**
      * @param ip the IP of a node
      * @param interface an interface
-     * @param index number of an address of it; that of the link is the first
+     * @param index index of one of its addresses; the link-local address is the first
      * @return the address
      */
     static Address AddressOf(Ptr<Ip> ip, uint32_t interface, uint32_t index)
@@ -229,15 +231,14 @@ struct Ipv6Family
     }
 
     /**
-     * An interface that was down has lost its global addresses, and then
-     * Ipv6::SourceAddressSelection stops the simulation in builds with assertions. Packets that
-     * leave there have a global address of another interface, as RFC 6724 (section 4) lets routers
-     * choose.
+     * An interface that was down has lost its global addresses, and Ipv6::SourceAddressSelection
+     * then stops the simulation in builds with assertions. Packets sent there get a global address
+     * of another interface instead, as RFC 6724 (section 4) permits routers.
      *
      * @param ip the IP of a node
      * @param interface an interface
      * @param destination an address
-     * @return the source address of packets to it that leave there
+     * @return the source address of packets to it that the node sends there
      */
     static Address SourceOf(Ptr<Ip> ip, uint32_t interface, Address destination)
     {
@@ -253,8 +254,8 @@ struct Ipv6Family
      * @param ip the IP of a node
      * @param interface an interface
      * @param destination an address
-     * @return the global address of the interface in the subnet of the destination, or else its
-     *         last; any if it has none
+     * @return the global address of the interface in the subnet of the destination; otherwise its
+     *         last global address; the any address if it has none
      */
     static Address GlobalAddressOf(Ptr<Ip> ip, uint32_t interface, Address destination)
     {
@@ -317,7 +318,7 @@ struct Ipv6Family
 
     /**
      * @param header the header of a packet
-     * @return the number of the protocol whose header follows; that of an extension in a fragment
+     * @return the number of the protocol whose header follows; in a fragment, that of the extension
      */
     static uint8_t ProtocolOf(const Header& header)
     {
@@ -326,7 +327,8 @@ struct Ipv6Family
 
     /**
      * @param header the header of a packet
-     * @param own the packet, if the node sends it itself: the header may lack what its tag has
+     * @param own the packet if the node itself sends it: its tag may have a DSCP that the header
+     *        lacks
      * @return its DSCP
      */
     static uint8_t DscpOf(const Header& header, Ptr<const Packet> own)

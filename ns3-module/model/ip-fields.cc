@@ -23,7 +23,7 @@ constexpr uint8_t TCP = 6;
 /// The protocol number of UDP (IANA).
 constexpr uint8_t UDP = 17;
 
-/// Length of the ports of TCP and UDP, with which their headers start.
+/// Length of the TCP and UDP ports at the start of their headers, in bytes.
 constexpr uint32_t PORTS = 4;
 
 /**
@@ -111,7 +111,7 @@ ReadAs(Ptr<const Packet> packet, IpFields& fields)
 /**
  * @tparam F IPv4 or IPv6
  * @param packet a packet with such a header
- * @return a copy with congestion experienced
+ * @return a copy marked as congestion experienced
  */
 template <class F>
 Ptr<Packet>
@@ -122,7 +122,7 @@ MarkAs(Ptr<const Packet> packet)
     copy->RemoveHeader(header);
     if constexpr (std::is_same_v<F, Ipv4Family>)
     {
-        // The sum of IPv4's header covers the mark.
+        // IPv4's header checksum covers the mark.
         if (Node::ChecksumEnabled())
         {
             header.EnableChecksum();

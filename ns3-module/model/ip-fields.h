@@ -15,17 +15,17 @@ namespace ns3
 
 /**
  * @ingroup evenkeel
- * @brief What a fabric reads of the headers of an IP packet, in host byte order.
+ * @brief The header fields of an IP packet that a fabric reads, in host byte order.
  */
 struct IpFields
 {
     Address destination;     //!< an Ipv4Address or an Ipv6Address
-    bool isMulticast{false}; //!< destination is for several hosts, broadcast included
+    bool isMulticast{false}; //!< true for multicast and broadcast destinations
     bool isCapable{false};   //!< ECN-capable transport (RFC 3168)
     uint8_t dscp{0};         //!< the code point of its service (RFC 2474)
-    /// Of addresses and protocol, and of the ports of TCP and UDP unless in a fragment. For IPv6 it
-    /// is of the flow label too, and the protocol is the next header: in a fragment, or before an
-    /// extension header, that of the extension, without ports.
+    /// Hash of addresses and protocol, and of TCP and UDP ports unless in a fragment. For IPv6 it
+    /// includes the flow label, and the protocol is the next header. In an IPv6 fragment, or before
+    /// an extension header, that is the extension, and ports are left out.
     uint32_t hash{0};
 
     /**
@@ -33,14 +33,14 @@ struct IpFields
      * @param packet the packet, which starts with its IP header
      * @param protocol EtherType: 0x0800 (IPv4) or 0x86DD (IPv6)
      * @param fields set to the fields
-     * @return false if it is no packet of IPv4 or IPv6
+     * @return false if it is not an IPv4 or IPv6 packet
      */
     static bool Read(Ptr<const Packet> packet, uint16_t protocol, IpFields& fields);
     /**
-     * @brief Sets ECN of a packet to congestion experienced (CE).
+     * @brief Marks a packet: sets its ECN field to congestion experienced (CE).
      * @param packet a packet that Read accepts
      * @param protocol EtherType, as for Read
-     * @return a copy with the mark
+     * @return a marked copy
      */
     static Ptr<Packet> Mark(Ptr<const Packet> packet, uint16_t protocol);
 };

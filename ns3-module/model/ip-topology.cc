@@ -18,18 +18,18 @@ namespace ns3
 namespace
 {
 
-/// Changes of interfaces and addresses of any node so far: one node's can change all routes.
+/// Changes of interfaces and addresses so far, over all nodes: one can affect every node's routes.
 uint64_t g_changes = 0;
 
-/// Bytes of a full packet on a link, for round trips.
+/// Length of a full packet on a link for round-trip times, in bytes.
 constexpr uint64_t FULL_PACKET = 1502;
-/// Bytes of an acknowledgement on a link, for round trips.
+/// Length of an acknowledgement on a link for round-trip times, in bytes.
 constexpr uint64_t ACKNOWLEDGEMENT = 54;
 
 /**
  * @param bytes length of a packet
  * @param rateBps rate of a link, not 0
- * @return the time that it takes to start
+ * @return its transmission time
  */
 Time
 TransmissionTime(uint64_t bytes, uint64_t rateBps)
@@ -152,7 +152,7 @@ IpTopologyOf<F>::DistancesTo(const std::vector<uint32_t>& to) const
     {
         const uint32_t id = queue.front();
         queue.pop_front();
-        // The path goes from the neighbour through this node, which has to forward it.
+        // Paths continue through this node only if it forwards packets.
         if (distances[id] > 0 && (!m_vertices[id].forwards || m_vertices[id].isHost))
         {
             continue;
@@ -203,7 +203,7 @@ IpTopologyOf<F>::GetBaseRtt()
     if (m_baseRtt.IsStrictlyNegative())
     {
         m_baseRtt = Time(0);
-        // The hosts of a switch have alike paths, so that one of them serves.
+        // The hosts of a switch have equivalent paths, so one of them is enough.
         std::vector<bool> seen(m_vertices.size(), false);
         for (const uint32_t host : m_hosts)
         {
@@ -222,7 +222,7 @@ template <class F>
 Time
 IpTopologyOf<F>::LongestRoundTrip(uint32_t from) const
 {
-    // By links first, and by time among the paths with the fewest links.
+    // Breadth-first: paths with the fewest links, and among them the fastest.
     const std::vector<uint32_t> distances = DistancesTo({from});
     std::vector<Time> times(m_vertices.size(), Time::Max());
     times[from] = Time(0);

@@ -19,10 +19,10 @@ namespace ns3
 
 /**
  * @ingroup evenkeel
- * @brief The nodes with IPv4, or IPv6, of a simulation and their links.
+ * @brief The IPv4 or IPv6 nodes of a simulation and their links.
  *
- * All routers share one, which is read when it is first needed and after changes of interfaces. A
- * node with one link is a host; the others are switches.
+ * All routers share one topology, which is read when first needed and again after an interface
+ * changes. A node with one link is a host; all others are switches.
  *
  * @tparam F IPv4 or IPv6
  */
@@ -33,9 +33,9 @@ class IpTopologyOf
     using Address = typename F::Address; //!< an address
     using Ip = typename F::Ip;           //!< the IP of a node
 
-    /// @return the topology of this simulation as it is now
+    /// @return the current topology of this simulation
     static IpTopologyOf& Get();
-    /// Makes everything that was read be read again: an interface or an address has changed.
+    /// Invalidates the topology because an interface or an address has changed.
     static void NoteChange();
     /// @return number of calls of NoteChange so far
     static uint64_t GetChanges();
@@ -47,16 +47,16 @@ class IpTopologyOf
     uint32_t EdgeOf(Address destination);
     /**
      * @param node id of a node
-     * @return switch tiers between it and the hosts: 0 at the edge, and for hosts
+     * @return switch tiers between it and the hosts; 0 for edge switches and hosts
      */
     uint8_t TierOf(uint32_t node);
     /// @return the longest round-trip time of a full packet between two hosts of the idle network;
-    /// 0 if it is unknown, because links do not have the attributes DataRate and Delay
+    ///         0 if it is unknown because links lack the attributes DataRate and Delay
     Time GetBaseRtt();
     /**
      * @param node id of a node
      * @param destination an address
-     * @return the neighbours of the node on shortest paths to it
+     * @return the next hops on shortest paths to it
      */
     std::vector<NextHopOf<F>> NextHops(uint32_t node, Address destination);
 
@@ -70,12 +70,12 @@ class IpTopologyOf
     /// One direction of a link.
     struct Edge
     {
-        uint32_t interface; //!< of the node
+        uint32_t interface; //!< outgoing interface
         uint32_t to;        //!< id of the neighbour
         Address gateway;    //!< address of the neighbour
         bool isUp;          //!< both interfaces are up
-        uint64_t rateBps;   //!< of the link; 0 if it is unknown
-        Time delay;         //!< of the link
+        uint64_t rateBps;   //!< link rate; 0 if unknown
+        Time delay;         //!< link delay
     };
 
     /// A node.
@@ -96,7 +96,7 @@ class IpTopologyOf
      */
     void ReadInterface(Ptr<Ip> ip, uint32_t interface, Vertex& vertex);
     /**
-     * @brief The number of links from every node to some nodes.
+     * @brief Computes the number of links from every node to the nearest of some nodes.
      * @param to ids of those nodes
      * @return the numbers by id; UNREACHABLE where there is no path
      */
@@ -115,8 +115,8 @@ class IpTopologyOf
     std::map<Address, uint32_t> m_owners;  //!< id of the node, by address
     std::vector<uint32_t> m_hostDistances; //!< links to the nearest host, by id
     std::unordered_map<uint32_t, std::vector<uint32_t>> m_distances; //!< by destination's id
-    Time m_baseRtt{-1};             //!< negative if it is not computed yet
-    uint64_t m_changes{UINT64_MAX}; //!< when it was read
+    Time m_baseRtt{-1};             //!< negative until computed
+    uint64_t m_changes{UINT64_MAX}; //!< changes when it was read
 };
 
 extern template class IpTopologyOf<Ipv4Family>;

@@ -40,7 +40,7 @@ void
 Ipv6LoadBalancedRouting::DoInitialize()
 {
     NS_LOG_FUNCTION(this);
-    // An unsupported policy ends the simulation before the first packet.
+    // Abort before the first packet if the policy is unsupported.
     MakeChoosers();
     Ipv6RoutingProtocol::DoInitialize();
 }
@@ -123,7 +123,7 @@ Ipv6LoadBalancedRouting::RouteOutput(Ptr<Packet> packet,
     {
         return nullptr;
     }
-    // Some transport protocols add their ports to the packet later, so ports are not used here.
+    // Do not use ports: some transport protocols add them to the packet only later.
     Ptr<Ipv6Route> route = FindRoute(nullptr, header, Ipv6Family::DscpOf(header, packet));
     if (!route)
     {
@@ -152,7 +152,7 @@ Ipv6LoadBalancedRouting::RouteInput(Ptr<const Packet> packet,
     const uint32_t interface = m_ip->GetInterfaceForDevice(device);
     if (m_ip->GetInterfaceForAddress(destination) >= 0 || !m_ip->IsForwarding(interface))
     {
-        // The next protocol handles both.
+        // The next protocol handles local delivery and multicast.
         return false;
     }
     Ptr<Ipv6Route> route = FindRoute(packet, header, Ipv6Family::DscpOf(header, nullptr));

@@ -12,14 +12,14 @@ namespace ns3
 /**
  * @ingroup evenkeel
  *
- * @brief A load-balancing policy of evenkeel among equal-cost next hops of IPv6.
+ * @brief An evenkeel load-balancing policy among equal-cost next hops of IPv6.
  *
  * It is LoadBalancedRouting for IPv6, with the same policies and attributes. Next hops come from
- * static routes or from shortest paths, because ns-3's global routing is of IPv4. It belongs above
+ * static routes or shortest paths, because ns-3's global routing supports only IPv4. Place it above
  * Ipv6StaticRouting in an Ipv6ListRouting (Ipv6LoadBalancedRoutingHelper makes the list).
  *
- * Flows are identified by addresses, next header and flow label, and the ports of TCP and UDP if
- * their header follows that of IPv6.
+ * Flows are identified by addresses, next header and flow label, and by the ports of TCP and UDP if
+ * their header directly follows the IPv6 header.
  */
 class Ipv6LoadBalancedRouting : public Ipv6RoutingProtocol, public RoutePolicy<Ipv6Family>
 {
@@ -63,8 +63,8 @@ class Ipv6LoadBalancedRouting : public Ipv6RoutingProtocol, public RoutePolicy<I
                            Time::Unit unit = Time::S) const override;
 
     /**
-     * @brief Signature of the trace source Choice.
-     * @param [in] packet the packet, without its IP header; null for one of this node's own
+     * @brief TracedCallback signature for Choice.
+     * @param [in] packet the packet, without its IP header; null if this node sends it
      * @param [in] header its IP header
      * @param [in] interface the chosen interface
      * @param [in] candidates number of next hops to choose from

@@ -40,7 +40,7 @@ void
 LoadBalancedRouting::DoInitialize()
 {
     NS_LOG_FUNCTION(this);
-    // An unsupported policy ends the simulation before the first packet.
+    // Abort before the first packet if the policy is unsupported.
     MakeChoosers();
     Ipv4RoutingProtocol::DoInitialize();
 }
@@ -107,7 +107,7 @@ LoadBalancedRouting::RouteOutput(Ptr<Packet> packet,
     {
         return nullptr;
     }
-    // Some transport protocols add their ports to the packet later, so ports are not used here.
+    // Do not use ports: some transport protocols add them to the packet only later.
     Ptr<Ipv4Route> route = FindRoute(nullptr, header, Ipv4Family::DscpOf(header, packet));
     if (!route)
     {
@@ -136,7 +136,7 @@ LoadBalancedRouting::RouteInput(Ptr<const Packet> packet,
     const uint32_t interface = m_ip->GetInterfaceForDevice(device);
     if (m_ip->IsDestinationAddress(destination, interface) || !m_ip->IsForwarding(interface))
     {
-        // Ipv4ListRouting does the local delivery, and the next protocol handles the rest.
+        // Ipv4ListRouting does local delivery; the next protocol handles the rest.
         return false;
     }
     Ptr<Ipv4Route> route = FindRoute(packet, header, Ipv4Family::DscpOf(header, nullptr));

@@ -18,22 +18,22 @@ namespace ns3
 /**
  * @ingroup evenkeel
  *
- * @brief A load-balancing policy of evenkeel among equal-cost next hops.
+ * @brief An evenkeel load-balancing policy among equal-cost next hops.
  *
- * It belongs above Ipv4GlobalRouting in an Ipv4ListRouting (LoadBalancedRoutingHelper makes the
- * list). For a packet with two or more equal-cost next hops in global routing, the policy chooses
+ * Place it above Ipv4GlobalRouting in an Ipv4ListRouting (LoadBalancedRoutingHelper makes the
+ * list). If global routing has two or more equal-cost next hops for a packet, the policy chooses
  * one; the next protocol of the list routes all other packets. If that protocol is global routing,
- * the packets with one next hop take it from here, because global routing searches its whole table
+ * packets with one next hop are routed here too, because global routing searches its whole table
  * for each packet.
  *
- * Policies have the names that `evenkeel list policies` prints. Policies of switches are available
- * (ecmp, switch-rr, switch-random, jsq, adaptive, drill, ofan, ...), and policies of senders that
- * need no feedback (spray, spray-rr, flowlet): the router acts for the sender and keeps its state
- * by flow. Other policies end the simulation with the reason.
+ * `evenkeel list policies` prints the names of the policies. Switch policies are available (ecmp,
+ * switch-rr, switch-random, jsq, adaptive, drill, ofan, ...), and those sender policies that need
+ * no feedback (spray, spray-rr, flowlet). For the latter, the router acts for the sender and keeps
+ * its state by flow. Other policies abort the simulation with a message.
  *
- * The attribute Routes names where next hops come from: global routing, static routes or shortest
- * paths. Those to a destination are looked up for its first packet, and again
- * after a change of routes or interfaces. A node with one link looks up nothing.
+ * The attribute Routes selects the source of next hops: global routing, static routes or shortest
+ * paths. The next hops to a destination are looked up for its first packet, and again after routes
+ * or interfaces change. A node with one link looks up nothing.
  */
 class LoadBalancedRouting : public Ipv4RoutingProtocol, public RoutePolicy<Ipv4Family>
 {
@@ -67,8 +67,8 @@ class LoadBalancedRouting : public Ipv4RoutingProtocol, public RoutePolicy<Ipv4F
                            Time::Unit unit = Time::S) const override;
 
     /**
-     * @brief Signature of the trace source Choice.
-     * @param [in] packet the packet, without its IP header; null for one of this node's own
+     * @brief TracedCallback signature for Choice.
+     * @param [in] packet the packet, without its IP header; null if this node sends it
      * @param [in] header its IP header
      * @param [in] interface the chosen interface
      * @param [in] candidates number of next hops to choose from

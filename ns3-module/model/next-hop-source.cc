@@ -23,9 +23,9 @@ using RouteList = std::list<Ipv4RoutingTableEntry*>;
 template <class F>
 using StaticList = std::list<std::pair<typename F::TableEntry*, uint32_t>>;
 
-// The public way to read a table is GetRoute(i), which walks to the i-th route: reading all takes
-// quadratic time. An explicit instantiation may name private members (C++17, 17.7.2
-// [temp.explicit]), by which the tables below are read in one pass.
+// The public way to read a table is GetRoute(i), which walks to the i-th route, so reading all
+// routes takes quadratic time. An explicit instantiation may name private members (C++17, 17.7.2
+// [temp.explicit]), which lets the functions below read the tables in one pass.
 
 /// @return the routes to hosts
 const RouteList& HostRoutesOf(const Ipv4GlobalRouting& routing);
@@ -115,7 +115,7 @@ PointerOf(const void* route)
     return reinterpret_cast<uintptr_t>(route);
 }
 
-/// The routes that Ipv4GlobalRouting computed.
+/// Next hops from the routes that Ipv4GlobalRouting computed.
 class GlobalSource : public NextHopSource
 {
   public:
@@ -162,7 +162,8 @@ class GlobalSource : public NextHopSource
         Signature signature{};
         if (m_routing)
         {
-            // Global routing replaces all routes when it computes them again.
+            // Global routing replaces all routes when it recomputes them, so a few addresses
+            // identify them.
             std::size_t at = 0;
             for (const RouteList* routes :
                  {&HostRoutesOf(*m_routing), &NetworkRoutesOf(*m_routing)})
@@ -197,7 +198,7 @@ class GlobalSource : public NextHopSource
     Ptr<Ipv4GlobalRouting> m_routing; //!< null if the node has none
 };
 
-/// Static routes with gateways: those with the longest prefix, and among them the lowest metric.
+/// Next hops from static routes with gateways: longest prefix first, then lowest metric.
 /// @tparam F IPv4 or IPv6
 template <class F>
 class StaticSource : public NextHopSourceOf<F>
@@ -255,7 +256,7 @@ class StaticSource : public NextHopSourceOf<F>
         {
             const StaticList<F>& routes = StaticRoutesOf(*m_routing);
             const auto& [route, metric] = routes.back();
-            // A route that replaces the last one may be at the same place in memory.
+            // A route that replaces the last one may have the same address in memory.
             signature = {routes.size(),
                          PointerOf(routes.front().first),
                          PointerOf(route),
@@ -279,10 +280,10 @@ class StaticSource : public NextHopSourceOf<F>
 
   private:
     /**
-     * @brief Several routes without gateways are networks of links that share a prefix, of which
-     * only one has the destination: they are not equal.
+     * @brief Discards next hops that are not equivalent: several routes without gateways are links
+     * that share a prefix, and only one of them has the destination.
      * @param hops next hops
-     * @return the same, or none if one of several has no gateway
+     * @return the next hops; empty if there are several and one has no gateway
      */
     static std::vector<Hop> WithoutLinks(std::vector<Hop> hops)
     {
@@ -299,7 +300,7 @@ class StaticSource : public NextHopSourceOf<F>
     Ptr<typename F::StaticRouting> m_routing; //!< null if the node has none
 };
 
-/// Shortest paths over all links, as Ipv4NixVectorRouting finds them.
+/// Next hops on shortest paths over all links, as in Ipv4NixVectorRouting.
 /// @tparam F IPv4 or IPv6
 template <class F>
 class ShortestPathSource : public NextHopSourceOf<F>
@@ -320,7 +321,7 @@ class ShortestPathSource : public NextHopSourceOf<F>
 
     typename NextHopSourceOf<F>::Signature GetSignature() override
     {
-        // Interfaces and addresses alone change paths, and are noticed as they change.
+        // Only interfaces and addresses change paths, and IpTopologyOf::NoteChange reports those.
         return {};
     }
 
@@ -334,11 +335,11 @@ class ShortestPathSource : public NextHopSourceOf<F>
 };
 
 /**
- * @brief The sources of both families.
+ * @brief Makes a source that both families support.
  * @tparam F IPv4 or IPv6
  * @param name "static" or "shortest-paths"
  * @param ip the IP of the node
- * @return the source; null if there is none of this name
+ * @return the source; null if the name is unknown
  */
 template <class F>
 std::unique_ptr<NextHopSourceOf<F>>
@@ -372,7 +373,7 @@ template <>
 std::unique_ptr<NextHopSourceOf<Ipv6Family>>
 NextHopSourceOf<Ipv6Family>::Make(const std::string& name, Ptr<Ipv6> ip)
 {
-    // The global routing of IPv6, which ns-3 has from 3.47 on, is not read yet.
+    // ns-3's global routing for IPv6, available from 3.47 on, is not supported yet.
     return MakeCommon<Ipv6Family>(name, ip);
 }
 

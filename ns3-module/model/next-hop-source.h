@@ -8,8 +8,8 @@
 
 #include "ns3/ptr.h"
 
-// ns-3.47 renamed this header. The new name is tried first, because an older ns-3 may be installed
-// in addition to the tree.
+// ns-3.47 renamed this header. The new name comes first, because an older ns-3 may be installed
+// system-wide.
 #if __has_include("ns3/global-routing.h")
 #include "ns3/global-routing.h"
 #else
@@ -34,7 +34,7 @@ template <class F>
 struct NextHopOf
 {
     uint32_t interface;          //!< interface to it
-    typename F::Address gateway; //!< its address; 0.0.0.0 or :: for the destination itself
+    typename F::Address gateway; //!< its address; 0.0.0.0 or :: if the destination is adjacent
 
     /**
      * @param other another next hop
@@ -48,7 +48,7 @@ struct NextHopOf
 
 /**
  * @ingroup evenkeel
- * @brief Where the equal-cost next hops of a node come from.
+ * @brief A source of equal-cost next hops for a node.
  * @tparam F IPv4 or IPv6
  */
 template <class F>
@@ -57,26 +57,26 @@ class NextHopSourceOf
   public:
     /// A next hop.
     using Hop = NextHopOf<F>;
-    /// Differs after almost every change of the routes, and takes constant time to obtain.
+    /// Changes with almost every change of the routes, and takes constant time to obtain.
     using Signature = std::array<uintptr_t, 6>;
 
     virtual ~NextHopSourceOf() = default;
 
     /**
      * @param destination an address
-     * @return the equal-cost next hops to it; none without a route
+     * @return the equal-cost next hops to it; empty without a route
      */
     virtual std::vector<Hop> Find(typename F::Address destination) = 0;
     /// @return the signature of the routes
     virtual Signature GetSignature() = 0;
-    /// @return a hash of all routes, which is read from them in one pass
+    /// @return a hash of all routes, computed by reading them all
     virtual uint64_t GetDigest() = 0;
 
     /**
      * @brief Makes the source of a node.
      * @param name "static", "shortest-paths", or, with IPv4, "global"
      * @param ip the IP of the node
-     * @return the source; null if there is none of this name
+     * @return the source; null if the name is unknown
      */
     static std::unique_ptr<NextHopSourceOf> Make(const std::string& name, Ptr<typename F::Ip> ip);
 };

@@ -15,19 +15,19 @@ namespace evenkeelinternal
 {
 
 /**
- * @brief An attribute whose object learns that it was set, because it reads it only once.
+ * @brief Attribute accessor that notifies the object, which reads the attribute only once.
  * @tparam T type of the object
  */
 template <class T>
 class NoticedAccessor : public AttributeAccessor
 {
   public:
-    /// What the object does when the attribute was set.
+    /// Method called after the attribute was set.
     using Notice = void (T::*)();
 
     /**
      * @param accessor reads and sets the attribute
-     * @param notice what the object does
+     * @param notice method called after the attribute was set
      */
     NoticedAccessor(Ptr<const AttributeAccessor> accessor, Notice notice)
         : m_accessor(accessor),
@@ -62,14 +62,14 @@ class NoticedAccessor : public AttributeAccessor
 
   private:
     Ptr<const AttributeAccessor> m_accessor; //!< reads and sets the attribute
-    Notice m_notice;                         //!< what the object does
+    Notice m_notice;                         //!< called after the attribute was set
 };
 
 /**
  * @tparam T type of the object
- * @param notice what the object does when the attribute was set
+ * @param notice method called after the attribute was set
  * @param accessor reads and sets the attribute
- * @return the same, with the notice
+ * @return an accessor that also calls notice
  */
 template <class T>
 Ptr<const AttributeAccessor>

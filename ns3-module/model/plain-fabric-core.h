@@ -16,12 +16,12 @@ namespace ns3
 
 /**
  * @ingroup evenkeel
- * @brief A small core in C++: NICs that send at line rate and acknowledge each packet, and switches
- * that hash.
+ * @brief A small core in C++. Its NICs send at line rate and acknowledge each packet, and its
+ * switches use ECMP hashing.
  *
- * Tests compare a fabric with this core to closed forms, and it is the baseline for the cost of the
- * calls into Rust. The NICs retransmit nothing: messages with a lost packet never complete. Tests
- * set faults, steps, marking and priority flow control.
+ * Tests compare a fabric with this core to closed forms, and benchmarks use it as the baseline for
+ * the cost of calls into Rust. The NICs never retransmit, so a message with a lost packet never
+ * completes. Tests set faults, steps, marking and priority flow control.
  */
 class PlainFabricCore : public FabricCore
 {
@@ -55,7 +55,7 @@ class PlainFabricCore : public FabricCore
      * @param poolSize shared memory of every switch, in bytes
      */
     void SetPfc(const FabricIngress& ingress, uint64_t poolSize);
-    /// Makes switches call Route for every packet, even if there is only one port.
+    /// Makes switches call Route for every packet, even with a single possible port.
     void DisableOnlyPorts();
 
   private:

@@ -16,8 +16,8 @@ namespace ns3
 
 /**
  * @ingroup evenkeel
- * @brief Small NICs in C++: they send at line rate, serve messages in round-robin order and
- * acknowledge each packet. They retransmit nothing.
+ * @brief Small NICs in C++. They send at line rate, serve messages in round-robin order,
+ * acknowledge each packet, and never retransmit.
  */
 class PlainFabricHosts : public FabricHosts
 {
@@ -25,7 +25,7 @@ class PlainFabricHosts : public FabricHosts
     /// The packet format of the NICs.
     struct Transport
     {
-        uint32_t payload{4096}; //!< bytes of a full packet
+        uint32_t payload{4096}; //!< payload of a full packet
         uint32_t header{62};    //!< bytes of headers and frame check sequence
         uint32_t ackBytes{64};  //!< length of an acknowledgement
     };
@@ -60,7 +60,7 @@ class PlainFabricHosts : public FabricHosts
     FabricQpCounts GetQpCounts() const override;
 
   private:
-    /// A message; its number also is that of its queue pair at the receiver.
+    /// A message. Its number is also the number of its queue pair at the receiver.
     struct Message
     {
         FabricFlow flow;          //!< its flow
@@ -98,7 +98,7 @@ class PlainFabricHosts : public FabricHosts
     std::vector<Host> m_hosts;               //!< by number
     std::vector<Message> m_messages;         //!< by number
     std::deque<FabricMessageEvent> m_events; //!< for PollMessageEvent
-    FabricNicCounters m_counters;            //!< of all hosts
+    FabricNicCounters m_counters;            //!< sums over all hosts
     uint64_t m_completed{0};                 //!< messages that completed
 };
 

@@ -15,10 +15,10 @@ namespace ns3
 namespace
 {
 
-/// By switch, the far ends of its links, in order of the links.
+/// Far ends of each switch's links, by switch, in the order of the links.
 using FarEnds = std::vector<std::vector<FabricEnd>>;
 
-/// The distance of a switch that a host does not reach.
+/// Distance of a switch that has no path to a host.
 constexpr uint32_t UNREACHED = std::numeric_limits<uint32_t>::max() - 1;
 
 /**

@@ -14,8 +14,8 @@ namespace ns3
 
 /**
  * @ingroup evenkeel
- * @brief Small switches in C++: a hash chooses among the ports on shortest paths, or, with
- * FabricSettings::looksAtQueues, the port with the shortest queue is chosen.
+ * @brief Small switches in C++. Among the ports on shortest paths they choose by hash, or, with
+ * FabricSettings::looksAtQueues, the port with the shortest queue.
  */
 class PlainFabricSwitching : public FabricSwitching
 {
@@ -51,9 +51,9 @@ class PlainFabricSwitching : public FabricSwitching
     bool Draw(uint64_t numerator, uint64_t denominator);
 
     FabricEcn m_ecn;        //!< marking at every port
-    bool m_onlyPorts{true}; //!< OnlyPort returns ports
-    uint64_t m_draw{1};     //!< state of the draws
-    /// By switch, then host: numbers of the ports on shortest paths.
+    bool m_onlyPorts{true}; //!< OnlyPort may return a port
+    uint64_t m_draw{1};     //!< state of the random generator
+    /// Ports on shortest paths, by switch, then host.
     std::vector<std::vector<std::vector<uint32_t>>> m_routes;
 };
 

@@ -11,13 +11,13 @@ namespace ns3
 
 /**
  * @ingroup evenkeel
- * @brief The parameters of a policy as lines of TOML.
+ * @brief Converts policy parameters to lines of TOML.
  *
  * The attributes Parameters of LoadBalancedRouting and PolicyParameters of FabricSwitch have one
- * format: keys of a scenario's section [policy], separated by semicolons or by line ends.
+ * format: keys of a scenario's section [policy], separated by semicolons or newlines.
  *
  * @param parameters such as 'gap = "50us"; other = 3'
- * @return the same with one key a line; semicolons in quotes stay
+ * @return the parameters, one key per line; semicolons in quotes are kept
  */
 inline std::string
 PolicyParameterLines(const std::string& parameters)

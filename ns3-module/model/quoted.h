@@ -12,7 +12,7 @@ namespace ns3
 
 /**
  * @ingroup evenkeel
- * @brief A text as a basic string of TOML 1.0, as sections of a scenario have it.
+ * @brief Quotes a text as a basic string of TOML 1.0, for sections of a scenario.
  * @param text any text in UTF-8
  * @return the text in quotes, with escapes for quotes, backslashes and control characters
  */

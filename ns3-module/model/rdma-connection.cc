@@ -94,7 +94,7 @@ RdmaConnection::Send(uint64_t bytes)
                        "RdmaConnection::Send",
                        "it is not connected: call RdmaConnection::Connect first");
     const uint32_t message = m_from->PostMessage(m_to, bytes, Time(0), m_stream);
-    // The NICs keep the connection, which a script may have dropped, until they report the message.
+    // The NICs keep the connection alive until they report the message; the script may drop it.
     const Ptr<RdmaConnection> kept(this);
     m_to->NotifyDelivery(message, MakeCallback(&RdmaConnection::HandleDelivery, kept));
     m_from->NotifyCompletion(message, MakeCallback(&RdmaConnection::HandleCompletion, kept));

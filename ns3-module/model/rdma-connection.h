@@ -17,12 +17,12 @@ namespace ns3
 
 /**
  * @ingroup evenkeel
- * @brief A connection from one NIC to another with queue pairs that only its own messages use.
+ * @brief A connection from one NIC to another, with queue pairs that only its own messages use.
  *
- * Without a splitter it has one queue pair at each end; a splitter creates more as it splits
+ * Without a splitter it has one queue pair at each end; a splitter creates more when it splits
  * messages. Messages are sent in the order in which they are posted. RdmaNic::PostMessage posts
- * messages that share queue pairs. The attribute Class is the traffic class of its messages. It
- * lives at least until its messages have completed.
+ * messages that share queue pairs instead. The attribute Class is the traffic class of its
+ * messages. A connection lives at least until its messages have completed.
  */
 class RdmaConnection : public Object
 {
@@ -58,7 +58,7 @@ class RdmaConnection : public Object
      * @param callback the callback
      */
     void SetCompletionCallback(RdmaNic::MessageCallback callback);
-    /// @return number of messages that are posted and not completed
+    /// @return number of posted messages that have not completed
     uint32_t GetOutstanding() const;
     /// @return number of the message stream
     uint32_t GetStream() const;

@@ -13,7 +13,7 @@
 
 #include <sstream>
 
-// The attributes and trace sources of a NIC, and the section of a scenario that attributes set.
+// RdmaNic's attributes and trace sources, and the section of a scenario made from the attributes.
 
 namespace ns3
 {

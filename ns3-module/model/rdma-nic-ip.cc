@@ -13,7 +13,7 @@
 #include <algorithm>
 #include <vector>
 
-// The methods of RdmaNic for the packets of ns-3's IP stack, which share its wires with RDMA.
+// RdmaNic's methods for packets of ns-3's IP stack, which share its wires with RDMA.
 
 namespace ns3
 {
@@ -35,7 +35,7 @@ RdmaNic::SendIpBy(uint32_t plane, Ptr<Packet> packet, uint16_t protocol)
                        "RdmaNic::Send",
                        "the fabric of this NIC has not been made, so that it carries no packets: "
                        "call FabricHelper::Finish before Simulator::Run");
-    // Without a link there is no fabric, as after the end of the simulation.
+    // There is no fabric without a link, or after the end of the simulation.
     const bool isOver = !m_fabric || (m_fabric->HasStarted() && !m_fabric->GetCalendar().IsOpen());
     FabricPacket header;
     if (isOver || packet->GetSize() > port.GetMtu() ||
@@ -45,7 +45,7 @@ RdmaNic::SendIpBy(uint32_t plane, Ptr<Packet> packet, uint16_t protocol)
     }
     port.m_macTxTrace(packet);
     m_entering.push_back(EnteringIp{plane, header});
-    // The packet joins its queue among the events of this time that are the NIC's.
+    // The packet is enqueued later at this time, in the defined order of the NIC's events.
     ScheduleWakeAt(m_fabric->GetCalendar().Now());
     return true;
 }

@@ -59,7 +59,7 @@ bool
 RdmaNicPort::Send(Ptr<Packet> packet, const Address& dest, uint16_t protocolNumber)
 {
     NS_LOG_FUNCTION(this << packet << dest << protocolNumber);
-    // Without a NIC, before AddPort or after the end of the simulation, it carries nothing.
+    // A port has no NIC before AddPort and after the end of the simulation; it then drops packets.
     return m_nic ? m_nic->SendIpBy(m_nic->PlaneOf(*this), packet, protocolNumber)
                  : DropUnsent(packet);
 }

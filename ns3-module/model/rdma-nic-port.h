@@ -13,10 +13,10 @@ class RdmaNic;
 
 /**
  * @ingroup evenkeel
- * @brief A further port of an RDMA NIC, in a plane of its own.
+ * @brief An additional port of an RDMA NIC, in its own plane.
  *
- * The RdmaNic is itself the device of its first port; RdmaNic::AddPort makes the others. Each has
- * its own link, wire and pauses, and the NIC decides what is sent by which.
+ * The RdmaNic is itself the device of its first port; RdmaNic::AddPort makes the others. Each port
+ * has its own link, wire and pauses. The NIC decides which port sends a packet.
  */
 class RdmaNicPort : public FabricPort
 {

@@ -13,7 +13,7 @@
 #include <algorithm>
 #include <array>
 
-// The methods of RdmaNic for several ports, each in a plane of its own.
+// RdmaNic's methods for several ports, each in its own plane.
 
 namespace ns3
 {
@@ -109,7 +109,7 @@ RdmaNic::SendDueOnPorts(uint64_t nowPs)
         free[plane] = port.m_free;
         paused |= port.m_paused ? 1U << plane : 0;
     }
-    // In order of time: RDMA is polled up to the first time at which IP can start.
+    // Keep the order of time: poll RDMA only up to the earliest time at which IP can start.
     while (true)
     {
         FabricPort* ip = FindPortForIp(nowPs);

@@ -13,7 +13,7 @@
 #include <stdexcept>
 #include <vector>
 
-// The methods of RdmaNic for the queue pairs of scripts.
+// RdmaNic's methods for the queue pairs of scripts.
 
 namespace ns3
 {
@@ -23,9 +23,9 @@ NS_LOG_COMPONENT_DEFINE("RdmaNicQueuePairs");
 namespace
 {
 
-/// The streams of queue pairs and connections by traffic class: those of class c begin at c + 1
-/// times this. Workloads and scripts use lower ones than the first. The Rust library has the same
-/// number in rust/bridge/world/classes.rs.
+/// Size of a traffic class's range of streams for queue pairs and connections. The range of class c
+/// begins at c + 1 times this; workloads and scripts use the streams below. The Rust library has
+/// the same number in rust/bridge/world/classes.rs.
 constexpr uint32_t STREAMS = 1U << 24;
 
 } // namespace
@@ -74,7 +74,7 @@ RdmaNic::UseVerbs(const VerbCall& call)
     const bool idle = m_fabric->HasStarted() && !m_handling;
     if (idle)
     {
-        // Packets that could be sent by now are sent before the call.
+        // Packets that are due by now are sent before the call changes anything.
         Settle(now);
     }
     const bool wasOpen = !m_fabric->GetHosts().IsFinished();
@@ -90,7 +90,7 @@ RdmaNic::UseVerbs(const VerbCall& call)
     }
     if (wasOpen && !isOpen)
     {
-        // Without this wake-up there may be no event at which the fabric detects its completion.
+        // The fabric may have no other event at which it detects the completion.
         WakeHost();
     }
 }
@@ -109,7 +109,7 @@ RdmaNic::DestroyQp(uint32_t qp)
     UseVerbs([qp](FabricVerbs& verbs, uint32_t host, uint64_t nowPs) {
         verbs.DestroyQp(host, qp, nowPs);
     });
-    // A wake-up reports its flushed work, because this NIC may have no other event.
+    // A wake-up reports the flushed work, because this NIC may have no other event.
     m_destroyed.push_back(qp);
     WakeHost();
 }
@@ -117,7 +117,7 @@ RdmaNic::DestroyQp(uint32_t qp)
 void
 RdmaNic::ReleaseDestroyed()
 {
-    // Their callbacks may destroy more queue pairs, which the next wake-up releases.
+    // A callback may destroy more queue pairs, which the next wake-up releases.
     std::vector<uint32_t> ended;
     ended.swap(m_destroyed);
     for (const uint32_t number : ended)
@@ -153,7 +153,7 @@ RdmaNic::TakeStream(uint32_t trafficClass)
                        "RdmaNic::TakeStream",
                        "there is no traffic class " << trafficClass << ": the fabric has "
                                                     << classes << ", numbered from 0");
-    // The upper half of the streams of a class is that of Fabric::GetStreamIn.
+    // The upper half of a class's streams belongs to Fabric::GetStreamIn.
     EVENKEEL_REFUSE_IF(classes > 0 && m_streams >= STREAMS / 2,
                        "RdmaNic::TakeStream",
                        "with traffic classes a NIC has at most "
@@ -169,7 +169,7 @@ Fabric::GetStreamIn(const std::string& trafficClass, uint32_t stream) const
     EVENKEEL_REFUSE_IF(!ofClass,
                        "Fabric::GetStreamIn",
                        FabricClass::Explain(GetClasses(), trafficClass));
-    // The upper half of the streams of a class: TakeStream takes them from below.
+    // Use the upper half of the class's streams, because TakeStream uses the lower half.
     EVENKEEL_REFUSE_IF(stream >= STREAMS / 2,
                        "Fabric::GetStreamIn",
                        "stream " << stream << " is none that scripts have: give one below "

@@ -21,8 +21,8 @@ NS_LOG_COMPONENT_DEFINE("RdmaNic");
 
 NS_OBJECT_ENSURE_REGISTERED(RdmaNic);
 
-/// Marks during its lifetime that a NIC handles an event: the NIC polls packets and the wake-up at
-/// the end of the event, and a verb that is called during the event does not poll them.
+/// Marks a NIC as handling an event for the lifetime of this object. The NIC polls packets and the
+/// wake-up at the end of the event, so a verb called during the event does not.
 class RdmaNic::Handling
 {
   public:
@@ -46,7 +46,7 @@ class RdmaNic::Handling
 
   private:
     RdmaNic& m_nic; //!< the NIC
-    bool m_before;  //!< an outer event is being handled
+    bool m_before;  //!< true within another event's handling
 };
 
 RdmaNic::RdmaNic()
@@ -107,7 +107,7 @@ RdmaNic::Post(uint32_t to, uint64_t bytes, uint64_t startPs, uint32_t stream)
     {
         reason = error.what();
     }
-    // Outside of the handler: std::terminate would print the exception again.
+    // Abort outside of the exception handler: std::terminate would print the exception again.
     EVENKEEL_REFUSE("RdmaNic::PostMessage", reason);
     return 0;
 }
@@ -204,7 +204,7 @@ RdmaNic::ApplyPfcOrderTo(FabricPort& port,
                          FabricPfc::Order order,
                          uint32_t trafficClass)
 {
-    // Packets that could be sent before the order are sent first.
+    // Packets that are due before the order are sent first.
     const Handling handling(*this);
     SendDue(nowPs);
     port.SetPaused(nowPs, order, trafficClass);
@@ -214,7 +214,7 @@ RdmaNic::ApplyPfcOrderTo(FabricPort& port,
     }
     if (port.HasWaiting())
     {
-        // IP that waited during a pause starts now at the soonest.
+        // IP that was queued during a pause starts now at the earliest.
         port.m_free = std::max(port.m_free, nowPs);
     }
     FollowUp(nowPs);
@@ -237,7 +237,7 @@ RdmaNic::HandleWake(uint64_t nowPs)
     }
     m_wake = FABRIC_NEVER;
     const Handling handling(*this);
-    // A trace sink may send another packet, which joins its queue at an event of its own.
+    // Swapped out, because a trace sink may send another packet, which gets its own event.
     std::vector<EnteringIp> entering;
     entering.swap(m_entering);
     SendDue(nowPs);
@@ -247,7 +247,7 @@ RdmaNic::HandleWake(uint64_t nowPs)
     {
         m_fabric->ReportEvents(nowPs);
     }
-    // All completions of destroyed queue pairs have been reported.
+    // By now all completions of destroyed queue pairs have been reported.
     ReleaseDestroyed();
     Enqueue(nowPs, entering);
     FollowUp(nowPs);
@@ -283,7 +283,7 @@ RdmaNic::SendDue(uint64_t nowPs)
         }
         Inject(start, packet);
     }
-    // If the wire is free, the remaining packets wait for the pacer, which has a wake-up.
+    // If the wire is free, the remaining packets wait for the pacer, which has requested a wake-up.
     ArmBusy(nowPs);
 }
 
@@ -296,7 +296,7 @@ RdmaNic::SendDueControl(uint64_t nowPs)
     {
         Inject(m_free, packet);
     }
-    // Data that the pacer permits during the pause starts when the port is resumed, not before.
+    // Data that the pacer permits during the pause must start at the resume, not before.
     m_free = std::max(m_free, nowPs);
     ArmBusy(nowPs);
 }
@@ -311,13 +311,14 @@ RdmaNic::FollowUp(uint64_t nowPs)
     }
     else if (m_free <= nowPs)
     {
-        // The wire has been idle, because there was no packet to send.
+        // The wire was idle for lack of packets, so the next one starts now.
         m_free = nowPs;
         SendDue(nowPs);
     }
     else if (!m_armed)
     {
-        // In the gap after a packet that has arrived, no arrival is scheduled that polls the host.
+        // In the gap after a packet that has already arrived, no event is scheduled that would
+        // poll.
         ArmFor(m_wire.IsEmpty() && HasPacketsFor(*this));
     }
     ScheduleWake();
@@ -346,7 +347,7 @@ RdmaNic::ScheduleWake()
     {
         return;
     }
-    // A timer shorter than a packet may expire before the host is polled; it then fires now.
+    // A timer may expire while a packet occupies the wire, before the host is polled; it fires now.
     ScheduleWakeAt(std::max(next, now));
 }
 
@@ -378,7 +379,7 @@ RdmaNic::InjectInto(FabricPort& port, uint64_t startPs, const FabricPacket& pack
                                               "class, and 0 without classes");
     m_dataSent += packet.IsData() ? 1 : 0;
     m_fabric->RecordSent(packet);
-    // IP and RDMA take turns, and packets with priority count for neither.
+    // IP and RDMA alternate; packets with priority do not count.
     port.m_isTurnOfIp |= !packet.Has(FabricPacket::PRIORITY);
     if (port.m_classes && !packet.Has(FabricPacket::PRIORITY))
     {

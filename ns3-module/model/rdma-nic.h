@@ -24,20 +24,20 @@ class RdmaQp;
  *
  * FabricHosts makes every decision of the NIC; this class sends and receives its packets. A script
  * posts messages with PostMessage and observes them with the trace sources MessageDelivered (at the
- * receiver) and MessageCompleted (at the sender); or it makes queue pairs with CreateQp and uses
+ * receiver) and MessageCompleted (at the sender). Or it makes queue pairs with CreateQp and uses
  * verbs.
  *
- * It is a device for ns-3's IP stack too: its packets share ports and wires with RDMA, see
- * FabricIp.
+ * The NIC is also a device for ns-3's IP stack, whose packets share ports and wires with RDMA (see
+ * FabricIp).
  *
- * The NIC is the device of its first port. It may have further ones (AddPort), each a device of the
- * same node in a plane of its own: a queue pair uses all of them at once.
+ * The NIC is the device of its first port. AddPort adds more ports, each a device of the same node
+ * in its own plane. A queue pair uses all ports at the same time.
  *
- * FabricHelper::Finish reads the attributes. NICs may differ in them; those that send to each other
- * must have the same Payload, Header, Recovery and order of delivery, which are properties of the
- * queue pairs between them. Congestion control and retransmission timer are those of the sender,
- * acknowledgements those of the receiver. A fabric that is made from a scenario ignores the
- * attributes and uses the values of the scenario.
+ * FabricHelper::Finish reads the attributes, which may differ between NICs. Those that send to each
+ * other must have the same Payload, Header, Recovery and order of delivery, because these are
+ * properties of the queue pairs between them. The sender determines congestion control and
+ * retransmission timer, the receiver acknowledgements. A fabric that is made from a scenario
+ * ignores the attributes and uses the values of the scenario.
  */
 class RdmaNic : public FabricPort
 {
@@ -64,14 +64,14 @@ class RdmaNic : public FabricPort
      * @brief Posts a message that starts now or later.
      *
      * The fabric must be finished (FabricHelper::Finish). A splitter divides the message among
-     * several queue pairs, which are created when they are first needed.
+     * several queue pairs, which are created when first needed.
      *
      * @param to the receiver
      * @param bytes payload, at least 1
      * @param delay time until it starts
-     * @param stream messages of one stream share queue pairs; with traffic classes take it from
-     *        Fabric::GetStreamIn. Lower ones, the default among them, are those of the workload and
-     *        of its class; without a workload, of the first class
+     * @param stream messages of one stream share queue pairs. With traffic classes, get it from
+     *        Fabric::GetStreamIn; other values, including the default, belong to the workload and
+     *        its class, or, without a workload, to the first class
      * @return number of the message
      */
     uint32_t PostMessage(Ptr<RdmaNic> to,
@@ -79,13 +79,13 @@ class RdmaNic : public FabricPort
                          Time delay = Time(0),
                          uint32_t stream = 0);
     /**
-     * @brief Sets a callback for the completion of a message of this sender.
+     * @brief Sets a callback for the completion of a message that this NIC sends.
      * @param message its number
      * @param callback the callback
      */
     void NotifyCompletion(uint32_t message, MessageCallback callback);
     /**
-     * @brief Sets a callback for the delivery of a message to this receiver.
+     * @brief Sets a callback for the delivery of a message that this NIC receives.
      * @param message its number
      * @param callback the callback
      */
@@ -93,24 +93,24 @@ class RdmaNic : public FabricPort
     /**
      * @brief Makes a queue pair to another NIC, for verbs; RdmaQp::Connect connects two.
      *
-     * The fabric must be finished. Throws std::invalid_argument with the reason if the NIC cannot
-     * have queue pairs, such as with a Payload outside of 256 to 9,000 bytes.
+     * The fabric must be finished. Throws std::invalid_argument with an explanation if the NIC
+     * cannot have queue pairs, such as with a Payload outside 256 to 9,000 bytes.
      *
      * @param peer the NIC at its other end
-     * @param trafficClass name of the class of what it sends; empty for the first one
+     * @param trafficClass name of the class of the packets that it sends; empty for the first class
      * @return the queue pair
      */
     Ptr<RdmaQp> CreateQp(Ptr<RdmaNic> peer, const std::string& trafficClass = "");
     /**
-     * @brief Takes a message stream. Ends the program with the reason if there is no such class, or
-     * if, with classes, the NIC has taken 2^23 streams.
+     * @brief Reserves a message stream. Aborts with a message if there is no such class, or if the
+     * NIC has classes and has already reserved 2^23 streams.
      * @param trafficClass number of a traffic class; 0 without classes
      * @return a message stream of the class that no other message or queue pair of this NIC uses
      */
     uint32_t TakeStream(uint32_t trafficClass = 0);
     /**
-     * @brief Adds a port in a further plane; FabricHelper::SetPortsPerNic does it for links that
-     * are made one by one. The NIC must have a node, and its fabric must not be finished.
+     * @brief Adds a port in another plane. FabricHelper::SetPortsPerNic calls it for links that are
+     * made one by one. The NIC must have a node, and its fabric must not be finished.
      * @return the port
      */
     Ptr<FabricPort> AddPort();
@@ -118,40 +118,40 @@ class RdmaNic : public FabricPort
     uint32_t GetNPorts() const;
     /**
      * @param plane a plane, from 0
-     * @return its port there; in plane 0 the NIC itself
+     * @return its port in that plane; for plane 0 the NIC itself
      */
     Ptr<FabricPort> GetPort(uint32_t plane) const;
     /**
      * @param device a device
-     * @return the NIC whose port it is; null if it is none
+     * @return the NIC that has this device as a port; null if none has
      */
     static Ptr<RdmaNic> Of(Ptr<NetDevice> device);
     /// @return number of the host in its fabric
     uint32_t GetHostNumber() const;
     /// @return data packets put on the wire
     uint64_t GetDataSent() const;
-    /// @return the section [transport] of a scenario, from the attributes
+    /// @return the attributes as the section [transport] of a scenario
     std::string DescribeSettings() const;
     /// @return the settings of its queue pairs, from the attributes
     FabricQpSettings DescribeQueuePairs() const;
 
-    /// @return all that the fabric reads from the attributes, as text
+    /// @return all attributes that the fabric reads, as text
     std::string DescribeAttributes() const;
 
     // For the fabric and for queue pairs; not for scripts.
 
-    /// A function that calls a verb; its arguments are the verbs, the host and the time.
+    /// A function that calls a verb, with the verbs, the host and the time as arguments.
     typedef std::function<void(FabricVerbs&, uint32_t, uint64_t)> VerbCall;
 
     /**
      * @brief Calls a verb after which the NIC may have packets to send.
-     * @param call the call; if it throws, it has changed nothing
+     * @param call the call; it must change nothing if it throws
      */
     void UseVerbs(const VerbCall& call);
     /// @return the verbs of its fabric; throws if there are none
     FabricVerbs& GetVerbs() const;
     /**
-     * @brief Destroys a queue pair; its object is released after its flushed work is reported.
+     * @brief Destroys a queue pair. Its object is released after its flushed work is reported.
      * @param qp its number
      */
     void DestroyQp(uint32_t qp);
@@ -161,7 +161,7 @@ class RdmaNic : public FabricPort
      */
     void ReportCompletion(const FabricCompletion& completion);
     /**
-     * @brief Starts the messages and the work that were posted before the simulation.
+     * @brief Starts the messages and the work posted before the simulation.
      * @param nowPs the time
      */
     void Begin(uint64_t nowPs);
@@ -185,7 +185,7 @@ class RdmaNic : public FabricPort
     void ReportMessage(const FabricMessageEvent& event);
 
     /**
-     * @brief Applies a frame of priority flow control (PFC) to one of its ports.
+     * @brief Applies a PFC frame to one of its ports.
      * @param port the port
      * @param nowPs the time
      * @param order the order of the frame
@@ -196,23 +196,23 @@ class RdmaNic : public FabricPort
                          FabricPfc::Order order,
                          uint32_t trafficClass);
     /**
-     * @brief Sends what can be sent after the NIC has learnt that a port of its is dead, or works
-     * again.
+     * @brief Sends what can be sent after the NIC has detected that one of its ports is dead or
+     * works again.
      * @param nowPs the time
      */
     void HandlePortStatus(uint64_t nowPs);
 
     /**
-     * @brief Sends a packet of an IP stack; ends the program with the reason if the fabric is not
-     * made, or if two hosts of a plane have the same address when the addresses are read.
+     * @brief Sends a packet of an IP stack. Aborts with a message if the fabric is not made, or if
+     * two hosts of a plane have the same address when the addresses are read.
      * @param plane the plane of the port
      * @param packet the packet, from its IP header on
      * @param protocol EtherType
-     * @return false if the packet is dropped at once, see MacTxDrop
+     * @return false if the packet is dropped immediately, see MacTxDrop
      */
     bool SendIpBy(uint32_t plane, Ptr<Packet> packet, uint16_t protocol);
     /**
-     * @brief Handles a packet of RDMA that arrived.
+     * @brief Handles an RDMA packet that arrived.
      * @param nowPs the time
      * @param slot slot of the packet
      */
@@ -240,16 +240,17 @@ class RdmaNic : public FabricPort
         FabricPacket packet; //!< the packet
     };
 
-    /// Ends the program with the reason if the fabric has been made, which read the attributes.
+    /// Aborts with a message if the fabric has already been made: it reads the attributes only
+    /// once.
     void HandleAttribute();
     /**
-     * @brief Puts IP packets that were sent into the queues of their ports, or drops them.
+     * @brief Enqueues IP packets at their ports, or drops them.
      * @param nowPs the time
      * @param entering the packets
      */
     void Enqueue(uint64_t nowPs, const std::vector<EnteringIp>& entering);
     /**
-     * @brief Starts the first IP packet that waits at a port, when the wire is free.
+     * @brief Starts the first IP packet in a port's queue once the wire is free.
      * @param port the port
      */
     void SendIp(FabricPort& port);
@@ -259,33 +260,33 @@ class RdmaNic : public FabricPort
      * @param slot slot of the packet
      */
     void StartIp(FabricPort& port, uint32_t slot);
-    /// Starts one packet when the wire is free, while IP waits and the NIC has one port: an
-    /// acknowledgement with priority, or in turn a packet of RDMA and one of IP.
+    /// Starts one packet when the wire of a single-port NIC is free and IP is queued: a control
+    /// packet with priority, or alternately a packet of RDMA and one of IP.
     void SendBesideIp();
-    /// Does the same with traffic classes, of which each has both.
+    /// Does the same with traffic classes, each of which has RDMA and IP packets.
     void SendBesideIpByClass();
     /**
      * @param nowPs the time
-     * @return the port whose wire is free first among those with IP that may start by now; null if
-     *         there is none
+     * @return the port whose wire is free first among those with IP that may start by now; null
+     *         without such a port
      */
     FabricPort* FindPortForIp(uint64_t nowPs);
     /**
      * @param nowPs the time
-     * @return true if the host requested a wake-up by now, or the end of work is to be reported;
-     *         false if the NIC is awake only because IP packets were sent
+     * @return true if the host requested a wake-up by now, or flushed work must be reported; false
+     *         if the NIC is awake only because IP packets were sent
      */
     bool IsHostDue(uint64_t nowPs) const;
-    /// Schedules a wake-up now that calls the host although it did not request one: the end of its
-    /// work is to be reported.
+    /// Schedules a wake-up now that the host did not request, because flushed work must be
+    /// reported.
     void WakeHost();
     /**
      * @param port one of its ports
-     * @return true if IP waits at the port, or the host has packets
+     * @return true if IP is queued at the port, or the host has packets
      */
     bool HasPacketsFor(const FabricPort& port) const;
     /**
-     * @brief Posts a message; ends the program with the reason if it cannot be sent.
+     * @brief Posts a message. Aborts with an error if it cannot be sent.
      * @param to number of the receiving host
      * @param bytes payload
      * @param startPs when it starts
@@ -295,21 +296,21 @@ class RdmaNic : public FabricPort
     uint32_t Post(uint32_t to, uint64_t bytes, uint64_t startPs, uint32_t stream);
     /**
      * @param tid the type
-     * @return the same with the attributes of packets and the transport
+     * @return the type with the attributes of packets and the transport added
      */
     static TypeId AddTransportAttributes(TypeId tid);
     /**
      * @param tid the type
-     * @return the same with the attributes of queue pairs
+     * @return the type with the attributes of queue pairs added
      */
     static TypeId AddQueuePairAttributes(TypeId tid);
     /**
      * @param tid the type
-     * @return the same with the trace sources
+     * @return the type with the trace sources added
      */
     static TypeId AddTraceSources(TypeId tid);
     /**
-     * @brief Sends every packet that the NIC could have sent by now, each with its own start time.
+     * @brief Sends every packet that is due by now, each with its own start time.
      * @param nowPs the time
      */
     void SendDue(uint64_t nowPs);
@@ -319,18 +320,18 @@ class RdmaNic : public FabricPort
      */
     void SendDueControl(uint64_t nowPs);
     /**
-     * @brief Sends packets and schedules the next wake-up, after the host handled an event.
+     * @brief Sends packets and schedules the next wake-up, after the host has handled an event.
      * @param nowPs the time
      */
     void FollowUp(uint64_t nowPs);
     /**
-     * @brief Schedules an event for when the wire is free, if a packet waits for the wire.
+     * @brief Schedules an event for when the wire becomes free, if a packet waits for it.
      * @param nowPs the time
      */
     void ArmBusy(uint64_t nowPs);
     /**
-     * @brief Schedules a wake-up at a time, unless an earlier one is scheduled.
-     * @param timePs the time
+     * @brief Schedules a wake-up, unless an earlier one is scheduled.
+     * @param timePs its time
      */
     void ScheduleWakeAt(uint64_t timePs);
     /// Releases destroyed queue pairs after their flushed work is reported.
@@ -353,35 +354,35 @@ class RdmaNic : public FabricPort
      * @return its port there
      */
     FabricPort& PortIn(uint32_t plane);
-    /// @return when the first of its wires is free
+    /// @return the earliest time at which one of its wires is free
     uint64_t GetFree() const;
     /**
-     * @brief Does the same as SendDue with several ports: a packet starts on any that is free.
+     * @brief Does the same as SendDue for a multi-port NIC: a packet starts on any free port.
      * @param nowPs the time
      */
     void SendDueOnPorts(uint64_t nowPs);
     /**
-     * @brief Schedules the next event of each of several ports.
+     * @brief Schedules the next event of each port of a multi-port NIC.
      * @param nowPs the time
      */
     void ArmPorts(uint64_t nowPs);
 
-    /// Marks that the NIC handles an event, at whose end it polls packets.
+    /// Marks the NIC as handling an event; packets are polled when the event ends.
     class Handling;
 
     std::vector<Ptr<RdmaNicPort>> m_further; //!< ports in planes from 1 on
     uint32_t m_host{0};                      //!< number of the host
     uint64_t m_wake{FABRIC_NEVER};           //!< time of the scheduled wake-up
     uint64_t m_dataSent{0};                  //!< data packets put on the wire
-    uint32_t m_streams{0};                   //!< streams of queue pairs and connections so far
+    uint32_t m_streams{0};                   //!< streams reserved for queue pairs and connections
     bool m_handling{false};                  //!< an event is being handled
     bool m_wakesHost{false};                 //!< WakeHost was called since the last wake-up
-    std::vector<EnteringIp> m_entering;      //!< IP packets that were sent since the last event
+    std::vector<EnteringIp> m_entering;      //!< IP packets sent since the last event
     std::map<uint32_t, Ptr<RdmaQp>> m_qps;   //!< queue pairs of scripts, by number
     std::vector<uint32_t> m_destroyed;       //!< destroyed queue pairs to release
-    /// Callbacks for the completion of messages of this sender, by message.
+    /// Completion callbacks of sent messages, by message.
     std::map<uint32_t, MessageCallback> m_onCompletion;
-    /// Callbacks for the delivery of messages to this receiver, by message.
+    /// Delivery callbacks of received messages, by message.
     std::map<uint32_t, MessageCallback> m_onDelivery;
 
     TracedCallback<const FabricMessageEvent&> m_deliveredTrace; //!< a message is delivered
@@ -389,7 +390,7 @@ class RdmaNic : public FabricPort
     TracedCallback<const FabricPacket&, Time> m_cnpTrace;       //!< a CNP arrived
     TracedCallback<const FabricCompletion&> m_completionTrace;  //!< work of a queue pair completed
 
-    uint32_t m_ipQueueBytes{4000000};            //!< IP that waits at a port, at most, in bytes
+    uint32_t m_ipQueueBytes{4000000};            //!< capacity of a port's IP queue, in bytes
     uint32_t m_payload{4096};                    //!< payload of a full packet, in bytes
     uint32_t m_header{62};                       //!< headers of a data packet, in bytes
     uint32_t m_ackBytes{64};                     //!< length of an acknowledgement
@@ -398,11 +399,11 @@ class RdmaNic : public FabricPort
     Time m_retransmitTimeout;                    //!< retransmission timer
     uint32_t m_sendQueue{1024};                  //!< depth of send queues
     uint32_t m_receiveQueue{1024};               //!< depth of receive queues
-    Time m_rnrTimer;                             //!< time that a sender waits after an RNR NAK
+    Time m_rnrTimer;                             //!< wait of a sender after an RNR NAK
     uint32_t m_rnrRetries{FABRIC_WITHOUT_LIMIT}; //!< retries after RNR NAKs
     uint32_t m_retries{FABRIC_WITHOUT_LIMIT};    //!< retries after timeouts
-    std::string m_congestionControl;             //!< name
-    std::string m_recovery;                      //!< name
+    std::string m_congestionControl;             //!< name of the congestion control
+    std::string m_recovery;                      //!< name of the loss recovery
     std::string m_parameters;                    //!< further keys of [transport]
 };
 

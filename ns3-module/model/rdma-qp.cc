@@ -88,7 +88,7 @@ RdmaQp::Connect(Ptr<RdmaQp> a, Ptr<RdmaQp> b)
         throw std::invalid_argument("the queue pairs to connect are not peers: the peer of each "
                                     "must be the NIC of the other");
     }
-    // Both are checked before either changes.
+    // Check both before changing either.
     for (const auto& qp : {a, b})
     {
         const FabricQpState state = qp->GetState();
@@ -251,7 +251,7 @@ RdmaQp::ReportCompletion(const FabricCompletion& completion)
         m_completions.push_back(completion);
         return;
     }
-    // The callback may set another callback.
+    // A copy, because the callback may set another callback.
     const CompletionCallback callback = m_callback;
     callback(completion);
 }
@@ -260,7 +260,7 @@ void
 RdmaQp::ReleaseCallback()
 {
     NS_LOG_FUNCTION(this);
-    // The destructor of the callback may use this queue pair, so m_callback is cleared first.
+    // Clear m_callback first, because the callback's destructor may use this queue pair.
     const CompletionCallback callback = m_callback;
     m_callback = CompletionCallback();
 }

@@ -24,19 +24,21 @@ class RdmaNic;
  * @brief A queue pair with work requests and completions, as in libibverbs.
  *
  * RdmaNic::CreateQp makes one; Connect connects two. Its service is the reliable connection. The
- * policy of the fabric balances its packets, at the sender and in the switches; a policy that
- * splits messages does not split work requests, because each stays on the queue pair that it was
- * posted to.
+ * policy of the fabric balances its packets, at the sender and in the switches. A policy that
+ * splits messages does not split work requests: each stays on the queue pair that it was posted to.
  *
  * Completions are passed to the callback, or, without one, kept for PollCompletion. The trace
  * sources Completion of the queue pair and of the NIC always report them. A callback may call every
  * method.
  *
- * An invalid call throws an exception with the reason and changes nothing: std::runtime_error if a
- * queue is full, std::invalid_argument otherwise. Simplifications compared with hardware: payloads
- * are not carried, so that there are no buffers and keys, and a receive accepts a message of any
- * length; an entry of the send queue is free as soon as its work completed, whether it is signaled
- * or not; SENDs carry no immediate data.
+ * An invalid call throws an exception that says why and changes nothing: std::runtime_error if a
+ * queue is full, std::invalid_argument otherwise.
+ *
+ * Simplifications compared with hardware:
+ * - Payloads are not carried, so there are no buffers and keys, and a receive accepts a message of
+ *   any length.
+ * - A send queue entry is free as soon as its work completed, whether it is signaled or not.
+ * - SENDs carry no immediate data.
  */
 class RdmaQp : public Object
 {
@@ -59,7 +61,7 @@ class RdmaQp : public Object
     /// A callback for completions.
     typedef Callback<void, const FabricCompletion&> CompletionCallback;
 
-    /// Whether work that succeeds has a completion.
+    /// Whether successful work has a completion.
     enum Signal
     {
         SIGNALED,   //!< it has a completion
@@ -69,8 +71,8 @@ class RdmaQp : public Object
     /**
      * @brief Connects two queue pairs and takes both from RESET to RTS.
      *
-     * Throws std::invalid_argument with the reason, and changes neither, if one is null or not in
-     * state RESET, or if the peer of each is not the NIC of the other.
+     * Throws std::invalid_argument with an explanation, and changes neither, if one is null or not
+     * in state RESET, or if the peer of each is not the NIC of the other.
      *
      * @param a a queue pair to the NIC of b
      * @param b a queue pair to the NIC of a
@@ -82,7 +84,7 @@ class RdmaQp : public Object
     /**
      * @brief Posts a SEND, which completes a receive of the peer.
      *
-     * If the peer has no receive, it answers with an RNR NAK, and the SEND is retransmitted after
+     * If the peer has no receive posted, it returns an RNR NAK, and the SEND is retransmitted after
      * the RNR timer.
      *
      * @param bytes number of bytes, up to 2^31
@@ -127,9 +129,9 @@ class RdmaQp : public Object
     // Completions.
 
     /**
-     * @brief Takes the oldest completion that was not passed to a callback.
+     * @brief Returns the oldest completion that was not passed to a callback.
      * @param completion set to the completion
-     * @return false if no completion is kept
+     * @return false if there is none
      */
     bool PollCompletion(FabricCompletion& completion);
     /**
@@ -149,8 +151,8 @@ class RdmaQp : public Object
     /// @return its state
     FabricQpState GetState() const;
     /**
-     * @brief Changes its state. ERROR flushes its work, SQD completes the messages that it has
-     * started, RESET discards all work without completions.
+     * @brief Changes its state. ERROR flushes its work, SQD completes the messages in progress,
+     * RESET discards all work without completions.
      * @param state a state that may follow the current one
      */
     void SetState(FabricQpState state);
@@ -160,17 +162,18 @@ class RdmaQp : public Object
      */
     void SetPeerNumber(uint32_t peerQp);
     /**
-     * @brief Destroys it: work that has not completed is flushed, and packets for it are dropped.
+     * @brief Destroys the queue pair: its incomplete work is flushed, and packets for it are
+     * dropped.
      *
-     * The callback is called for flushed work, and then released. Afterwards only PollCompletion
-     * may be called. The number of the queue pair is not reused.
+     * The callback is called for flushed work and then released. Afterwards only PollCompletion may
+     * be called. The number of the queue pair is not reused.
      */
     void Destroy();
 
     // For the NIC; not for scripts.
 
     /**
-     * @brief Attaches it to a NIC.
+     * @brief Attaches the queue pair to a NIC.
      * @param nic the NIC
      * @param peer the NIC at the other end
      * @param number its number
@@ -181,7 +184,8 @@ class RdmaQp : public Object
      * @param completion the completion
      */
     void ReportCompletion(const FabricCompletion& completion);
-    /// Releases its callback, which may hold a reference to it, after its flushed work is reported.
+    /// Releases the callback after flushed work is reported: it may hold a reference to this
+    /// object.
     void ReleaseCallback();
 
   protected:

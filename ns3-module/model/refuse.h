@@ -8,18 +8,18 @@
 
 /**
  * @ingroup evenkeel
- * @brief Ends the program because of a call that cannot take effect: the one means of this module.
+ * @brief Aborts because of a call that cannot take effect. The module has no other way to abort.
  * @param call the call, such as "FabricHelper::Install"
- * @param cure why, and what would be right
+ * @param cure what is wrong and how to fix it
  */
 #define EVENKEEL_REFUSE(call, cure) NS_FATAL_ERROR("evenkeel: " << call << ": " << cure)
 
 /**
  * @ingroup evenkeel
- * @brief The same, if a condition holds.
+ * @brief Does the same if a condition is true.
  * @param condition the condition
  * @param call the call
- * @param cure why, and what would be right
+ * @param cure what is wrong and how to fix it
  */
 #define EVENKEEL_REFUSE_IF(condition, call, cure)                                                  \
     do                                                                                             \

@@ -14,7 +14,7 @@ namespace ns3
 namespace
 {
 
-/// The maximum number of first PSNs of messages that are kept per queue pair.
+/// Maximum number of message-first PSNs remembered per queue pair.
 constexpr std::size_t MAX_FIRST_PSNS = 4096;
 
 constexpr std::size_t ETHERNET = 14; //!< length of the Ethernet header
@@ -47,7 +47,7 @@ enum Opcode : uint8_t
 
 /**
  * @param packet a data packet
- * @param first whether it is the first of its message
+ * @param first true if it is the first of its message
  * @return its opcode
  */
 uint8_t
@@ -84,7 +84,7 @@ enum Syndrome : uint8_t
     NAK_INVALID = 0x61,
 };
 
-/// The reason of a refusal that means "receiver not ready"; all others mean an invalid request.
+/// Reason code of a refusal for "receiver not ready"; any other reason is an invalid request.
 constexpr uint64_t NOT_READY = 0;
 
 /**
@@ -174,7 +174,7 @@ MakeCrcTable()
 
 /**
  * @param bytes a whole packet from its Ethernet header on, without ICRC
- * @return its invariant CRC, which covers fields that routers may change as ones
+ * @return its invariant CRC, in which fields that routers may change count as ones
  */
 uint32_t
 InvariantCrc(const std::vector<uint8_t>& bytes)
@@ -230,7 +230,7 @@ MakeFlowControl(bool pause, uint32_t priority)
     AppendMac(bytes, 0xffffffff);
     Append(bytes, 0x8808, 2);
     Append(bytes, 0x0101, 2);
-    // The vector of priorities that are enabled, and a time for each of the eight.
+    // The bitmap of enabled priorities, then a time for each of the eight.
     Append(bytes, 1ULL << priority, 2);
     bytes.resize(bytes.size() + 2 * priority, 0);
     Append(bytes, pause ? 0xffff : 0, 2);

@@ -20,24 +20,27 @@ namespace ns3
 
 /**
  * @ingroup evenkeel
- * @brief The bytes of a fabric's packets on the wire: RoCEv2 in Ethernet.
+ * @brief Encodes a fabric's packets as bytes on the wire: RoCEv2 in Ethernet.
  *
- * Ethernet, IPv4, UDP to port 4791, BTH, and then RETH, AETH or the reserved bytes of a CNP,
- * payload (zeros) and ICRC, as the InfiniBand Architecture Specification, volume 1 (chapter 9 and
- * annex A17) lays them out; without the frame check sequence of Ethernet. A data packet has the
- * length that it has in the model, which counts no RETH: in the first packet of a message the RETH
- * replaces 16 bytes of the payload. READ requests, messages of under 16 B, and acknowledgements
- * that are shorter in the model than their headers, are captured with whole headers, which are
- * longer than in the model. Frames of priority flow control are those of IEEE 802.1Qbb for
- * priority 0, or with traffic classes for the priority of their class: a pause has the longest time
- * (0xffff quanta), whether pauses expire in the model or not, and a resume the time 0.
+ * A packet has Ethernet, IPv4, UDP to port 4791, BTH, and then RETH, AETH or the reserved bytes of
+ * a CNP, payload (zeros) and ICRC. The layout is that of the InfiniBand Architecture Specification,
+ * volume 1 (chapter 9 and annex A17), without the frame check sequence of Ethernet.
+ *
+ * A data packet has its length in the model, which counts no RETH: in the first packet of a message
+ * the RETH replaces 16 bytes of the payload. READ requests, messages of under 16 B, and
+ * acknowledgements that the model makes shorter than their headers are captured with whole headers.
+ * They are longer than in the model.
+ *
+ * PFC frames are those of IEEE 802.1Qbb for priority 0, or with traffic classes for the priority of
+ * their class. A pause has the longest time (0xffff quanta), even if pauses expire earlier in the
+ * model. A resume has the time 0.
  *
  * The DSCP is 26, or with traffic classes that of FabricCodePoints.
  *
  * Host h has the address 10.0.0.1 + h. The UDP source port is 49152 plus the lower 14 bits of the
  * packet's entropy value. The DMA length of a RETH is 0 except in READ requests, because other
  * packets of the model do not carry it. Messages have the opcodes of WRITEs. The responses to a
- * READ have PSNs and acknowledgements of their own, as in the model.
+ * READ have their own PSNs and acknowledgements, as in the model.
  */
 class RoceBytes
 {
@@ -50,8 +53,8 @@ class RoceBytes
      */
     void SetHasClasses(bool hasClasses);
     /**
-     * @brief Records a packet that a sender puts on its wire, to determine which packets are the
-     * first of their messages.
+     * @brief Records a packet that a sender puts on its wire, to find the first packets of
+     * messages.
      * @param packet the packet
      */
     void RecordSent(const FabricPacket& packet);
@@ -62,15 +65,15 @@ class RoceBytes
     Ptr<Packet> MakePacket(const FabricPacket& packet) const;
 
   private:
-    /// Sender, receiver, and queue pair at the receiver.
+    /// Sender, receiver, and the receiver's queue pair.
     using Stream = std::tuple<uint32_t, uint32_t, uint32_t>;
 
-    /// The messages that were sent on a queue pair.
+    /// The messages sent on a queue pair.
     struct Sent
     {
         bool inMessage{false};        //!< the latest packet is not the last of its message
         std::set<uint32_t> firstPsns; //!< PSNs that start messages
-        std::deque<uint32_t> byAge;   //!< the same, the oldest first
+        std::deque<uint32_t> byAge;   //!< the PSNs of firstPsns, oldest first
     };
 
     /**

@@ -8,7 +8,7 @@
 #include "ns3/trace-source-accessor.h"
 #include "ns3/uinteger.h"
 
-// The attributes and the trace source of a router's policy.
+// RoutePolicy's attributes and trace source.
 
 namespace ns3
 {

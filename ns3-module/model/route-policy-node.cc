@@ -12,7 +12,7 @@
 
 #include <utility>
 
-// What a policy finds at its node and in the simulation.
+// RoutePolicy's lookups in its node and in the simulation.
 
 namespace ns3
 {
@@ -25,9 +25,9 @@ RoutePolicy<F>::MakeSeed() const
     {
         return m_seed;
     }
-    // RandomVariableStream would take the next automatic stream, so that all variables that the
-    // script makes later would draw other numbers. Automatic streams start at 0, assigned ones at
-    // 2^63: those between are free.
+    // RandomVariableStream would take the next automatic stream and thereby change the numbers of
+    // all variables that the script makes later. Automatic streams start at 0 and assigned ones at
+    // 2^63, so those between are free.
     const uint64_t stream = m_stream < 0 ? (1ULL << 62) + m_ip->template GetObject<Node>()->GetId()
                                          : (1ULL << 63) + static_cast<uint64_t>(m_stream);
     RngStream random(RngSeedManager::GetSeed(), stream, RngSeedManager::GetRun());
@@ -58,7 +58,7 @@ RoutePolicy<F>::FindProtocols()
         F::Name(),
         "Routes is '" << m_source << "': it must be static, shortest-paths or, with IPv4, global");
     m_routes.SetSource(std::move(source));
-    // No other protocol need know the shortest paths.
+    // The next protocol may not know the shortest paths, so route every packet here.
     m_routesAll = m_source == "shortest-paths";
     Ptr<typename F::ListRouting> list =
         DynamicCast<typename F::ListRouting>(m_ip->GetRoutingProtocol());

@@ -32,10 +32,10 @@ const uint8_t TCP = 6;
 /// The protocol number of UDP (IANA).
 const uint8_t UDP = 17;
 
-/// Whether a simulation was warned of a flowlet gap.
+/// Whether this simulation has warned of a flowlet gap.
 struct GapWarning
 {
-    bool given{false}; //!< it was
+    bool given{false}; //!< true after the warning
 };
 
 /**
@@ -53,7 +53,7 @@ ArrivalOf(Ptr<const Packet> packet, const typename F::Header& header, uint32_t e
     arrival.nowPs = Simulator::Now().GetPicoSeconds();
     arrival.bytes = (packet ? packet->GetSize() : 0) + header.GetSerializedSize();
     arrival.edge = edge;
-    // IP routing has no pods: the edge switch serves as the pod.
+    // IP routing has no pods, so the edge switch stands for the pod.
     arrival.pod = edge;
     arrival.label = F::Hash(header);
     const uint8_t protocol = F::ProtocolOf(header);
@@ -63,7 +63,7 @@ ArrivalOf(Ptr<const Packet> packet, const typename F::Header& header, uint32_t e
     {
         const uint32_t ports = start[0] << 24 | start[1] << 16 | start[2] << 8 | start[3];
         arrival.label = evenkeelinternal::Mix(arrival.label, ports);
-        // A TCP segment has no data if its length is that of its header, in words of 32 bits.
+        // A TCP segment carries no data if its length equals its header length, in 32-bit words.
         arrival.control = protocol == TCP && packet->GetSize() >= 13 &&
                           packet->GetSize() == (start[12] >> 4) * 4U;
     }
@@ -72,7 +72,7 @@ ArrivalOf(Ptr<const Packet> packet, const typename F::Header& header, uint32_t e
 
 } // namespace
 
-/// The policy of a node, and those of DSCP values.
+/// The default policy of a node, and those of DSCPs.
 template <class F>
 struct RoutePolicy<F>::Choosers
 {
@@ -81,7 +81,7 @@ struct RoutePolicy<F>::Choosers
      * @param policy its name
      * @param parameters its parameters
      * @param facts the properties of the node
-     * @return an empty string, or why it cannot be
+     * @return an empty string, or an error message
      */
     std::string Add(const std::string& policy,
                     const std::string& parameters,
@@ -98,7 +98,7 @@ struct RoutePolicy<F>::Choosers
         return "";
     }
 
-    std::vector<evenkeel::SwitchChooser> policies; //!< the first is that of the attribute Policy
+    std::vector<evenkeel::SwitchChooser> policies; //!< the attribute Policy comes first
     std::array<uint8_t, 64> ofDscp{};              //!< index of the policy, by DSCP
 };
 

@@ -26,10 +26,10 @@ namespace ns3
 /**
  * @ingroup evenkeel
  *
- * @brief The policy of a router: what LoadBalancedRouting and Ipv6LoadBalancedRouting share.
+ * @brief The policy of a router, shared by LoadBalancedRouting and Ipv6LoadBalancedRouting.
  *
- * It has the attributes of both, finds the equal-cost next hops of a packet, and asks the policy of
- * its DSCP to choose one of those whose interface is up.
+ * It has the attributes of both. It finds the equal-cost next hops of a packet, and the policy for
+ * the packet's DSCP chooses one of those whose interface is up.
  *
  * @tparam F IPv4 or IPv6
  */
@@ -51,14 +51,14 @@ class RoutePolicy
     RoutePolicy& operator=(const RoutePolicy&) = delete;
 
     /**
-     * @brief Fix the random stream that the policy's seed is drawn from.
+     * @brief Sets the random stream from which the policy's seed is drawn.
      * @param stream its number
      * @return number of streams used: one
      */
     int64_t AssignStreams(int64_t stream);
 
     /**
-     * @brief The state that the router keeps for its policies beyond their configuration.
+     * @brief Returns the state that the router keeps for its policies, without their configuration.
      * @return the size in bits; 0 before the first choice
      */
     uint64_t GetStateBits() const;
@@ -70,21 +70,21 @@ class RoutePolicy
      * @param tid the type of a protocol
      * @param routes the default of the attribute Routes
      * @param callback name of the signature of the trace source Choice
-     * @return the same with the attributes and the trace source of this class
+     * @return the type with the attributes and the trace source of this class added
      */
     static TypeId AddAttributes(TypeId tid, const std::string& routes, const std::string& callback);
     /**
      * @param ip the IP of the node
      */
     void SetIp(Ptr<Ip> ip);
-    /// Make the policies, unless they exist; aborts with the reason if one is unsupported.
+    /// Makes the policies unless they exist. Aborts with a message if one is unsupported.
     void MakeChoosers();
-    /// Discards all that refers to the node.
+    /// Discards everything that refers to the node.
     void Forget();
-    /// @return false if no packet can have a choice, because the node has one link
+    /// @return false if the node has one link, so that no packet has a choice
     bool HasChoice();
     /**
-     * @brief Find the route of a packet.
+     * @brief Finds the route of a packet.
      * @param packet the packet, without its IP header; null if its ports must not be used
      * @param header its IP header
      * @param dscp its DSCP
@@ -92,7 +92,8 @@ class RoutePolicy
      */
     Ptr<Route> FindRoute(Ptr<const Packet> packet, const Header& header, uint8_t dscp);
     /**
-     * @param stream where the destinations with several next hops are printed
+     * @brief Prints the destinations with several next hops.
+     * @param stream the output
      * @param unit of time
      */
     void Print(Ptr<OutputStreamWrapper> stream, Time::Unit unit) const;
@@ -100,7 +101,7 @@ class RoutePolicy
     Ptr<Ip> m_ip; //!< the node's IP
 
   private:
-    /// The value of Tier for the tier that the topology shows.
+    /// The value of Tier that stands for the tier in the topology.
     static constexpr uint8_t FOUND = 255;
 
     /// The policies; an opaque type, so that this header includes no header of the Rust library.
@@ -108,68 +109,68 @@ class RoutePolicy
 
     /**
      * @param tid the type
-     * @return the same with the attributes of the policy
+     * @return the type with the attributes of the policy added
      */
     static TypeId AddPolicyAttributes(TypeId tid);
     /**
      * @param tid the type
-     * @return the same with the attributes of the node
+     * @return the type with the attributes of the node added
      */
     static TypeId AddNodeAttributes(TypeId tid);
     /**
-     * @brief Set the policy, from the next packet on.
+     * @brief Sets the policy, from the next packet on.
      * @param policy its name
      */
     void SetPolicy(std::string policy);
     /// @return the name of the policy
     std::string GetPolicy() const;
     /**
-     * @brief Set the parameters of the policy, from the next packet on.
+     * @brief Sets the parameters of the policy, from the next packet on.
      * @param parameters lines of TOML
      */
     void SetParameters(std::string parameters);
     /// @return the parameters of the policy
     std::string GetParameters() const;
     /**
-     * @brief Set the policies of some DSCPs, from the next packet on.
-     * @param policies as the attribute has them
+     * @brief Sets the policies for ranges of DSCPs, from the next packet on.
+     * @param policies the value of the attribute DscpPolicies
      */
     void SetDscpPolicies(std::string policies);
-    /// @return the policies of some DSCPs
+    /// @return the policies for ranges of DSCPs
     std::string GetDscpPolicies() const;
 
-    /// Makes the policies again for the next packet, because a property of the node changed.
+    /// Makes the policies again at the next packet, because a property of the node changed.
     void RenewPolicies();
-    /// Finds the source of next hops again for the next packet.
+    /// Finds the source of next hops again at the next packet.
     void RenewSource();
     /// @return the seed of the policies
     uint64_t MakeSeed() const;
-    /// @return the longest round-trip time of the idle network: the attribute, or what was found
+    /// @return the longest round-trip time of the idle network: the attribute, or a computed value
     Time FindBaseRtt() const;
     /**
-     * @brief Warns once a simulation if every packet would begin a flowlet.
+     * @brief Warns once per simulation if every packet would start a flowlet.
      * @param group next hops
      */
     void CheckFlowletGap(const Group& group);
-    /// Finds the protocols of the node, when the first packet needs a route.
+    /// Finds the protocols of the node when the first packet needs a route.
     void FindProtocols();
     /**
-     * @brief The next hops to a destination; notifies the policies of changes.
+     * @brief Finds the next hops to a destination and notifies the policies of changes.
      * @param destination an address
-     * @param isOwn the packet is of the node itself
+     * @param isOwn true if the node itself sends the packet
      * @return the next hops; null if the next protocol routes its packets
      */
     const Group* FindGroup(Address destination, bool isOwn);
     /**
-     * @brief Fill in the candidates: the next hops whose interface is up.
+     * @brief Fills in the candidates: the next hops whose interface is up.
      * @param group the next hops
-     * @param weighs the policy uses weights
-     * @param looks the policy looks at queues
+     * @param weighs true if the policy uses weights
+     * @param looks true if the policy looks at queues
      * @return false if no interface is up
      */
     bool FillCandidates(const Group& group, bool weighs, bool looks);
     /**
-     * @brief Choose a next hop by the policy.
+     * @brief Chooses a next hop by the policy.
      * @param packet the packet, without its IP header; may be null
      * @param header its IP header
      * @param dscp its DSCP
@@ -183,24 +184,24 @@ class RoutePolicy
 
     std::string m_policy;                 //!< name of the policy
     std::string m_parameters;             //!< parameters of the policy, lines of TOML
-    std::string m_dscpPolicies;           //!< policies of some DSCPs
+    std::string m_dscpPolicies;           //!< policies for ranges of DSCPs
     uint64_t m_seed;                      //!< 0: drawn from the stream
     uint8_t m_tier;                       //!< tiers between the node and the hosts, or FOUND
     std::string m_source;                 //!< name of the source of next hops
-    uint64_t m_portBuffer;                //!< bytes that can wait at one port
-    Time m_baseRtt;                       //!< the longest round trip of the idle network
+    uint64_t m_portBuffer;                //!< buffer per port, in bytes
+    Time m_baseRtt;                       //!< longest round-trip time of the idle network
     Time m_refreshInterval;               //!< how often to read the routes again
-    int64_t m_stream;                     //!< of AssignStreams; negative if it was not called
-    std::unique_ptr<Choosers> m_choosers; //!< the policies; null before they are needed
+    int64_t m_stream;                     //!< set by AssignStreams; negative if it was not called
+    std::unique_ptr<Choosers> m_choosers; //!< the policies; null until needed
     EqualCostRoutesOf<F> m_routes;        //!< next hops
-    bool m_routesAll{false};              //!< route packets without a choice, too
-    bool m_forwardsAll{false};            //!< the same, but no packets of the node itself
+    bool m_routesAll{false};              //!< also route packets without a choice
+    bool m_forwardsAll{false};            //!< also route forwarded packets without a choice
     bool m_gapChecked{false};             //!< CheckFlowletGap was called
-    DeviceQueues m_queues;                //!< bytes that wait at devices
-    std::vector<std::size_t> m_indices;   //!< of the candidates in their group
+    DeviceQueues m_queues;                //!< queued bytes at devices
+    std::vector<std::size_t> m_indices;   //!< index of each candidate in its group
     std::vector<uint32_t> m_candidates;   //!< interfaces of the candidates
-    std::vector<uint64_t> m_queueBytes;   //!< bytes that wait at the candidates
-    std::vector<uint32_t> m_weights;      //!< of the candidates; none if all are equal
+    std::vector<uint64_t> m_queueBytes;   //!< queued bytes at the candidates
+    std::vector<uint32_t> m_weights;      //!< weights of the candidates; empty if all are equal
 
     /// The policy chose a next hop for a packet.
     TracedCallback<Ptr<const Packet>, const Header&, uint32_t, uint32_t> m_choice;
