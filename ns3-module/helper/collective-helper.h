@@ -17,11 +17,11 @@ class FabricHelper;
 
 /**
  * @ingroup evenkeel
- * @brief A collective operation, a trace or another workload over hosts of a fabric.
+ * @brief Installs a collective operation, a trace or another workload on hosts of a fabric.
  *
- * Rank i is the i-th node of the container; the hosts of a workload have the lowest numbers. The
- * workload starts with the simulation, its messages start after those that they depend on, and the
- * trace source Finished of the fabric fires when all messages have completed.
+ * Rank i is the i-th node of the container; these nodes get the lowest host numbers. The workload
+ * starts with the simulation, and each message starts after those that it depends on. The fabric's
+ * trace source Finished fires when all messages have completed.
  */
 class CollectiveHelper
 {
@@ -33,8 +33,8 @@ class CollectiveHelper
     explicit CollectiveHelper(const std::string& kind);
 
     /**
-     * @brief Sets the size.
-     * @param bytes of each rank of a collective, of each flow otherwise
+     * @brief Sets the size in bytes.
+     * @param bytes per rank of a collective, otherwise per flow
      */
     void SetBytes(uint64_t bytes);
     /**
@@ -43,7 +43,7 @@ class CollectiveHelper
      */
     void SetAlgorithm(const std::string& algorithm);
     /**
-     * @brief Chooses the traffic class of its messages; the first one by default.
+     * @brief Sets the traffic class of the messages; the default is the first class.
      * @param trafficClass a name of FabricHelper::AddClass
      */
     void SetClass(const std::string& trafficClass);
@@ -53,7 +53,7 @@ class CollectiveHelper
      */
     void SetFile(const std::string& path);
     /**
-     * @brief Sets any other key of a scenario's section [workload]. Each key is set once.
+     * @brief Sets any other key of a scenario's section [workload]. Each key can be set once.
      * @param key the key
      * @param value its value as written there, with the quotes of a string
      */
@@ -69,8 +69,8 @@ class CollectiveHelper
 
   private:
     /**
-     * @brief Sets a key, which must not have been set.
-     * @param call the call of the script
+     * @brief Sets a key. Aborts with a message if it has been set before.
+     * @param call name of the script's call, for the message
      * @param key the key
      * @param value its value
      */

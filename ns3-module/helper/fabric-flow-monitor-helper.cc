@@ -17,7 +17,7 @@ FabricFlowMonitorHelper::FabricFlowMonitorHelper()
 
 FabricFlowMonitorHelper::~FabricFlowMonitorHelper()
 {
-    // Probes and monitor have references to each other.
+    // Break the reference cycle between probes and monitor.
     m_monitor->Dispose();
 }
 

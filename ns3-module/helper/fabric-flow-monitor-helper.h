@@ -15,9 +15,9 @@ class Fabric;
 
 /**
  * @ingroup evenkeel
- * @brief FlowMonitor for a fabric: delays, jitter and losses of each flow of data packets.
+ * @brief FlowMonitor for a fabric: delay, jitter and losses of each flow of data packets.
  *
- * A fabric needs a monitor of its own, because the ids of its flows may equal those of IP's probes.
+ * A fabric needs a separate monitor, because the ids of its flows may equal those of IP's probes.
  */
 class FabricFlowMonitorHelper
 {

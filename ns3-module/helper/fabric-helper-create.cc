@@ -10,7 +10,7 @@
 
 #include <sstream>
 
-// The Create calls of FabricHelper: a fabric of a kind, from a file, or from a core.
+// FabricHelper's Create calls: a fabric with a topology, from a file, or from a core.
 
 namespace ns3
 {
@@ -145,7 +145,7 @@ FabricHelper::Build(const FabricGraph& graph, const std::string& call)
     const auto port = [&](const FabricEnd& end) -> Ptr<FabricPort> {
         if (end.isHost)
         {
-            // Of a NIC with several ports the next has the link.
+            // On a multi-port NIC, the next free port gets the link.
             const Ptr<RdmaNic> nic = m_nics[end.number];
             return nic->GetChannel() ? nic->AddPort() : Ptr<FabricPort>(nic);
         }
@@ -156,7 +156,8 @@ FabricHelper::Build(const FabricGraph& graph, const std::string& call)
         ObjectFactory factory = m_channelFactory;
         factory.Set("DataRate", DataRateValue(DataRate(link.rateBps)));
         Ptr<FabricChannel> channel = factory.Create<FabricChannel>();
-        // ns-3's time may round the delay; the fabric reads the exact one from its core.
+        // ns-3's time resolution may round this delay; the fabric reads the exact one from its
+        // core.
         channel->SetAttribute("Delay", TimeValue(PicoSeconds(link.delayPs)));
         channel->Attach(port(link.a));
         channel->Attach(port(link.b));

@@ -12,7 +12,7 @@
 #include <map>
 #include <sstream>
 
-// The description of a fabric: its graph, and the text of its settings.
+// FabricHelper's description of a fabric: its graph and the text of its settings.
 
 namespace ns3
 {
@@ -100,7 +100,7 @@ FabricHelper::DescribeSettingsWith(const RdmaNic& nic) const
     const uint64_t run = RngSeedManager::GetRun() + (static_cast<uint64_t>(m_stream) << 20);
     const uint64_t seed = (static_cast<uint64_t>(RngSeedManager::GetSeed()) - 1) << 40 ^ run;
     text << "schema_version = 1\n";
-    // Integers of TOML have 63 bits and a sign.
+    // TOML integers are signed 64-bit.
     text << "seed = " << (seed & 0x7fffffffffffffffULL) << "\n\n";
     text << "[topology]\ngap = \"" << m_gapBytes << "B\"\n";
     text << "forwarding_delay = \"" << m_forwardingDelay.GetPicoSeconds() << "ps\"\n\n";

@@ -26,18 +26,18 @@ NS_LOG_COMPONENT_DEFINE("FabricHelper");
 namespace
 {
 
-/// The rank of a host that SetFirstHosts does not name; it sorts last.
+/// The rank of hosts that SetFirstHosts does not name; it sorts last.
 constexpr uint32_t UNRANKED = std::numeric_limits<uint32_t>::max();
 
-/// The most characters in the name of a traffic class, as in a scenario.
+/// Maximum length of a traffic class's name in characters, as in a scenario.
 constexpr std::ptrdiff_t LONGEST_CLASS_NAME = 24;
 
-/// The highest weight of a traffic class, as in a scenario.
+/// Maximum weight of a traffic class, as in a scenario.
 constexpr uint32_t HIGHEST_WEIGHT = 64;
 
 /**
  * @param text a text in UTF-8
- * @return the number of its characters: bytes that do not continue one
+ * @return its number of characters: all bytes that are not continuation bytes
  */
 std::ptrdiff_t
 CharactersIn(const std::string& text)

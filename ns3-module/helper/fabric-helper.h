@@ -31,13 +31,13 @@ namespace ns3
  * @ingroup evenkeel
  * @brief Builds fabrics: link by link, in one call, or from files.
  *
- * Link by link: SwitchHelper::Install makes nodes switches, Install(a, b) connects two nodes, and
- * Finish makes the fabric. In one call: CreateLeafSpine, CreateTopology, CreateFromScenario.
+ * Link by link: SwitchHelper::Install turns nodes into switches, Install(a, b) connects two nodes,
+ * and Finish makes the fabric. In one call: CreateLeafSpine, CreateTopology, CreateFromScenario.
  * AddSettings adds keys of a scenario that have no attribute.
  *
- * The first helper sets ns-3's time resolution to picoseconds, so it must be made before any other
- * object that keeps a Time; see Fabric::UsePicoseconds. If the fabric is invalid, or a call comes
- * too late to take effect, the program ends with the reason. A helper makes one fabric.
+ * The first helper sets ns-3's time resolution to picoseconds. Make it before any other object that
+ * keeps a Time; see Fabric::UsePicoseconds. An invalid fabric, or a call that comes too late to
+ * take effect, aborts with a message. A helper makes one fabric.
  */
 class FabricHelper
 {
@@ -50,21 +50,21 @@ class FabricHelper
     enum Resolution
     {
         PICOSECONDS, //!< set it to picoseconds
-        UNCHANGED,   //!< leave it
+        UNCHANGED,   //!< leave it unchanged
     };
 
-    /// When packets of a traffic class start.
+    /// Order in which the packets of traffic classes start.
     enum Scheduling
     {
-        WEIGHTED, //!< in turns with other weighted classes, in bytes by weight
+        WEIGHTED, //!< shares the bytes with other weighted classes, by weight
         STRICT,   //!< before all weighted classes, and before strict classes that are added later
     };
 
-    /// Whether priority flow control (PFC) protects a traffic class, where switches have it.
+    /// Whether priority flow control (PFC) protects a traffic class, if switches have it.
     enum Protection
     {
-        PROTECTED,   //!< it has memory of its own, and is paused
-        UNPROTECTED, //!< its packets are dropped that find no room
+        PROTECTED,   //!< it has reserved memory and is paused
+        UNPROTECTED, //!< its packets are dropped if there is no room
     };
 
     /**
@@ -72,7 +72,7 @@ class FabricHelper
      */
     explicit FabricHelper(Resolution resolution = PICOSECONDS);
 
-    // Settings. They apply to objects that are made later.
+    // Settings, which apply to objects that are made later.
 
     /**
      * @brief Sets an attribute of NICs that are made later.
@@ -81,10 +81,10 @@ class FabricHelper
      */
     void SetNicAttribute(const std::string& name, const AttributeValue& value);
     /**
-     * @brief Sets an attribute of the NIC of one host, whenever it is made.
+     * @brief Sets an attribute of one host's NIC, which may be made later.
      *
-     * For fabrics that are made in one call. Link by link, SetNicAttribute between calls of Install
-     * and SetAttribute of a NIC do the same.
+     * Use it for fabrics that are made in one call. For fabrics made link by link, SetNicAttribute
+     * between calls of Install, or SetAttribute of a NIC, does the same.
      *
      * @param host number of the host
      * @param name of an attribute of RdmaNic
@@ -131,14 +131,16 @@ class FabricHelper
      */
     void AddSettings(const std::string& sections);
     /**
-     * @brief Adds a traffic class of data packets, up to seven in all: each has a queue at every
-     * output port and every NIC. Its number is that of the classes before it; see FabricCodePoints
-     * for its packets on the wire. Workloads, queue pairs and connections are of the first class
-     * unless they choose another by its name, and messages of that of their stream; see
-     * RdmaNic::PostMessage.
+     * @brief Adds a traffic class of data packets. A fabric has up to seven, each with a queue at
+     * every output port and every NIC.
+     *
+     * Classes are numbered in the order in which they are added; see FabricCodePoints for their
+     * packets on the wire. Workloads, queue pairs and connections belong to the first class unless
+     * they name another. Messages belong to the class of their stream; see RdmaNic::PostMessage.
+     *
      * @param name its name
-     * @param scheduling when its packets start
-     * @param weight of a weighted class, its share of the bytes; 1 to 64
+     * @param scheduling order in which its packets start
+     * @param weight share of the bytes of a weighted class; 1 to 64
      * @param protection whether priority flow control protects it
      */
     void AddClass(const std::string& name,
@@ -146,37 +148,39 @@ class FabricHelper
                   uint32_t weight = 1,
                   Protection protection = PROTECTED);
     /**
-     * @brief Adds a failure of a link to a fabric that has not been made; see FailureHelper for one
-     * that has been.
+     * @brief Adds a link failure to a fabric that has not been made. FailureHelper can also add
+     * failures later.
      * @param link the link
      * @param keys of a scenario's section [[failure]], without the link
      */
     void AddFailure(Ptr<FabricChannel> link, const std::string& keys);
     /**
-     * @brief Gives nodes the lowest host numbers, in their order: the ranks of a collective.
+     * @brief Gives nodes the lowest host numbers, in the given order, as the ranks of a collective.
      * @param hosts the nodes
      */
     void SetFirstHosts(const NodeContainer& hosts);
     /**
-     * @brief Sets the number of NICs per node of a fabric that is made in one call. Host h is NIC
-     * h % nics of node h / nics, such as a GPU of a server in a rail-optimised fabric.
-     * @param nics number of NICs of each node; 1 by default
+     * @brief Sets the number of NICs per node of a fabric that is made in one call. Host h is NIC h
+     * % nics of node h / nics, such as a GPU of a server in a rail-optimised fabric.
+     * @param nics number of NICs per node; 1 by default
      */
     void SetNicsPerNode(uint32_t nics);
     /**
-     * @brief Sets the number of ports of each NIC of a fabric that is made link by link: as many
-     * links of a node belong to one NIC, the p-th in plane p. Planes share no switch. A fabric that
-     * is made in one call has the ports of its topology.
+     * @brief Sets the number of ports per NIC of a fabric that is made link by link.
+     *
+     * That number of consecutive links of a node belongs to one NIC, the p-th link in plane p.
+     * Planes share no switch. A fabric that is made in one call has the ports of its topology.
+     *
      * @param ports number of ports, 1 to 32; 1 by default
      */
     void SetPortsPerNic(uint32_t ports);
     /**
-     * @brief Replaces evenkeel's core by another.
+     * @brief Replaces evenkeel's core.
      * @param factory the function that makes the core
      */
     void SetCoreFactory(CoreFactory factory);
     /**
-     * @brief Sets the stream of random draws, besides ns-3's seed and run.
+     * @brief Sets the stream of random draws, in addition to ns-3's seed and run.
      * @param stream first stream to use
      * @return number of streams used
      */
@@ -185,22 +189,22 @@ class FabricHelper
     // Link by link.
 
     /**
-     * @brief Connects two nodes. A node that is not a switch is a host; Install adds a NIC to it
-     * unless it has one without a link, or one with fewer links than ports (SetPortsPerNic).
+     * @brief Connects two nodes. A node that is not a switch is a host. Install adds a NIC to a
+     * host unless it has one with a free port (see SetPortsPerNic).
      * @param a first node
      * @param b second node
      * @return the devices at both ends
      */
     NetDeviceContainer Install(Ptr<Node> a, Ptr<Node> b);
     /**
-     * @brief Connects each of several nodes to one other.
+     * @brief Connects each of several nodes to another node.
      * @param nodes the nodes
      * @param to the other node, such as a switch
      * @return the devices at the nodes
      */
     NetDeviceContainer Install(const NodeContainer& nodes, Ptr<Node> to);
     /**
-     * @brief Makes a fabric of everything that was connected.
+     * @brief Makes a fabric from everything that was connected.
      * @return the fabric
      */
     Ptr<Fabric> Finish();
@@ -208,21 +212,21 @@ class FabricHelper
     // In one call.
 
     /**
-     * @brief Makes a leaf-spine with the links that SetChannelAttribute describes.
-     * @param leaves switches with hosts
-     * @param spines switches that every leaf is wired to
-     * @param hostsPerLeaf hosts of each leaf
+     * @brief Makes a leaf-spine with the link properties of SetChannelAttribute.
+     * @param leaves number of switches with hosts
+     * @param spines number of switches that connect to every leaf
+     * @param hostsPerLeaf number of hosts per leaf
      * @return the fabric
      */
     Ptr<Fabric> CreateLeafSpine(uint32_t leaves, uint32_t spines, uint32_t hostsPerLeaf);
     /**
-     * @brief Makes a fat-tree of three tiers with the links that SetChannelAttribute describes.
+     * @brief Makes a fat-tree of three tiers with the link properties of SetChannelAttribute.
      * @param k ports of each switch, an even number
      * @return the fabric
      */
     Ptr<Fabric> CreateFatTree(uint32_t k);
     /**
-     * @brief Makes a fabric of any kind that evenkeel has.
+     * @brief Makes a fabric with any of evenkeel's topologies.
      * @param topology the text of a scenario's section [topology], without its heading
      * @param folder the folder to which paths in it are relative
      * @return the fabric
@@ -252,17 +256,17 @@ class FabricHelper
 
     /// @return the fabric; null before it is made
     Ptr<Fabric> GetFabric() const;
-    /// @return the node of each host, by number of the host: once for each of its NICs
+    /// @return the node of each host, by host number; a node with several NICs is repeated
     NodeContainer GetHosts() const;
-    /// @return nodes that are switches, by number
+    /// @return the nodes of the switches, by switch number
     NodeContainer GetSwitches() const;
-    /// @return NICs, by number of host; Ipv4AddressHelper::Assign gives them addresses for IP
+    /// @return the NICs, by host number; Ipv4AddressHelper::Assign gives them IP addresses
     NetDeviceContainer GetNics() const;
-    /// @return links, by number
+    /// @return the links, by number
     const std::vector<Ptr<FabricChannel>>& GetChannels() const;
     /**
-     * @brief Ends the program with the reason if the fabric has been made: what is set afterwards
-     * has no effect.
+     * @brief Aborts with a message if the fabric has been made, because later settings have no
+     * effect.
      * @param call the call that sets it, such as "FabricHelper::SetPolicy"
      */
     void ExpectOpen(const std::string& call) const;
@@ -273,7 +277,7 @@ class FabricHelper
     std::string DescribeSettings() const;
     /// @return the settings of queue pairs that Finish passes to evenkeel
     FabricQpSettings DescribeQueuePairs() const;
-    /// @return the NICs that differ from that of host 0, as Finish passes them to evenkeel
+    /// @return the NICs that differ from host 0's, as Finish passes them to evenkeel
     std::vector<FabricNicSettings> DescribeOwnNics() const;
     /// @return the graph that Finish passes to evenkeel
     FabricGraph DescribeGraph() const;
@@ -288,7 +292,7 @@ class FabricHelper
     };
 
     /**
-     * @brief Makes or finds the port of a node for its next link.
+     * @brief Finds or makes the port for a node's next link.
      * @param node the node
      * @return the port
      */
@@ -296,7 +300,7 @@ class FabricHelper
     /**
      * @brief Makes the nodes and links of a graph.
      * @param graph the graph
-     * @param call the call of the script
+     * @param call name of the script's call, for messages
      */
     void Build(const FabricGraph& graph, const std::string& call);
     /// Moves the hosts of SetFirstHosts to the front.
@@ -305,25 +309,26 @@ class FabricHelper
     void SetOwnAttributes();
     /**
      * @param nic the NIC of a host
-     * @return the text of the settings, with those of this NIC
+     * @return the text of the settings, with this NIC's attributes
      */
     std::string DescribeSettingsWith(const RdmaNic& nic) const;
     /**
-     * @brief Makes a fabric of everything that was connected.
-     * @param call the call of the script
+     * @brief Makes a fabric from everything that was connected.
+     * @param call name of the script's call, for messages
      * @return the fabric
      */
     Ptr<Fabric> FinishFor(const std::string& call);
     /**
-     * @brief Ends the program with the reason if what was added has no effect on a whole fabric.
+     * @brief Aborts with a message if something was added that has no effect on a ready-made
+     * fabric.
      * @param call the call that makes the fabric
      */
     void ExpectBare(const std::string& call) const;
     /**
-     * @brief Makes a fabric of any kind.
+     * @brief Makes a fabric with any of evenkeel's topologies.
      * @param topology the section
      * @param folder the folder of paths in it
-     * @param call the call of the script
+     * @param call name of the script's call, for messages
      * @return the fabric
      */
     Ptr<Fabric> BuildTopology(const std::string& topology,
@@ -331,7 +336,7 @@ class FabricHelper
                               const std::string& call);
     /**
      * @param core the core of the fabric
-     * @param call the call of the script
+     * @param call name of the script's call, for messages
      * @return the assembled fabric
      */
     Ptr<Fabric> Assemble(std::unique_ptr<FabricCore> core, const std::string& call);
@@ -340,7 +345,7 @@ class FabricHelper
      * @return its number
      */
     uint32_t IndexOf(Ptr<FabricChannel> channel) const;
-    /// @return a link with the rate and the delay that SetChannelAttribute describes
+    /// @return a link with the rate and the delay of SetChannelAttribute
     FabricLink DescribeLink() const;
 
     RdmaNicHelper m_nicHelper;                  //!< makes NICs
@@ -351,22 +356,22 @@ class FabricHelper
     std::vector<Ptr<RdmaNic>> m_nics;           //!< by number of host
     std::vector<Ptr<Node>> m_switchNodes;       //!< by number
     std::vector<Ptr<FabricSwitch>> m_switches;  //!< by number
-    std::vector<std::string> m_switchNames;     //!< by number; empty to use a default
+    std::vector<std::string> m_switchNames;     //!< by number; empty for a default name
     std::vector<Ptr<FabricChannel>> m_channels; //!< by number of link
     NodeContainer m_firstHosts;                 //!< hosts with the lowest numbers
-    std::vector<OwnAttribute> m_ownAttributes;  //!< of SetNicAttributeOf
-    std::string m_sections;                     //!< of AddSettings
-    std::vector<FabricClass> m_classes;         //!< of AddClass
-    std::string m_classSections;                //!< of AddClass, as sections of a scenario
-    std::vector<std::pair<Ptr<FabricChannel>, std::string>> m_failures; //!< of AddFailure
+    std::vector<OwnAttribute> m_ownAttributes;  //!< see SetNicAttributeOf
+    std::string m_sections;                     //!< see AddSettings
+    std::vector<FabricClass> m_classes;         //!< see AddClass
+    std::string m_classSections;                //!< classes as sections of a scenario
+    std::vector<std::pair<Ptr<FabricChannel>, std::string>> m_failures; //!< see AddFailure
     uint32_t m_gapBytes{20};                                            //!< gap after each packet
-    uint32_t m_nicsPerNode{1};                                          //!< of SetNicsPerNode
-    uint32_t m_portsPerNic{1};                                          //!< of SetPortsPerNic
-    bool m_joinedPorts{false}; //!< whether the ports of hosts are those of one fabric
-    Time m_forwardingDelay;    //!< of switches
-    int64_t m_stream{0};       //!< of AssignStreams
-    std::string m_madeBy;      //!< the call that made the fabric; empty before
-    Ptr<Fabric> m_fabric;      //!< the fabric; null before
+    uint32_t m_nicsPerNode{1};                                          //!< see SetNicsPerNode
+    uint32_t m_portsPerNic{1};                                          //!< see SetPortsPerNic
+    bool m_joinedPorts{false}; //!< ports of a host belong to one fabric
+    Time m_forwardingDelay;    //!< forwarding delay of switches
+    int64_t m_stream{0};       //!< see AssignStreams
+    std::string m_madeBy;      //!< name of the call that made the fabric; empty before
+    Ptr<Fabric> m_fabric;      //!< the fabric; null before it is made
 };
 
 } // namespace ns3

@@ -17,9 +17,9 @@ namespace fabrichelper
 {
 
 /**
- * @brief Calls a function; ends the program with the reason if it throws an exception.
+ * @brief Calls a function. Aborts with a message if it throws an exception.
  * @tparam Make type of the function
- * @param call the call of the script
+ * @param call name of the script's call, for the message
  * @param make the function
  * @return its result
  */
@@ -36,7 +36,7 @@ OrAbort(const std::string& call, Make make) -> decltype(make())
     {
         reason = error.what();
     }
-    // Outside of the handler: std::terminate would print the exception again.
+    // Abort outside of the exception handler: std::terminate would print the exception again.
     EVENKEEL_REFUSE(call, reason);
     return decltype(make())();
 }

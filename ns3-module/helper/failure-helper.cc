@@ -112,7 +112,7 @@ FailureHelper::AddTo(const std::string& call, Ptr<FabricChannel> link, const Fai
         Add(call, FormatTarget("link", fabric->NameOf(call, link)), failure);
         return;
     }
-    // The name of the link is known when the fabric is made.
+    // Pass the link itself: its name is not known until the fabric is made.
     m_fabric.AddFailure(link, Describe(failure, failure.at.GetPicoSeconds()));
 }
 

@@ -18,32 +18,32 @@ class FabricHelper;
 
 /**
  * @ingroup evenkeel
- * @brief Lets links fail: before the fabric is made, and at any time of a run.
+ * @brief Makes links fail: before the fabric is made, or at any time of a run.
  *
- * A link that is down loses every packet at once. The switches at its ends react after the
- * detection time, and routing everywhere after the convergence time. Ports of hosts fail with their
+ * A link that is down immediately loses every packet on it. The switches at its ends react after
+ * the detection time, and routing everywhere after the convergence time. Host ports fail with their
  * links.
  *
- * The calls may also be made during a run (Simulator::Schedule), for failures that begin at that
- * time, Simulator::Now, or later: the results are those of the same failures declared before the
- * fabric was made. Restore ends failures. A time that has passed, or a link of another fabric, ends
- * the program with the reason.
+ * The calls may also be made during a run (Simulator::Schedule), for failures that begin at
+ * Simulator::Now or later. The results are the same as if the failures had been declared before the
+ * fabric was made. Restore ends failures. A time in the past, or a link of another fabric, aborts
+ * with a message.
  */
 class FailureHelper
 {
   public:
     /**
-     * @param fabric the helper that makes the fabric; it must live as long as this helper is used
+     * @param fabric the helper that makes the fabric; it must outlive this helper
      */
     explicit FailureHelper(FabricHelper& fabric);
 
     /**
-     * @brief Sets the time from a change to the reaction of the switches at the link's ends.
+     * @brief Sets the time until the switches at the link's ends react to a change.
      * @param detection the time; negative for never
      */
     void SetDetection(Time detection);
     /**
-     * @brief Sets the time from a change to the reaction of routing everywhere.
+     * @brief Sets the time until routing everywhere reacts to a change.
      * @param convergence the time; negative for never
      */
     void SetConvergence(Time convergence);
@@ -56,7 +56,7 @@ class FailureHelper
      */
     void Down(Ptr<FabricChannel> link, Time at, Time until = Time(-1));
     /**
-     * @brief Takes a link down, by its name.
+     * @brief Takes a link down, by name.
      * @param link names of its ends, such as leaf0-spine0
      * @param at when it begins
      * @param until when it ends; negative for never, or until Restore
@@ -97,25 +97,25 @@ class FailureHelper
               Time until = Time(-1));
 
     /**
-     * @brief Ends all failures of a link of a fabric that has been made: from then on it is up, has
-     * its whole rate and loses nothing.
+     * @brief Ends all failures of a link of a fabric that has been made. From then on the link is
+     * up, has its full rate and loses nothing.
      *
-     * The switches at its ends and routing react after the times that each failure has. Failures
-     * that begin at that time or later are not affected. If there is nothing to end, the program
-     * ends with the reason.
+     * The switches at its ends and routing react after the detection and convergence times of each
+     * failure. Failures that begin at that time or later are not affected. Aborts with a message if
+     * there is no failure to end.
      *
      * @param link the link
      * @param at when they end
      */
     void Restore(Ptr<FabricChannel> link, Time at);
     /**
-     * @brief Does the same for a link by its name.
+     * @brief Ends all failures of a link in the same way, by name.
      * @param link names of its ends, such as leaf0-spine0
      * @param at when they end
      */
     void Restore(const std::string& link, Time at);
     /**
-     * @brief Does the same for all links of a switch, at least one of which fails.
+     * @brief Ends all failures of a switch's links in the same way; at least one must have failed.
      * @param name name of the switch, such as spine1
      * @param at when they end
      */
@@ -139,21 +139,21 @@ class FailureHelper
     std::string Describe(const Failure& failure, int64_t atPs) const;
     /**
      * @brief Adds a failure of a link.
-     * @param call the call of the script
+     * @param call name of the script's call, for messages
      * @param link the link
      * @param failure the failure
      */
     void AddTo(const std::string& call, Ptr<FabricChannel> link, const Failure& failure);
     /**
      * @brief Adds a failure of some links.
-     * @param call the call of the script
+     * @param call name of the script's call, for messages
      * @param target the key of a scenario's section [[failure]] that names them
      * @param failure the failure
      */
     void Add(const std::string& call, const std::string& target, const Failure& failure);
     /**
      * @brief Ends failures of some links.
-     * @param call the call of the script
+     * @param call name of the script's call, for messages
      * @param target the key of a scenario's section [[failure]] that names them
      * @param at when they end
      */

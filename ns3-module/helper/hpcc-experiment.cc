@@ -37,7 +37,7 @@ ReadExperiment(const std::string& config, const std::string& policy, FabricRound
 
 } // namespace
 
-/// What an experiment holds of the Rust library.
+/// The experiment's objects from the Rust library.
 struct HpccExperiment::Impl
 {
     rust::Box<contract::Experiment> experiment; //!< the experiment

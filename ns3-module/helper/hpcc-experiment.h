@@ -19,18 +19,18 @@ namespace ns3
 
 /**
  * @ingroup evenkeel
- * @brief An experiment of the HPCC family of simulators, from its own files.
+ * @brief Runs an experiment of the HPCC family of simulators from its own files.
  *
  * It reads the configuration, topology and flow files of HPCC, ConWeave and their relatives
- * unchanged, with one additional key, LB_POLICY; its results are files in the formats of that
- * family. The files are complete only if the experiment lives until the simulation ends; if it is
- * destroyed earlier, the simulation continues without recording.
+ * unchanged, with one additional key, LB_POLICY, and writes results in that family's formats. The
+ * results are complete only if this object lives until the simulation ends. If it is destroyed
+ * earlier, the simulation continues without recording.
  */
 class HpccExperiment
 {
   public:
     /**
-     * Throws std::invalid_argument with file, line and reason if a file is invalid.
+     * Throws std::invalid_argument with file, line and explanation if a file is invalid.
      *
      * @param config path of the configuration; paths in it are looked up relative to the working
      *        directory, then relative to the configuration, then by their names in its folder
@@ -48,10 +48,10 @@ class HpccExperiment
 
     /// @return the load-balancing policy
     std::string GetPolicy() const;
-    /// @return a sentence for each key of the files that is ignored or has another effect here
+    /// @return a sentence for each key that is ignored or has another effect than in the family
     std::vector<std::string> GetWarnings() const;
     /**
-     * @brief Makes nodes and links, once; everything starts with the simulation.
+     * @brief Makes nodes and links. Can be called once; everything starts with the simulation.
      * @param helper a helper that has made nothing yet
      * @return the fabric
      */
@@ -59,16 +59,17 @@ class HpccExperiment
     /**
      * @brief Writes the results, after the simulation and before Simulator::Destroy.
      *
-     * fct.txt has a line per flow in order of completion: source, destination, their ports, bytes,
-     * start, completion time, and completion time on an idle path, in ns. pfc.txt has a line per
-     * frame: time in ns, node, 0 for a host or 1 for a switch, interface, 1 for a pause or 0 for a
-     * resume. Copies of both have the names of FCT_OUTPUT_FILE and PFC_OUTPUT_FILE. Further files
-     * are written if the configuration requests them: the family's binary trace of packet events
-     * (TRACE_OUTPUT_FILE); histograms of the queue length of each switch interface, in KB
-     * (QLEN_MON_FILE, HPCC); ConWeave's monitors (UPLINK_MON_FILE, CONN_MON_FILE,
-     * CNP_OUTPUT_FILE). They are kept in temporary files during the run.
+     * fct.txt has one line per flow, in order of completion: source, destination, their ports,
+     * bytes, start, completion time, and completion time on an idle path, in ns. pfc.txt has one
+     * line per frame: time in ns, node, 0 for a host or 1 for a switch, interface, 1 for a pause or
+     * 0 for a resume. FCT_OUTPUT_FILE and PFC_OUTPUT_FILE name copies of both.
      *
-     * Throws std::runtime_error with the reason if a file cannot be written.
+     * The configuration may request more files: the family's binary trace of packet events
+     * (TRACE_OUTPUT_FILE); histograms of the queue length of each switch interface, in KB
+     * (QLEN_MON_FILE, HPCC); ConWeave's monitors (UPLINK_MON_FILE, CONN_MON_FILE, CNP_OUTPUT_FILE).
+     * They are kept in temporary files during the run.
+     *
+     * Throws std::runtime_error with an explanation if a file cannot be written.
      *
      * @param folder the folder, which must exist
      */

@@ -51,8 +51,8 @@ HpccRecorder::Sample(uint64_t nowPs)
     {
         for (const uint32_t port : m_sampled)
         {
-            // A port decides late which packet starts: start every packet that starts before now,
-            // but none that starts now, which the sample must not include.
+            // Ports decide late which packets start. Start every packet due before now, but none
+            // that starts now, because the sample must not include it.
             m_fabric->GetPort(port).Settle(nowPs - 1);
         }
     }
@@ -121,7 +121,8 @@ HpccRecorder::TracedPort::Start(const FabricPacket& packet, Time when)
     const uint32_t waiting = m_port->GetWaitingBytesLike(packet.flags);
     if (!m_isNic && !m_dequeued)
     {
-        // The packet passes through the empty queue without being stored.
+        // The queue is empty, so the packet passes through without being stored; record both
+        // events.
         Record(Event::Enqueued, packet, when, waiting);
     }
     m_dequeued = false;

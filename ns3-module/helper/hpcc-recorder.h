@@ -25,15 +25,15 @@ class Fabric;
 
 /**
  * @ingroup evenkeel
- * @brief Records the data that an experiment of the HPCC family requests during a run: packet
- * events, and samples of counters at the times of its monitors.
+ * @brief Records the data that an experiment of the HPCC family requests: packet events, and
+ * samples of counters at the times of its monitors.
  */
 class HpccRecorder
 {
   public:
     /**
-     * @brief Starts to record, if the experiment requests any data. The recorder must be made
-     * before the simulation starts and live until it ends; nothing is recorded after it is
+     * @brief Starts recording if the experiment requests any data. Make the recorder before the
+     * simulation starts, and keep it until the simulation ends; recording stops when it is
      * destroyed.
      * @param experiment an experiment of that family
      * @param core its hosts and policies
@@ -52,7 +52,7 @@ class HpccRecorder
     /// The kinds of packet events.
     using Event = evenkeel::contract::PacketEvent;
 
-    /// Records the packet events of a port during its lifetime.
+    /// Records the packet events of a port for its lifetime.
     class TracedPort
     {
       public:
@@ -75,7 +75,7 @@ class HpccRecorder
          */
         void Receive(const FabricPacket& packet, Time when);
         /**
-         * @brief Handles a packet that joined the queue, which counts it already.
+         * @brief Handles a packet that joined the queue, which already includes its bytes.
          * @param packet the packet
          * @param when the time
          */
@@ -100,7 +100,7 @@ class HpccRecorder
         void Drop(const FabricPacket& packet, Time when);
         /**
          * @brief Records an event.
-         * @param event what happened
+         * @param event kind of the event
          * @param packet the packet
          * @param when the time
          * @param waiting bytes in its queue without the packet
@@ -109,12 +109,12 @@ class HpccRecorder
 
         evenkeel::contract::Core& m_core; //!< receives the events
         Ptr<FabricPort> m_port;           //!< the port; the simulation may end first
-        bool m_isNic;                     //!< the port is a NIC, which queues packets itself
-        bool m_dequeued{false};           //!< the packet that starts next left the queue
+        bool m_isNic;                     //!< true for a NIC, which queues packets itself
+        bool m_dequeued{false};           //!< the packet that starts next came from the queue
     };
 
     /**
-     * @brief Takes a sample, and schedules the next one.
+     * @brief Takes a sample and schedules the next one.
      * @param nowPs the time
      */
     void Sample(uint64_t nowPs);
@@ -123,8 +123,8 @@ class HpccRecorder
     Ptr<Fabric> m_fabric;                              //!< the fabric
     std::vector<std::unique_ptr<TracedPort>> m_traced; //!< ports whose packets are recorded
     std::vector<uint32_t> m_sampled;                   //!< ports whose counters are sampled
-    std::vector<uint32_t> m_waiting; //!< bytes without priority that wait, by port
-    std::vector<uint64_t> m_carried; //!< bytes that have started, by port
+    std::vector<uint32_t> m_waiting; //!< queued bytes without priority, by port
+    std::vector<uint64_t> m_carried; //!< bytes started, by port
 };
 
 } // namespace ns3

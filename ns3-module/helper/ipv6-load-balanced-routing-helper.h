@@ -19,7 +19,7 @@ namespace ns3
  *
  * @brief Adds a load-balancing policy to nodes, for equal-cost next hops of IPv6.
  *
- * Three lines of a script change:
+ * A script changes in three lines:
  * @code
  *   Ipv6LoadBalancedRoutingHelper routing("flowlet");
  *   InternetStackHelper internet;
@@ -29,7 +29,7 @@ namespace ns3
 class Ipv6LoadBalancedRoutingHelper : public Ipv6RoutingHelper
 {
   public:
-    /// Makes a helper for the default policy of the attribute.
+    /// Makes a helper for the policy that is the attribute's default.
     Ipv6LoadBalancedRoutingHelper();
     /**
      * @brief Makes a helper for a policy.
@@ -41,8 +41,7 @@ class Ipv6LoadBalancedRoutingHelper : public Ipv6RoutingHelper
     Ptr<Ipv6RoutingProtocol> Create(Ptr<Node> node) const override;
 
     /**
-     * @brief Set an attribute of the protocols that are made later, see
-     * ns3::Ipv6LoadBalancedRouting.
+     * @brief Sets an attribute of protocols that are made later, see ns3::Ipv6LoadBalancedRouting.
      * @param name its name
      * @param value its value
      */
@@ -51,22 +50,22 @@ class Ipv6LoadBalancedRoutingHelper : public Ipv6RoutingHelper
     /**
      * @brief Adds the policy to static routing, which InternetStackHelper installs by default, for
      * static routes of equal prefix and metric.
-     * @return the helper of the list of these two protocols
+     * @return the helper of a list with both protocols
      */
     Ipv6ListRoutingHelper WithStaticRouting() const;
     /**
      * @brief Adds the policy above another protocol, among the paths with the fewest links.
      *
-     * For scripts with RipNgHelper, whose protocol keeps one route to each network. The other
-     * protocol routes what has no path.
+     * Use it for scripts with RipNgHelper, whose protocol keeps one route to each network. The
+     * other protocol routes packets without such a path.
      *
      * @param below the helper of the other protocol
-     * @return the helper of the list of these two protocols
+     * @return the helper of a list with both protocols
      */
     Ipv6ListRoutingHelper WithShortestPaths(const Ipv6RoutingHelper& below) const;
 
     /**
-     * @brief Fix the random streams of the policies on these nodes.
+     * @brief Sets the random streams of the policies on these nodes.
      * @param nodes the nodes; those without a policy are skipped
      * @param stream number of the first stream
      * @return number of streams used
@@ -77,7 +76,7 @@ class Ipv6LoadBalancedRoutingHelper : public Ipv6RoutingHelper
     /**
      * @param routes the attribute Routes
      * @param below the helper of the protocol below
-     * @return the helper of the list of both
+     * @return the helper of a list with both protocols
      */
     Ipv6ListRoutingHelper Above(const std::string& routes, const Ipv6RoutingHelper& below) const;
 

@@ -16,8 +16,7 @@ namespace ns3
 namespace
 {
 
-// The priorities of protocols in a list. Those of static and global routing are what
-// InternetStackHelper gives them.
+// Priorities of protocols in a list. InternetStackHelper gives static and global routing the same.
 constexpr int16_t ABOVE = 10;   //!< a policy above all other protocols
 constexpr int16_t STATIC = 0;   //!< static routing
 constexpr int16_t POLICY = -5;  //!< a policy

@@ -19,7 +19,7 @@ namespace ns3
  *
  * @brief Adds a load-balancing policy to nodes, for the equal-cost next hops of global routing.
  *
- * Three lines of a script change:
+ * A script changes in three lines:
  * @code
  *   LoadBalancedRoutingHelper routing("flowlet");
  *   InternetStackHelper internet;
@@ -29,7 +29,7 @@ namespace ns3
 class LoadBalancedRoutingHelper : public Ipv4RoutingHelper
 {
   public:
-    /// Makes a helper for the default policy of the attribute.
+    /// Makes a helper for the policy that is the attribute's default.
     LoadBalancedRoutingHelper();
     /**
      * @brief Makes a helper for a policy.
@@ -41,7 +41,7 @@ class LoadBalancedRoutingHelper : public Ipv4RoutingHelper
     Ptr<Ipv4RoutingProtocol> Create(Ptr<Node> node) const override;
 
     /**
-     * @brief Set an attribute of the protocols that are made later, see ns3::LoadBalancedRouting.
+     * @brief Sets an attribute of protocols that are made later, see ns3::LoadBalancedRouting.
      * @param name its name
      * @param value its value
      */
@@ -51,40 +51,40 @@ class LoadBalancedRoutingHelper : public Ipv4RoutingHelper
      * @brief Adds the policy to static and global routing, which InternetStackHelper installs by
      * default.
      *
-     * The policy has the priority -5, between static (0) and global routing (-10), so that static
-     * routes of the script keep their packets.
+     * The policy has the priority -5, between static (0) and global routing (-10), so that the
+     * script's static routes still take precedence.
      *
-     * @return the helper of the list of these three protocols
+     * @return the helper of a list with these three protocols
      */
     Ipv4ListRoutingHelper WithGlobalRouting() const;
     /**
      * @brief Adds the policy above global routing alone.
      *
-     * For scripts that install Ipv4GlobalRoutingHelper and no static routing, such as those whose
-     * links share a network: static routing would send all its packets over the first link.
+     * Use it for scripts that install Ipv4GlobalRoutingHelper without static routing, such as those
+     * whose links share a network. Static routing would send all its packets over the first link.
      *
-     * @return the helper of the list of these two protocols
+     * @return the helper of a list with these two protocols
      */
     Ipv4ListRoutingHelper WithGlobalRoutingOnly() const;
 
     /**
      * @brief Adds the policy above static routing, for static routes of equal prefix and metric.
-     * @return the helper of the list of these two protocols
+     * @return the helper of a list with these two protocols
      */
     Ipv4ListRoutingHelper WithStaticRouting() const;
     /**
      * @brief Adds the policy above another protocol, among the paths with the fewest links.
      *
-     * For scripts with Ipv4NixVectorHelper, whose protocol finds one such path. The other protocol
-     * routes what has no path.
+     * Use it for scripts with Ipv4NixVectorHelper, whose protocol finds one such path. The other
+     * protocol routes packets without such a path.
      *
      * @param below the helper of the other protocol
-     * @return the helper of the list of these two protocols
+     * @return the helper of a list with both protocols
      */
     Ipv4ListRoutingHelper WithShortestPaths(const Ipv4RoutingHelper& below) const;
 
     /**
-     * @brief Fix the random streams of the policies on these nodes.
+     * @brief Sets the random streams of the policies on these nodes.
      * @param nodes the nodes; those without a policy are skipped
      * @param stream number of the first stream
      * @return number of streams used

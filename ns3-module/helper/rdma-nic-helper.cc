@@ -19,8 +19,8 @@ NS_LOG_COMPONENT_DEFINE("RdmaNicHelper");
 namespace
 {
 
-/// The link type of Ethernet in a capture (the registry of tcpdump.org). The name that ns-3 has for
-/// it differs between versions.
+/// Link type of Ethernet in a capture (the registry of tcpdump.org). A constant here, because ns-3
+/// versions have different names for it.
 constexpr uint32_t LINKTYPE_ETHERNET = 1;
 
 } // namespace

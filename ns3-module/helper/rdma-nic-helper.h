@@ -19,10 +19,9 @@ namespace ns3
 
 /**
  * @ingroup evenkeel
- * @brief Installs RDMA NICs on nodes, and writes their packets to pcap files.
+ * @brief Installs RDMA NICs on nodes and writes their packets to pcap files.
  *
- * FabricHelper::Install(host, switch) connects the NIC of a host, and adds a NIC if the host has
- * none.
+ * FabricHelper::Install(host, switch) connects the NIC of a host, or adds one if the host has none.
  */
 class RdmaNicHelper : public PcapHelperForDevice
 {
@@ -43,10 +42,11 @@ class RdmaNicHelper : public PcapHelperForDevice
      */
     NetDeviceContainer Install(const NodeContainer& hosts) const;
     /**
-     * @brief Makes a connected queue pair in state RTS at each of two NICs of a finished fabric.
+     * @brief Makes a queue pair at each of two NICs of a finished fabric, connected and in state
+     * RTS.
      * @param a an RdmaNic
      * @param b another RdmaNic
-     * @param trafficClass name of the class of what both send; empty for the first one
+     * @param trafficClass name of the class of what both send; empty for the first class
      * @return the queue pair at a and the one at b
      */
     static std::pair<Ptr<RdmaQp>, Ptr<RdmaQp>> ConnectQps(Ptr<NetDevice> a,

@@ -15,7 +15,7 @@ namespace ns3
 
 /**
  * @ingroup evenkeel
- * @brief Makes nodes switches of a fabric, with buffers, ECN, PFC, trimming and a policy.
+ * @brief Turns nodes into switches of a fabric, with buffers, ECN, PFC, trimming and a policy.
  */
 class SwitchHelper
 {
@@ -35,7 +35,7 @@ class SwitchHelper
      */
     void SetPolicy(const std::string& policy, const std::string& parameters = "");
     /**
-     * @brief Makes each node a switch, unless it is one already.
+     * @brief Turns each node into a switch, unless it is one already.
      * @param nodes the nodes
      */
     void Install(const NodeContainer& nodes) const;
