@@ -1,13 +1,13 @@
-//! Prepares what the optional features need; without features it only tells tests whether this is
-//! the packaged crate.
+//! Build steps of the optional features. Without features it only tells tests whether this is the
+//! packaged crate.
 //!
 //! `bridge` and `astra-sim` compile the C++ half of their contracts in `rust/bridge/`, the former
 //! with the glue in `cpp-bridge/`. `ns3` finds an installed ns-3, builds `ns3-module/` against it
-//! by the module's own CMakeLists.txt, and links both.
+//! with the module's own CMakeLists.txt, and links both.
 
 fn main() {
     println!("cargo::rerun-if-changed=build.rs");
-    // `rust/fuzz` is a package of its own, which the packaged crate lacks: its tests say so.
+    // The packaged crate lacks `rust/fuzz`, a separate package; its tests check this cfg.
     println!("cargo::rustc-check-cfg=cfg(packaged)");
     if !std::path::Path::new("rust/fuzz/Cargo.toml").exists() {
         println!("cargo::rustc-cfg=packaged");
@@ -38,7 +38,7 @@ mod bridge {
         #[cfg(feature = "bridge")]
         "cpp-bridge/evenkeel.cc",
     ];
-    /// The headers whose changes require a new build.
+    /// Headers whose changes require a rebuild.
     const HEADERS: &[&str] = &[
         "cpp-bridge/astra-sim/rank-handlers.h",
         "cpp-bridge/evenkeel.h",
@@ -49,8 +49,8 @@ mod bridge {
         "ns3-module/model/fabric-verbs-records.h",
     ];
 
-    /// Compiles both halves of the bridge. C++11 is the oldest standard among the ns-3 forks
-    /// that the static library has to link with.
+    /// Compiles both halves of the bridge as C++11, the oldest standard among the ns-3 forks that
+    /// the static library must link with.
     pub(crate) fn build() {
         for source in BRIDGES.iter().chain(GLUE).chain(HEADERS) {
             println!("cargo::rerun-if-changed={source}");
@@ -65,8 +65,8 @@ mod bridge {
             .std("c++11")
             .warnings(true)
             .extra_warnings(true);
-        // The module comes later on the command line of the linker and calls the glue, which must
-        // therefore be linked as a whole.
+        // The module comes later on the linker's command line and calls the glue, so the glue must
+        // be linked as a whole.
         #[cfg(feature = "ns3")]
         compiler.link_lib_modifier("+whole-archive");
         compiler.compile("evenkeel-bridge");
@@ -79,7 +79,7 @@ mod ns3 {
     use std::process::exit;
     use std::{env, fs};
 
-    /// The modules of ns-3 that the library, its tests and its examples need.
+    /// The ns-3 modules that the library, its tests and its examples need.
     const MODULES: [&str; 7] = [
         "core",
         "network",
@@ -97,9 +97,9 @@ mod ns3 {
         version: String,
         /// The value of `EVENKEEL_NS3_PREFIX`; `None` if pkg-config found it.
         prefix: Option<PathBuf>,
-        /// The folders of the libraries.
+        /// The library folders.
         folders: Vec<PathBuf>,
-        /// The names of the libraries for the linker, in the order of `MODULES`.
+        /// The library names for the linker, in the order of `MODULES`.
         libraries: Vec<String>,
     }
 
@@ -119,7 +119,7 @@ mod ns3 {
         println!("cargo::rustc-env=EVENKEEL_NS3_VERSION={}", installed.version);
         let module = compile(&installed);
         println!("cargo::rustc-link-search=native={}", module.join("lib").display());
-        // The linker would drop classes that programs use only by their TypeIds.
+        // Otherwise the linker would drop classes that programs use only by TypeId.
         println!("cargo::rustc-link-lib=static:+whole-archive=evenkeel-ns3");
         for folder in &installed.folders {
             println!("cargo::rustc-link-search=native={}", folder.display());
@@ -132,7 +132,7 @@ mod ns3 {
         }
     }
 
-    /// Builds the static library with CMake; returns the folder in which CMake installed it.
+    /// Builds the static library with CMake. Returns the folder in which CMake installed it.
     fn compile(installed: &Installed) -> PathBuf {
         let folder = |name| env::var(name).expect("cargo sets it");
         let mut cmake = cmake::Config::new("ns3-module");
@@ -142,13 +142,13 @@ mod ns3 {
             .define("EVENKEEL_CRATE_DIR", folder("CARGO_MANIFEST_DIR"))
             .define("EVENKEEL_CXXBRIDGE_DIR", folder("OUT_DIR") + "/cxxbridge/include")
             .define("EVENKEEL_NS3_VERSION", &installed.version);
-        // Also defined without a prefix, because CMake caches the value of an earlier run.
+        // Define it even without a prefix, because CMake caches the value of an earlier run.
         cmake.define("EVENKEEL_NS3_PREFIX", installed.prefix.as_deref().unwrap_or(Path::new("")));
         cmake.build()
     }
 
     /// Finds ns-3 with pkg-config. Only the names and folders of its libraries are used: the other
-    /// flags name dependencies of ns-3, of which some need not be installed.
+    /// flags name dependencies of ns-3, and some of them need not be installed.
     fn by_pkg_config() -> Result<Installed, String> {
         let probe = |module| {
             let name = format!("ns3-{module}");
@@ -182,7 +182,7 @@ mod ns3 {
         Ok(Installed { version, prefix: None, folders, libraries: libraries.into() })
     }
 
-    /// Finds ns-3 in a folder: that of a wheel, or one that a source build installed to.
+    /// Finds ns-3 in a folder: that of a wheel, or the install folder of a source build.
     fn in_prefix(prefix: &Path) -> Result<Installed, String> {
         let wrong = |what: &str| format!("EVENKEEL_NS3_PREFIX={}: {what}", prefix.display());
         if !prefix.join("include/ns3/core-module.h").is_file() {
@@ -216,7 +216,7 @@ mod ns3 {
         })
     }
 
-    /// `ns3.44` and `-default` of `libns3.44-core-default.so`.
+    /// Splits a library's name: `ns3.44` and `-default` for `libns3.44-core-default.so`.
     fn core_name(library: &Path) -> Option<(String, String)> {
         let name = library.file_stem()?.to_str()?.strip_prefix("lib")?;
         let (before, after) = name.split_once("-core")?;

@@ -1,11 +1,11 @@
-//! Choosers: the load-balancing policy of one switch, for programs with switches of their own.
+//! Choosers: the load-balancing policy of one switch, for simulators with their own switches.
 //!
 //! A chooser uses policies and ids; it knows no fabric, no scenario and no ns-3.
 //!
-//! Packets of other senders (TCP, the NIC of another simulator) carry no entropy value that a
-//! policy of evenkeel chose. The switch then takes the part of sender policies that need no
-//! feedback: it keeps their state by flow, in a table of bounded size that flows index by their
-//! hash, as switches keep flowlets (see [`Senders::Other`]).
+//! Packets of other senders (TCP, the NIC of another simulator) carry no entropy value chosen by an
+//! evenkeel policy. For sender policies that need no feedback, the switch then chooses it. It keeps
+//! the sender's state by flow, in a table of bounded size indexed by the flow's hash, as switches
+//! do for flowlets (see [`Senders::Other`]).
 
 mod flows;
 mod refusal;
@@ -31,32 +31,33 @@ use view::{PortView, Schedules};
 )]
 #[cxx::bridge(namespace = "evenkeel::contract")]
 mod contract {
-    /// The properties of a switch, which do not change.
+    /// The constant properties of a switch.
     struct SwitchFacts {
         /// The seed of the run.
         seed: u64,
         /// The buffer of one port, in bytes.
         port_buffer_bytes: u64,
-        /// The longest round trip of an idle network, in picoseconds.
+        /// The longest round-trip time of an idle network, in picoseconds.
         base_rtt_ps: u64,
-        /// The id of the switch, different for each switch of a run.
+        /// The id of the switch, unique in a run.
         switch_id: u32,
-        /// The number of ports; a port number is taken modulo it.
+        /// The number of ports; port numbers are taken modulo this number.
         ports: u32,
         /// The number of switch tiers between it and the hosts: 0 at the edge.
         tier: u8,
-        /// True if the senders put the policy's entropy values into packets; otherwise the switch
-        /// takes the sender's part of the policy.
+        /// True if senders put the policy's entropy values into packets. If false, the switch
+        /// chooses them.
         own_senders: bool,
-        /// True if acknowledgements and other control packets are hashed, whatever the policy.
+        /// True if acknowledgements and other control packets are hashed, regardless of the policy.
         hash_control: bool,
     }
 
-    /// A packet that needs a port, as the switch sees it.
+    /// A packet that needs an output port, as the switch sees it.
     struct Arrival {
-        /// The time, in picoseconds; one before an earlier packet's counts as that packet's.
+        /// The time, in picoseconds. A time before that of an earlier packet is raised to that
+        /// time.
         now_ps: u64,
-        /// A hash of the flow: of the 5-tuple without the field that is in `entropy`.
+        /// A hash of the flow: the 5-tuple without the field in `entropy`.
         label: u32,
         /// Length on the wire, in bytes.
         wire_bytes: u32,
@@ -64,7 +65,7 @@ mod contract {
         edge: u32,
         /// The pod of the packet's destination; taken modulo 65,536.
         pod: u32,
-        /// The field that its sender varies, such as the UDP source port.
+        /// The header field that the sender varies, such as the UDP source port.
         entropy: u16,
         /// True for an acknowledgement or another packet without a payload.
         control: bool,
@@ -97,16 +98,16 @@ mod contract {
 
 use contract::{Arrival, SwitchFacts};
 
-/// The most ports for which policies keep state by port, and the most among which they choose.
+/// Maximum number of ports with policy state, and of candidate ports.
 const MOST_PORTS: u32 = 1 << 16;
 
 /// The load-balancing policy of one switch: picks one of the equal-cost ports for each packet.
 #[derive(Debug)]
 struct SwitchChooser {
     chooser: PortSelector,
-    /// The sender's part of the policy, if the switch takes it.
+    /// The sender's part of the policy, if the switch acts for senders.
     flows: Option<Flows>,
-    /// The hash for control packets, if the policy does not see them.
+    /// The hash for control packets, if the policy does not route them.
     control: Option<Hash>,
     /// The time of the latest packet.
     now: Time,
@@ -119,11 +120,10 @@ struct SwitchChooser {
 }
 
 impl SwitchChooser {
-    /// The index in `ports` of the port by which the packet leaves; 0 if there is no port.
+    /// Returns the index in `ports` of the packet's output port; 0 without ports.
     ///
-    /// `queue_bytes` are the bytes that wait at each port, and `weights` the weights that routing
-    /// gives them. Each is either empty (all queues are empty, all weights are 1) or as long as
-    /// `ports`.
+    /// `queue_bytes` are the bytes queued at each port, and `weights` the weights from routing.
+    /// Each is either as long as `ports`, or empty for empty queues and weights of 1.
     fn choose(
         &mut self,
         arrival: &Arrival,
@@ -138,7 +138,7 @@ impl SwitchChooser {
         if let (Some(hash), true) = (self.control, arrival.control) {
             return hash.pick(arrival.label, arrival.entropy, ports.len() as u32);
         }
-        // Policies measure intervals, which callers whose clock goes back would make negative.
+        // Policies measure intervals, which would be negative if the caller's clock went back.
         self.now = self.now.max(Time::from_ps(arrival.now_ps));
         let now = self.now;
         let mut packet = Packet {
@@ -159,34 +159,34 @@ impl SwitchChooser {
         self.chooser.choose(now, &packet, &mut view)
     }
 
-    /// Discards what the policy derived from candidates and weights, which may have changed.
+    /// Invalidates what the policy derived from candidates and weights, which may have changed.
     fn routing_changed(&mut self) {
         self.epoch = self.epoch.wrapping_add(1);
     }
 
-    /// True if the policy uses `queue_bytes`; for others callers may leave them empty.
+    /// True if the policy uses `queue_bytes`. If false, callers may leave them empty.
     fn looks_at_queues(&self) -> bool {
         self.looks_at_queues
     }
 
-    /// True if next hops have weights by capacity under the policy; others take weights too.
+    /// True if the policy defines weights by capacity; other policies use weights too if given.
     fn uses_weights(&self) -> bool {
         self.uses_weights
     }
 
-    /// The gap after which a flowlet begins, in picoseconds; 0 if the policy has no flowlets.
+    /// Returns the flowlet gap in picoseconds; 0 if the policy has no flowlets.
     fn flowlet_gap_ps(&self) -> u64 {
         self.flowlet_gap.as_ps()
     }
 
-    /// The state that the switch keeps for the policy beyond its configuration, in bits.
+    /// Returns the size of the policy's state, without its configuration, in bits.
     fn state_bits(&self) -> u64 {
         self.chooser.state_size().bits + self.flows.as_ref().map_or(0, Flows::state_bits)
     }
 }
 
-/// The chooser of a switch under a policy. `parameters` are lines of TOML, as in `[policy]` of a
-/// scenario. The seed and the id of the switch determine its draws, as in the fabric.
+/// Builds the chooser of a switch. `parameters` are lines of TOML, as in a scenario's `[policy]`.
+/// Seed and switch id determine its random draws, as in the fabric.
 fn switch_chooser(
     policy: &str,
     parameters: &str,
@@ -206,7 +206,7 @@ fn switch_chooser(
         id: SwitchId(facts.switch_id),
         tier: facts.tier,
         ports,
-        // Only policies that write headers use it, and they are refused.
+        // Unused: only policies that write headers need the rate, and those are rejected above.
         port_rate: BitRate::from_gbps(1),
         port_buffer: Bytes::new(facts.port_buffer_bytes),
     };
@@ -228,7 +228,7 @@ fn switch_chooser(
     }))
 }
 
-/// The same for C++.
+/// Calls [`switch_chooser`] for C++, with panics as errors.
 fn try_switch_chooser(
     policy: &str,
     parameters: &str,
@@ -237,7 +237,7 @@ fn try_switch_chooser(
     catch_panic(|| switch_chooser(policy, parameters, facts))
 }
 
-/// The gap after which a flowlet begins; zero without flowlets.
+/// Returns the flowlet gap; zero without flowlets.
 fn flowlet_gap(scheme: &Scheme, base_rtt: Span) -> Span {
     match (&scheme.sender, &scheme.switch) {
         (SenderConfig::Flowlet(config), _) => config.gap.span(base_rtt),
@@ -249,13 +249,13 @@ fn flowlet_gap(scheme: &Scheme, base_rtt: Span) -> Span {
 /// The senders of the traffic.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 enum Senders {
-    /// Senders of evenkeel, or others that put the policy's entropy values into packets.
+    /// Senders that put the policy's entropy values into packets, such as evenkeel's.
     Evenkeel,
     /// Senders without the policy: the switch chooses entropy values by flow.
     Other,
 }
 
-/// The version of evenkeel that is linked.
+/// Returns the version of the linked evenkeel library.
 fn version() -> &'static str {
     env!("CARGO_PKG_VERSION")
 }

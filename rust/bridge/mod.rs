@@ -1,12 +1,12 @@
-//! The contract with C++: everything that a program in C++ can ask of evenkeel.
+//! The contract with C++: every call that a C++ program can make.
 //!
-//! `cpp-bridge/` and `ns3-module/` wrap what is declared here, so that only their glue sees `cxx`.
-//! Constructors can fail, and an error becomes a C++ exception with its text, as does a panic in a
-//! call that can fail; calls on the packet path cannot fail, and a panic in one ends the process.
-//! With the `bridge` feature there are two contracts: `chooser` has the policies of single
-//! switches, and `world` has whole experiments. With the `ns3` feature, `ns3` has the calls in the
-//! other direction: what Rust asks of ns-3. With the `astra-sim` feature, `astra_sim` is the
-//! network of ASTRA-sim, which needs none of the others.
+//! `cpp-bridge/` and `ns3-module/` wrap these declarations, so that only their glue sees `cxx`.
+//! Constructors can fail. An error, or a panic in a call that can fail, becomes a C++ exception
+//! with its text. Calls on the packet path cannot fail; a panic in one ends the process.
+//!
+//! The `bridge` feature has two contracts: `chooser` for policies of single switches, and `world`
+//! for whole experiments. The `ns3` feature adds `ns3`, the calls from Rust into ns-3. The
+//! `astra-sim` feature adds `astra_sim`, the network of ASTRA-sim, which needs none of the others.
 
 #[cfg(feature = "astra-sim")]
 mod astra_sim;

@@ -1,4 +1,4 @@
-//! ns-3 in the same process, with the `ns3` feature: the calls from Rust.
+//! Calls from Rust into ns-3 in the same process, with the `ns3` feature.
 
 use std::path::Path;
 use std::sync::{Mutex, PoisonError};
@@ -12,32 +12,31 @@ use crate::units::Time;
 #[allow(unsafe_code, reason = "cxx generates the calls across the language border")]
 #[cxx::bridge(namespace = "evenkeel::ns3way")]
 pub mod contract {
-    // Sound: the calls take and return text, and keep no reference.
+    // Sound: the calls take and return text, and keep no references.
     unsafe extern "C++" {
         include!("cargo.h");
 
-        /// Runs a test suite of the module with ns-3's own test runner, which prints its report;
-        /// returns 0 if it passes.
+        /// Runs a test suite of the module with ns-3's own test runner, which prints its report.
+        /// Returns 0 if it passes.
         fn run_test_suite(suite: &str) -> i32;
 
-        /// The names of the classes that are registered in a group, one per line.
+        /// Returns the names of the classes registered in a group, one per line.
         fn type_names(group: &str) -> String;
     }
 }
 
-/// A process has one ns-3 simulator, so runs take turns.
+/// Serializes runs, because a process has only one ns-3 simulator.
 static ONE_AT_A_TIME: Mutex<()> = Mutex::new(());
 
-/// Runs a setup in ns-3, with the hosts and policies of the library and the links and switches of
-/// the module; returns the results.
+/// Runs a setup in ns-3, with the library's hosts and policies and the module's links and switches.
 ///
 /// # Errors
-/// If ns-3 or the module refuses the setup, with its message.
+/// If ns-3 or the module rejects the setup.
 ///
 /// # Panics
-/// With traffic classes that the world of the fabric panics with.
+/// With invalid traffic classes, as evenkeel's own fabric does.
 pub fn run(setup: &Setup) -> Result<Outcome, Refused> {
-    // A run that panicked leaves no state for the next.
+    // A poisoned lock is harmless: a run that panicked leaves no state for the next.
     let _held = ONE_AT_A_TIME.lock().unwrap_or_else(PoisonError::into_inner);
     expect_both_worlds(setup).map_err(|error| Refused(error.to_string()))?;
     let experiment = Experiment::new(setup.clone(), Vec::new());
@@ -45,8 +44,8 @@ pub fn run(setup: &Setup) -> Result<Outcome, Refused> {
     core.map(|core| core.outcome()).map_err(|error| Refused(error.what().to_owned()))
 }
 
-/// Does the same with failures that a script adds during the run: each a time, and the sections
-/// `[[failure]]` of a scenario, none of which begins before.
+/// Does the same as [`run`], with failures that a script adds during the run. Each entry has the
+/// time of the call and `[[failure]]` sections of a scenario, none of which begins before it.
 ///
 /// # Errors
 /// As [`run`].
@@ -66,10 +65,10 @@ pub fn run_with_late_failures(setup: &Setup, late: &[(Time, String)]) -> Result<
     core.map(|core| core.outcome()).map_err(|error| Refused(error.what().to_owned()))
 }
 
-/// Runs an experiment of the HPCC family in the same way, and writes its files into `folder`.
+/// Runs an experiment of the HPCC family in the same way and writes its files into `folder`.
 ///
 /// # Errors
-/// If ns-3 or the module refuses the setup, with its message, or a file cannot be written.
+/// If ns-3 or the module rejects the setup, or a file cannot be written.
 pub fn run_hpcc(experiment: &hpcc::Experiment, folder: &Path) -> Result<Outcome, Refused> {
     let _held = ONE_AT_A_TIME.lock().unwrap_or_else(PoisonError::into_inner);
     expect_both_worlds(&experiment.setup).map_err(|error| Refused(error.to_string()))?;
@@ -79,10 +78,10 @@ pub fn run_hpcc(experiment: &hpcc::Experiment, folder: &Path) -> Result<Outcome,
     core.map(|core| core.outcome()).map_err(|error| Refused(error.what().to_owned()))
 }
 
-/// The message with which ns-3 or the module refused a run.
+/// The error message with which ns-3 or the module rejected a run.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 #[error("ns-3: {0}")]
 pub struct Refused(String);
 
-/// The version of the ns-3 that is linked, such as "3.37".
+/// The version of the linked ns-3, such as "3.37".
 pub const VERSION: &str = env!("EVENKEEL_NS3_VERSION");

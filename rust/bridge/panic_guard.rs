@@ -1,8 +1,8 @@
-//! Panic guard at the language boundary: in a call that can fail, a panic becomes its error.
+//! Panic guard at the language boundary: turns a panic into an error, in calls that can fail.
 //!
-//! A panic is a fault of this library, and must not unwind into C++. A call that returns an error
-//! catches it, and the caller gets an exception with the text of the fault. A call that cannot fail
-//! ends the process with that text, which `cxx` sees to.
+//! A panic is a bug in this library and must not unwind into C++. A call that returns an error
+//! catches it, and the caller gets an exception with the panic's text. In a call that cannot fail,
+//! `cxx` ends the process with that text.
 
 use std::any::Any;
 use std::fmt::{self, Display, Formatter};
@@ -11,9 +11,9 @@ use std::panic::{AssertUnwindSafe, catch_unwind};
 /// Why a call failed.
 #[derive(Debug, PartialEq, Eq)]
 pub(super) enum Failure<E> {
-    /// The call is refused, or could not be carried out.
+    /// The call was rejected or could not be carried out.
     Refused(E),
-    /// The library has a fault; its text.
+    /// An internal error (a bug in evenkeel), with its text.
     Fault(String),
 }
 
@@ -33,7 +33,7 @@ impl<E: Display> Display for Failure<E> {
 
 /// Returns the result of a call. A panic becomes [`Failure::Fault`].
 pub(super) fn catch_panic<T, E>(call: impl FnOnce() -> Result<T, E>) -> Result<T, Failure<E>> {
-    // What a panic leaves half done is said not to be used.
+    // Unwind-safe by contract: the message says that the object must not be used after a panic.
     match catch_unwind(AssertUnwindSafe(call)) {
         Ok(result) => result.map_err(Failure::Refused),
         Err(payload) => Err(Failure::Fault(text(payload.as_ref()))),

@@ -1,16 +1,17 @@
-//! Experiments for worlds whose links, queues and events are their own.
+//! Experiments for external simulators, which have their own links, queues and events.
 //!
 //! An [`Experiment`] describes hosts, switches, links, their settings and their failures. Its
-//! [`Core`](core::Core) holds every NIC and every policy of a switch: a world asks it who sends
-//! what next and where a packet goes, and moves packets and time itself. Both draw and decide
-//! exactly as they do in the fabric in Rust, so that two worlds can be compared to the picosecond.
+//! [`Core`](core::Core) has every NIC and every switch policy. The simulator asks it which packet a
+//! host sends next and which port a packet takes, and itself moves packets and time. Decisions and
+//! random draws are exactly those of the fabric in Rust, so two simulators can be compared to the
+//! picosecond.
 //!
-//! Times are picoseconds, and the largest 64-bit number is a time that never comes. Hosts,
-//! switches and links have ids from 0; port `2l` sends from the first end of link `l` to the
-//! second, port `2l + 1` back. The ports of a switch are indexed in order of its links.
+//! Times are picoseconds; the largest 64-bit number is a time that never comes. Hosts, switches and
+//! links have ids from 0. Port `2l` sends from the first end of link `l` to the second, and port
+//! `2l + 1` in the other direction. The ports of a switch are indexed in the order of its links.
 //!
-//! [`enumerations`] and [`records`] declare what crosses the language border, and [`contract`] the
-//! calls.
+//! [`enumerations`] and [`records`] declare the types that cross the language boundary, and
+//! [`contract`] the calls.
 
 mod classes;
 pub(super) mod contract;

@@ -1,7 +1,7 @@
-//! The calls that C++ makes, and the two that Rust makes.
+//! The calls from C++ into Rust, and the handlers that Rust calls in C++.
 //!
-//! What can fail fails with a text for people, which becomes an exception in C++. An exception of a
-//! handler ends the run, whose [`Ending`] has its text.
+//! A call that can fail returns a readable message, which becomes an exception in C++. An exception
+//! in a handler ends the run, and its text is in [`Ending`].
 
 use super::network::{Network, try_open_network};
 
@@ -18,17 +18,17 @@ mod ffi {
     #[derive(Debug)]
     #[repr(u8)]
     enum RequestKind {
-        /// To send `amount` bytes to `peer`.
+        /// Sends `amount` bytes to `peer`.
         Send,
-        /// To receive `amount` bytes from `peer`.
+        /// Receives `amount` bytes from `peer`.
         Receive,
-        /// To be called after `amount` nanoseconds.
+        /// Calls the handler after `amount` nanoseconds.
         Schedule,
-        /// Nothing more: all work of the rank is done.
+        /// Reports that all work of the rank is done.
         Finish,
     }
 
-    /// What a rank asks for; fields that its kind does not use are zero.
+    /// A rank's request. Fields that its kind does not use are zero.
     #[derive(Debug, Clone, Copy)]
     struct Request {
         kind: RequestKind,
@@ -36,29 +36,29 @@ mod ffi {
         peer: i32,
         tag: i32,
         amount: u64,
-        /// The handler that is called when it has come about.
+        /// The handler to call when the request completes.
         ticket: u64,
     }
 
-    /// The inputs of a network.
+    /// The options of a network.
     #[derive(Debug, Clone, Default)]
     struct NetworkOptions {
         /// The path of the scenario.
         scenario: String,
-        /// The policy in place of the scenario's; empty for that of the scenario.
+        /// The policy, which overrides the scenario's unless it is empty.
         policy: String,
-        /// The seed in place of the scenario's, in decimal digits; empty for that of the scenario.
+        /// The seed in decimal digits, which overrides the scenario's unless it is empty.
         seed: String,
-        /// The folder for results; empty for none.
+        /// The folder for results, or empty for no results.
         results_folder: String,
     }
 
-    /// How a run ended.
+    /// The result of a run.
     #[derive(Debug, Clone, Default)]
     struct Ending {
-        /// 0 if every rank has finished, 1 if ranks wait, 2 if a request cannot be carried out.
+        /// 0 if every rank has finished, 1 if ranks still wait, 2 if a request was invalid.
         status: u8,
-        /// Why the status is not 0: a sentence, and a line for each of the first ranks that wait.
+        /// Why the status is not 0: a sentence, then one line for each of the first waiting ranks.
         error: String,
         warnings: Vec<String>,
         /// A line about the network: its policy, packets, losses and queues.
@@ -71,34 +71,34 @@ mod ffi {
         /// The ranks, with a handler for each ticket.
         type RankHandlers;
 
-        /// Starts every rank, and appends what they ask for.
+        /// Starts every rank and appends their requests.
         fn start(self: Pin<&mut RankHandlers>, requests: &mut Vec<Request>) -> Result<()>;
-        /// Calls the handler of a ticket, and appends what ranks ask for meanwhile.
+        /// Calls the handler of a ticket and appends the requests that ranks make in it.
         fn call(
             self: Pin<&mut RankHandlers>,
             now_ps: u64,
             ticket: u64,
             requests: &mut Vec<Request>,
         ) -> Result<()>;
-        /// Nothing is left to do while ranks have not finished: asks for the end of those whose
-        /// work is done.
+        /// Called when no event is left although ranks have not finished. Appends a `Finish` for
+        /// ranks whose work is done.
         fn idle(self: Pin<&mut RankHandlers>, requests: &mut Vec<Request>) -> Result<()>;
     }
 
     extern "Rust" {
         type Network;
 
-        /// Reads a scenario, and opens the results folder if there is to be one.
+        /// Reads a scenario, and checks that the results folder can be used if there is one.
         #[cxx_name = "open_network"]
         fn try_open_network(options: &NetworkOptions) -> Result<Box<Network>>;
-        /// The number of hosts, which is the most ranks that a run has.
+        /// Returns the number of hosts, which limits the number of ranks.
         fn hosts(self: &Network) -> u32;
-        /// The rate of the first host's link, in bytes per nanosecond (GB/s).
+        /// Returns the rate of the first host's link, in bytes per nanosecond (GB/s).
         fn host_rate(self: &Network) -> f64;
-        /// A sentence for each key of the scenario that has no effect here.
+        /// Returns a sentence for each key of the scenario that has no effect here.
         fn warnings(self: &Network) -> Vec<String>;
-        /// Runs the ranks from 0 to `ranks`, exclusive, each on the host of its number, and writes
-        /// the results folder. A network may run several times, each time from the beginning.
+        /// Runs ranks 0 to `ranks` - 1, rank `i` on host `i`, and writes the results folder. A
+        /// network may run several times, each time from the beginning.
         #[cxx_name = "run"]
         fn try_run(self: &Network, handlers: Pin<&mut RankHandlers>, ranks: u32) -> Result<Ending>;
     }

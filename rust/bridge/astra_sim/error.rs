@@ -1,4 +1,4 @@
-//! Why a network cannot be made or run.
+//! Errors of networks.
 
 use crate::report::FolderError;
 use crate::scenario::ScenarioError;
@@ -15,7 +15,7 @@ pub(super) enum NetworkError {
     /// The results folder cannot be used.
     #[error("--results-folder: {0}")]
     Folder(#[from] FolderError),
-    /// The flows or the messages cannot be written.
+    /// `flows.csv` or the connection matrix cannot be written.
     #[error("--results-folder: cannot write flows.csv or workload.cm: {0}")]
     Flows(#[from] std::io::Error),
     /// There are more ranks than hosts.

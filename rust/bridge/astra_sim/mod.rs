@@ -1,12 +1,11 @@
-//! The network of ASTRA-sim: its system layer, in C++, is the ranks of a run.
+//! A network backend for ASTRA-sim, whose system layer (C++) acts as the ranks of a run.
 //!
-//! `cpp-bridge/astra-sim/` implements ASTRA-sim's `AstraNetworkAPI` with what [`contract`]
-//! declares: C++ opens a [`Network`](network::Network) from a scenario and runs it with an object
-//! that has the handlers. What ranks ask for crosses the language border as lists of plain numbers,
-//! once for each handler that is called, and handlers as tickets; [`crate::ranks`] decides what is
-//! called when.
+//! `cpp-bridge/astra-sim/` implements ASTRA-sim's `AstraNetworkAPI` with the calls in [`contract`].
+//! C++ opens a [`Network`](network::Network) from a scenario and runs it with an object that has
+//! the handlers. Requests cross the language boundary as lists of plain numbers, one list per
+//! handler call, and handlers cross it as tickets. [`crate::ranks`] decides when each is called.
 //!
-//! It does not know ASTRA-sim's types, and neither needs nor includes ns-3.
+//! This module does not know ASTRA-sim's types, and it does not need ns-3.
 
 mod contract;
 mod error;

@@ -1,4 +1,4 @@
-//! A network, and runs of ranks on it.
+//! Networks, and runs of ranks on them.
 
 use std::fmt;
 use std::path::Path;
@@ -16,7 +16,7 @@ use crate::report::human;
 use crate::scenario::{Overrides, Scenario};
 use crate::units::{Span, Time};
 
-/// The network that a scenario describes.
+/// The network of a scenario.
 pub(super) struct Network {
     scenario: Scenario,
     setup: Setup,
@@ -43,13 +43,13 @@ pub(super) fn open_network(options: &NetworkOptions) -> Result<Box<Network>, Net
         let file = scenario.path.display();
         scenario.warnings.push(format!("{file}: [record] is not used: evenkeel run records"));
     }
-    // A run may take hours: a folder that cannot be used is better reported before it.
+    // A run may take hours, so report an unusable folder before it starts.
     results::folder(results_folder)?;
     let (setup, results_folder) = (scenario.setup(), results_folder.clone());
     Ok(Box::new(Network { scenario, setup, results_folder }))
 }
 
-/// The same for C++.
+/// Calls [`open_network`] for C++, with panics as errors.
 pub(super) fn try_open_network(
     options: &NetworkOptions,
 ) -> Result<Box<Network>, Failure<NetworkError>> {
@@ -92,7 +92,7 @@ impl Network {
         Ok(contract::Ending { summary, ..report })
     }
 
-    /// The same for C++.
+    /// Calls [`Network::run`] for C++, with panics as errors.
     pub(super) fn try_run(
         &self,
         handlers: Pin<&mut RankHandlers>,
@@ -127,7 +127,7 @@ impl Network {
     }
 }
 
-/// The handlers in C++ as a program.
+/// The C++ handlers as [`Ranks`].
 struct Program<'a> {
     handlers: Pin<&'a mut RankHandlers>,
     requests: Vec<contract::Request>,
@@ -169,10 +169,10 @@ impl Ranks for Program<'_> {
     }
 }
 
-/// A request as the ranks of Rust have it.
+/// Converts a request from C++.
 ///
 /// # Panics
-/// If its kind does not exist, which C++ that includes the generated header cannot write.
+/// If its kind is unknown, which the generated header rules out.
 fn known(request: contract::Request) -> Request {
     let contract::Request { kind, rank, peer, tag, amount, ticket } = request;
     let ticket = Ticket(ticket);

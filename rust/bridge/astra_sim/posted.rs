@@ -1,4 +1,4 @@
-//! The messages that ranks send: a connection matrix of a results folder, and the load of a run.
+//! The messages that ranks send, for the results folder's connection matrix and the load of a run.
 
 use std::collections::BTreeMap;
 use std::fs::File;
@@ -25,12 +25,12 @@ pub(super) struct Posted {
 struct Lines {
     connections: Connections,
     to: BufWriter<File>,
-    /// The first error stops the writing, not the run.
+    /// The first write error; after it nothing more is written, but the run continues.
     written: io::Result<()>,
 }
 
 impl Posted {
-    /// Nothing yet; the lines of a connection matrix are kept in `file`, if there is one.
+    /// Starts with no messages. If there is a `file`, lines of a connection matrix go into it.
     pub(super) fn begin(hosts: u32, file: Option<File>) -> Self {
         let lines = file.map(|file| Lines {
             connections: Connections::default(),
@@ -40,7 +40,7 @@ impl Posted {
         Self { hosts, load: BTreeMap::new(), messages: 0, lines }
     }
 
-    /// Takes what a rank asks for at a time.
+    /// Records the message of a request made at `now`, if the request is a valid send.
     pub(super) fn take(&mut self, now: Time, request: &Request) {
         let &Request::Send(Transfer { rank, peer, bytes, .. }) = request else { return };
         let Ok(peer) = u32::try_from(peer) else { return };
@@ -63,7 +63,7 @@ impl Posted {
         self.messages
     }
 
-    /// One message for each pair of hosts, with all bytes of the pair.
+    /// Returns one message per pair of hosts, with all bytes of the pair.
     pub(super) fn load(&self) -> Workload {
         let message = |(&[src, dst], &bytes): (&[HostId; 2], &Bytes)| Message {
             src,
@@ -75,7 +75,7 @@ impl Posted {
         Workload::independent(self.load.iter().map(message).collect())
     }
 
-    /// The file of the lines, which are complete.
+    /// Flushes and returns the file of the lines, if there is one.
     pub(super) fn end(self) -> io::Result<Option<File>> {
         let Some(Lines { to, written, .. }) = self.lines else { return Ok(None) };
         written?;

@@ -1,4 +1,4 @@
-//! What a run writes: a results folder, and a line for people.
+//! The results of a run: a results folder and a summary line.
 
 use std::fs::File;
 use std::io::{self, BufWriter, Seek, Write};
@@ -16,7 +16,7 @@ use crate::report::{
 use crate::scenario::Scenario;
 use crate::units::Span;
 
-/// The results folder of that path; `None` if it is empty.
+/// Opens the results folder at `path`; `None` if the path is empty.
 pub(super) fn folder(path: &str) -> Result<Option<Folder>, FolderError> {
     match path {
         "" => Ok(None),
@@ -24,7 +24,7 @@ pub(super) fn folder(path: &str) -> Result<Option<Folder>, FolderError> {
     }
 }
 
-/// The results of a run, as far as they are written during it.
+/// The results of a run, some of which are written during the run.
 pub(super) struct Results<'a> {
     scenario: &'a Scenario,
     setup: &'a Setup,
@@ -33,12 +33,12 @@ pub(super) struct Results<'a> {
     kept: Option<Kept>,
 }
 
-/// Results that are kept in a folder.
+/// Results for a folder.
 struct Kept {
     folder: Folder,
     file: File,
     csv: FlowsCsv<BufWriter<File>>,
-    /// The first error stops the writing, not the run.
+    /// The first write error; after it nothing more is written, but the run continues.
     written: io::Result<()>,
 }
 
@@ -71,23 +71,23 @@ impl<'a> Results<'a> {
         }
     }
 
-    /// Begins the record of the messages of the run.
+    /// Begins the record of the run's messages.
     pub(super) fn posted(&self) -> Result<Posted, FolderError> {
         let file = self.kept.as_ref().map(|kept| kept.folder.scratch()).transpose()?;
         Ok(Posted::begin(self.setup.topology.host_count(), file))
     }
 
-    /// Writes the folder; returns the line, and what decided the result and is easily overlooked.
+    /// Writes the folder. Returns the summary line, and remarks on causes that are easily missed.
     pub(super) fn end(
         mut self,
         outcome: &Outcome,
         posted: Posted,
     ) -> Result<(String, Vec<String>), NetworkError> {
-        // Flows that did not complete come last.
+        // Completed flows were written during the run; these did not complete.
         outcome.flows.iter().for_each(|flow| self.write(flow));
         let Self { scenario, setup, identity, stopwatch, kept } = self;
         let topology = &scenario.topology;
-        // Nobody knows beforehand what the ranks will send: there is no lower bound.
+        // There is no lower bound on the duration, because ranks decide at run time what they send.
         let summary = Summary::new(&identity, topology, outcome, Span::ZERO, stopwatch.stop());
         let transport = TransportSummary::of(setup);
         let sent = Setup { workload: Arc::new(posted.load()), ..setup.clone() };

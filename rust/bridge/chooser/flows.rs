@@ -1,7 +1,7 @@
-//! The sender's part of a policy in a switch: entropy values by flow.
+//! The sender's part of a policy, run in a switch: entropy values by flow.
 //!
 //! Source: for flowlets, Vanini et al., "Let It Flow" (NSDI 2017), section 2.2: a table of 65,536
-//! entries that flows index by their hash; flows with the same index share an entry.
+//! entries indexed by the flow's hash; flows with the same index share an entry.
 
 use std::collections::HashMap;
 
@@ -13,7 +13,7 @@ use crate::ids::HostId;
 use crate::packet::Packet;
 use crate::units::{Span, Time};
 
-/// The state that a switch keeps by flow. An entry is made when a flow first needs it.
+/// Per-flow state of a switch. An entry is created when a flow first needs it.
 #[derive(Debug)]
 pub(super) struct Flows {
     config: SenderConfig,
@@ -24,8 +24,8 @@ pub(super) struct Flows {
 }
 
 impl Flows {
-    /// The table of a sender policy; `None` if the policy gives a flow one entropy value, for which
-    /// the packet's own serves.
+    /// Creates the table of a sender policy. Returns `None` if the policy gives each flow a single
+    /// entropy value, because the packet's own value already is one.
     pub(super) fn new(
         config: &SenderConfig,
         switch: &SwitchContext,
@@ -40,11 +40,11 @@ impl Flows {
         })
     }
 
-    /// Sets the entropy value of a packet to the policy's choice; the packet's own value becomes
+    /// Sets the entropy value of a packet to the policy's choice. The packet's own value becomes
     /// part of the label, so that flows stay distinct.
     pub(super) fn stamp(&mut self, now: Time, packet: &mut Packet) {
         packet.label ^= u32::from(packet.entropy).wrapping_mul(0x9e37_79b1);
-        // Labels are hashes of the caller, which may be poor: every bit must count.
+        // Mix the label: callers compute it, and a poor hash would leave parts of the table unused.
         let index = mixed(packet.label);
         let Self { config, switch, base_rtt, entries } = self;
         let entry = entries
@@ -53,22 +53,23 @@ impl Flows {
         packet.entropy = entry.entropy(now);
     }
 
-    /// The size of all entries, in bits.
+    /// Returns the size of all entries, in bits.
     pub(super) fn state_bits(&self) -> u64 {
-        // All entries have the same size: they have one policy and one configuration.
+        // All entries have the same policy and configuration, and therefore the same size.
         let one = self.config.build(&queue_pair(&self.switch, self.base_rtt, 0));
         self.entries.len() as u64 * one.state_bits()
     }
 }
 
-/// 16 bits to which each bit of a hash adds (the finaliser of MurmurHash3; Appleby, 2011).
+/// Mixes a hash to 16 bits, each of which depends on every input bit (the finaliser of MurmurHash3;
+/// Appleby, 2011).
 const fn mixed(label: u32) -> u16 {
     let label = (label ^ label >> 16).wrapping_mul(0x85eb_ca6b);
     let label = (label ^ label >> 13).wrapping_mul(0xc2b2_ae35);
     (label >> 16) as u16
 }
 
-/// The context of an entry in place of a queue pair: each switch and entry has its own draws.
+/// Returns the context of an entry as if it were a queue pair; each entry has its own random draws.
 fn queue_pair(switch: &SwitchContext, base_rtt: Span, index: u16) -> QpContext {
     QpContext {
         seed: switch.seed,

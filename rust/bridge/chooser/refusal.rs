@@ -1,4 +1,4 @@
-//! The policies that a chooser refuses, and the reasons.
+//! Policies that a chooser rejects, and why.
 
 use thiserror::Error;
 
@@ -8,7 +8,7 @@ use crate::balance::switch::SwitchConfig;
 use crate::balance::{Forwarding, Scheme, SchemeError};
 use crate::split::SplitConfig;
 
-/// Why a chooser cannot be made.
+/// An error of [`super::switch_chooser`].
 #[derive(Debug, PartialEq, Eq, Error)]
 pub(super) enum ChooserError {
     /// The policy or one of its parameters is unknown or invalid.
@@ -17,7 +17,7 @@ pub(super) enum ChooserError {
     /// The parameters are not TOML.
     #[error("parameters must be lines of TOML, such as 'gap = \"50us\"': {0} in '{1}'")]
     Parameters(String, String),
-    /// Senders choose the path, so that switches choose nothing.
+    /// Senders choose the whole path, so switches choose nothing.
     #[error("policy '{0}' routes at the source: its switches choose nothing")]
     SourceRouted(&'static str),
     /// The policy splits messages.
@@ -40,14 +40,14 @@ pub(super) enum ChooserError {
          adaptive and jsq choose by what a switch measures itself"
     )]
     WritesHeaders(&'static str),
-    /// The policy's switches send packets by other groups, and note that in headers.
+    /// The policy's switches send packets through other groups and note that in headers.
     #[error(
         "policy '{0}' sends packets by other groups of switches and notes in their headers by \
          which, which only evenkeel's packets have; jsq and switch-random choose among minimal \
          routes"
     )]
     TakesDetours(&'static str),
-    /// The policy's switches count what leaves their ports.
+    /// The policy's switches count the packets that leave their ports.
     #[error(
         "policy '{0}' with this 'by' measures the utilisation of ports, and the bridge does not \
          see the packets that have no choice of port; use by = \"queue\""
@@ -61,7 +61,7 @@ pub(super) enum ChooserError {
     ReadsAddresses(&'static str),
 }
 
-/// The reason to refuse a scheme for these senders; `None` if it is served.
+/// Returns why a scheme cannot be used with these senders; `None` if it can.
 pub(super) fn refusal(scheme: &Scheme, senders: Senders) -> Option<ChooserError> {
     let name = scheme.name;
     if scheme.forwarding == Forwarding::SourceRouted {

@@ -7,10 +7,10 @@ use crate::units::BitRate;
 
 use super::contract::Arrival;
 
-/// The most destinations for which policies keep state.
+/// Maximum number of destinations with policy state.
 const MOST_DESTINATIONS: u32 = 1 << 16;
 
-/// The most sets of weights whose schedules are kept.
+/// Maximum number of cached schedules, one per set of weights.
 const MOST_SCHEDULES: usize = 64;
 
 /// The candidate ports of a packet, as the caller describes them.
@@ -39,7 +39,8 @@ impl SwitchView for PortView<'_> {
         self.queue_bytes.get(candidate as usize).copied().unwrap_or(0)
     }
 
-    /// Unknown: policies that use it count what leaves a port, and are refused.
+    /// Unknown to the caller. Only policies that count departing packets use it, and those are
+    /// rejected.
     fn rate(&self, _candidate: u32) -> BitRate {
         BitRate::MAX
     }
@@ -69,13 +70,13 @@ impl SwitchView for PortView<'_> {
     }
 }
 
-/// The weighted schedules of the newest sets of weights.
+/// A cache of weighted schedules for the most recent sets of weights.
 #[derive(Debug, Default)]
 pub(super) struct Schedules(Vec<(Vec<u32>, Vec<u16>)>);
 
 impl Schedules {
-    /// The schedule of these weights; `None` if all are equal, also if all are 0, because no port
-    /// is preferred then.
+    /// Returns the schedule of these weights; `None` if all are equal. All zeros also count as
+    /// equal, because no port is preferred then.
     pub(super) fn find(&mut self, weights: &[u32]) -> Option<&[u16]> {
         if weights.iter().all(|&weight| weight == weights[0]) {
             return None;

@@ -1,6 +1,6 @@
-//! Traffic classes: their description, and whose turn it is at a wire of the world.
+//! Traffic classes: their description, and the order in which they use a wire.
 //!
-//! The queues are the world's, and the turns are the library's: those of its own fabric.
+//! The simulator has the queues. This library schedules them, in the same way as its own fabric.
 
 use super::contract::TrafficClass;
 use super::core::Core;
@@ -12,11 +12,12 @@ use crate::ids::{ClassId, HostId, PortId};
 use crate::nic::{ClassSet, Discipline, Others, Start, Turns};
 use crate::units::Time;
 
-/// Programs have this many message streams of each class, those of class `c` from `c + 1` times
-/// this on; lower ones are those of the workload. `RdmaNic` in C++ has the same number.
+/// Size of the range of message streams that programs have in each class. The range of class `c`
+/// begins at `c + 1` times this; the workload uses the streams below. `RdmaNic` in C++ has the same
+/// number.
 pub(super) const STREAMS: u32 = 1 << 24;
 
-/// How the classes take turns at ports of switches.
+/// The class scheduling state of switch ports.
 #[derive(Debug)]
 pub(super) struct PortTurns {
     discipline: Discipline,
@@ -25,7 +26,7 @@ pub(super) struct PortTurns {
 }
 
 impl PortTurns {
-    /// Those of a run, if it has classes.
+    /// Creates the state of a run; `None` if it has no classes.
     pub(super) fn of(setup: &Setup) -> Option<Self> {
         let discipline = setup.discipline()?;
         let turns = vec![Turns::default(); 2 * setup.topology.links().len()];
@@ -33,9 +34,10 @@ impl PortTurns {
     }
 }
 
-/// Gives the message streams of programs their class, if there are several.
+/// Assigns the message streams of programs to their classes, if there are several.
 ///
-/// Refuses workloads that have such streams themselves.
+/// # Errors
+/// If the workload itself uses such streams.
 pub(super) fn keep_streams_of_classes(setup: &mut Setup) -> Result<(), ExperimentError> {
     let streams = setup.workload.messages.iter().map(|message| message.stream);
     let of_programs = streams.max().filter(|&highest| highest >= STREAMS);

@@ -1,8 +1,8 @@
-//! The calls that C++ makes, and the one call that Rust makes.
+//! The calls from C++ into Rust, and the calls that Rust makes into ns-3.
 //!
-//! Constructors can fail, with the text that the command line would print; a panic in a call that
-//! can fail is its error too ([`super::panic_guard`]). Calls on the packet path cannot fail, and
-//! allocate nothing; a value there that no enumeration has is a broken invariant and ends the
+//! Constructors can fail, with the message that the command line would print. A panic in a call
+//! that can fail also becomes its error ([`super::panic_guard`]). Calls on the packet path cannot
+//! fail, and allocate nothing. An unknown enumeration value there breaks an invariant and ends the
 //! process with a message.
 
 use super::core::Core;
@@ -34,8 +34,8 @@ mod ffi {
         hosts: Vec<String>,
         switches: Vec<SwitchNode>,
         links: Vec<FabricLink>,
-        /// Whether hosts have several ports to switches of one fabric (two ToRs); otherwise those
-        /// with several links have a plane for each.
+        /// True if hosts have several ports to switches of one fabric (two ToRs). If false, a host
+        /// with several links has one port per plane.
         joined_ports: bool,
     }
 
@@ -46,8 +46,8 @@ mod ffi {
         pfc: bool,
     }
 
-    /// The NICs of some hosts: the text of a scenario whose section `[transport]` is theirs, and
-    /// the settings of their queue pairs of programs.
+    /// The NICs of some hosts: the text of a scenario whose section `[transport]` applies to them,
+    /// and the settings of their queue pairs for programs.
     #[derive(Debug, Clone, Default)]
     struct NicSettings {
         hosts: Vec<u32>,
@@ -55,7 +55,7 @@ mod ffi {
         queue_pairs: FabricQpSettings,
     }
 
-    /// A call for failures during a run: when it is made, and sections `[[failure]]`.
+    /// Failures added during a run: the time of the call, and sections `[[failure]]`.
     #[cfg(feature = "ns3")]
     #[derive(Debug, Clone, Default)]
     struct LateFailures {
@@ -63,7 +63,7 @@ mod ffi {
         sections: String,
     }
 
-    /// What overrides the values of a file: a policy unless it is empty, and a seed if there is
+    /// Values that override those of a file: a policy unless it is empty, and a seed if there is
     /// one.
     #[derive(Debug, Clone, PartialEq, Eq, Default)]
     struct Overrides {
@@ -72,7 +72,7 @@ mod ffi {
         seed: u64,
     }
 
-    /// How a run ended: every message completed, no event was left, or the time limit passed.
+    /// The end of a run: every message completed, no event was left, or the time limit passed.
     #[derive(Debug, Default)]
     #[repr(u8)]
     enum Verdict {
@@ -92,13 +92,13 @@ mod ffi {
         Enqueued,
         /// It left the queue and starts.
         Dequeued,
-        /// It was dropped at the queue, which it did not join.
+        /// It was dropped instead of joining the queue.
         Dropped,
     }
 
-    /// The recording of an experiment of the HPCC family: the packets at some ports (a packet that
-    /// arrives over a link counts at the port that sends back over it), and the counters of
-    /// others, sampled from `next_sample_ps` on.
+    /// The recording of an experiment of the HPCC family: the packets at some ports, and the
+    /// counters of others, sampled from `next_sample_ps` on. A packet that arrives over a link
+    /// counts at the port that sends in the other direction.
     #[derive(Debug, Clone, PartialEq, Eq, Default)]
     struct RecordPlan {
         traced_ports: Vec<u32>,
@@ -106,7 +106,7 @@ mod ffi {
         next_sample_ps: u64,
     }
 
-    /// The measurements of a world's links and switches at the end of a run.
+    /// The simulator's measurements of links and switches at the end of a run.
     #[derive(Debug, Clone, Default)]
     struct Measured {
         verdict: Verdict,
@@ -115,12 +115,12 @@ mod ffi {
         events: u64,
         /// The data packets in queues and on wires.
         in_flight: u64,
-        /// The most bytes that waited, by port; 0 for the ports of hosts.
+        /// The maximum queue length in bytes, by port; 0 for host ports.
         queue_bytes_max: Vec<u64>,
         /// The bytes that each port sent.
         link_bytes: Vec<u64>,
         pauses: Vec<FabricPause>,
-        /// The data packets that were dropped, by traffic class; empty without classes.
+        /// The dropped data packets, by traffic class; empty without classes.
         dropped_by_class: Vec<u64>,
     }
 
@@ -154,8 +154,8 @@ mod ffi {
     unsafe extern "C++" {
         include!("twin.h");
 
-        /// Runs an experiment in ns-3 until `core` reports its end, and returns the core with
-        /// what was measured. A process has one ns-3 simulator: calls must not overlap.
+        /// Runs an experiment in ns-3 until `core` reports its end. Returns the core with the
+        /// measurements. A process has one ns-3 simulator: calls must not overlap.
         fn run_in_ns3(experiment: &Experiment, core: Box<Core>) -> Result<Box<Core>>;
         /// Does the same with failures that a script adds during the run.
         fn run_in_ns3_with_late_failures(
@@ -174,7 +174,7 @@ mod ffi {
     extern "Rust" {
         type Experiment;
 
-        /// Reads the file of a scenario.
+        /// Reads a scenario file.
         fn experiment_of_scenario(path: &str, overrides: &Overrides) -> Result<Box<Experiment>>;
         /// Reads the text of a scenario; paths in it are relative to `folder`.
         fn experiment_of_text(
@@ -182,9 +182,9 @@ mod ffi {
             folder: &str,
             overrides: &Overrides,
         ) -> Result<Box<Experiment>>;
-        /// Takes a graph, and the text of a scenario for the rest: of its section `[topology]` only
-        /// `gap` and `forwarding_delay`. Without `[workload]` and `[[job]]` no message is sent
-        /// until one is posted.
+        /// Takes a graph, and the text of a scenario for everything else; its section `[topology]`
+        /// may have only `gap` and `forwarding_delay`. Without `[workload]` and `[[job]]` no
+        /// message is sent until one is posted.
         fn experiment_on_graph(
             graph: &Graph,
             text: &str,
@@ -197,49 +197,49 @@ mod ffi {
             overrides: &Overrides,
             rounding: FabricRounding,
         ) -> Result<Box<Experiment>>;
-        /// The graph of a section `[topology]`, without its heading; `folder` as above.
+        /// Returns the graph of a section `[topology]` without its heading; `folder` as above.
         fn graph_of(section: &str, folder: &str) -> Result<Graph>;
 
         fn graph(self: &Experiment) -> Graph;
         fn settings(self: &Experiment) -> FabricSettings;
-        /// The traffic classes of data, in their order; none if data has one queue.
+        /// Returns the traffic classes of data, in their order; empty if data has one queue.
         fn classes(self: &Experiment) -> Vec<TrafficClass>;
-        /// The marking at a port that starts at a switch.
+        /// Returns the ECN marking at a switch port.
         fn ecn(self: &Experiment, port: u32) -> FabricEcn;
-        /// A sentence for each key of the files that is ignored or has another effect here.
+        /// Returns a sentence for each key that is ignored or has another effect here.
         fn warnings(self: &Experiment) -> Vec<String>;
         fn policy(self: &Experiment) -> String;
-        /// Sets the queue pairs of programs, for cores that are made from now on.
+        /// Sets the queue pairs of programs in cores that are made later.
         #[cxx_name = "set_queue_pairs"]
         fn try_set_queue_pairs(self: &mut Experiment, settings: &FabricQpSettings) -> Result<()>;
-        /// Gives some hosts other NICs than the rest has, for cores that are made from now on.
+        /// Gives some hosts different NICs in cores that are made later.
         #[cxx_name = "set_own_nics"]
         fn try_set_own_nics(self: &mut Experiment, nics: &[NicSettings]) -> Result<()>;
-        /// The hosts and policies of the experiment at its start.
+        /// Returns the hosts and policies of the experiment at its start.
         fn core(self: &Experiment) -> Box<Core>;
-        /// Starts to record the calls of `trace_packet` and `sample` for the files that the
-        /// configuration requests. Only experiments of the HPCC family have such files.
+        /// Starts recording the calls of `trace_packet` and `sample` for the files that the
+        /// configuration requests. Fails unless it is an experiment of the HPCC family.
         #[cxx_name = "record_hpcc"]
         fn try_record_hpcc(self: &Experiment, core: &mut Core) -> Result<RecordPlan>;
-        /// Writes `fct.txt`, `pfc.txt` and the recorded files into a folder. Only experiments of
-        /// the HPCC family have such files.
+        /// Writes `fct.txt`, `pfc.txt` and the recorded files into a folder. Fails unless it is an
+        /// experiment of the HPCC family.
         #[cxx_name = "write_hpcc"]
         fn try_write_hpcc(self: &Experiment, core: &mut Core, folder: &str) -> Result<()>;
 
         type Core;
 
-        /// What priority flow control (PFC) keeps for a traffic class of a port that ends at a
-        /// switch; the only class is 0 if data has one queue.
+        /// Returns the memory that priority flow control (PFC) reserves for a traffic class of a
+        /// port that ends at a switch; without classes, the class is 0.
         fn ingress(self: &Core, port: u32, traffic_class: u32) -> FabricIngress;
-        /// The memory of a switch beyond what its links keep for themselves, in bytes.
+        /// Returns a switch's shared memory, without the reserves of its links, in bytes.
         fn pool_size(self: &Core, switch_number: u32) -> u64;
-        /// Every fault, by link and time; those that overlap are not joined.
+        /// Returns every fault, by link and time; overlapping faults are not merged.
         fn faults(self: &Core) -> Vec<FabricFault>;
-        /// Every step, by time; those of one time in the order in which they are applied.
+        /// Returns every step, by time; simultaneous steps in the order in which they apply.
         fn steps(self: &Core) -> Vec<FabricStep>;
         /// Adds failures, sections `[[failure]]` of a scenario, none of which begins before now.
-        /// `applied`: how many of `steps` have been applied; from there on `steps`, and `faults`,
-        /// are those of a scenario that has these failures too.
+        /// `applied` is the number of `steps` applied so far. Later steps and all faults become
+        /// those of a scenario that also has these failures.
         #[cxx_name = "add_failures"]
         fn try_add_failures(
             self: &mut Core,
@@ -247,9 +247,9 @@ mod ffi {
             applied: u32,
             now_ps: u64,
         ) -> Result<()>;
-        /// Ends all failures that began before `at_ps` and last longer. `target`: the keys of a
-        /// section `[[failure]]` that name the links; `at_ps` is not before now, and `applied` and
-        /// what changes are as above.
+        /// Ends all failures that began before `at_ps` and last longer. `target` has the keys of a
+        /// section `[[failure]]` that name the links, and `at_ps` is not before now. `applied` and
+        /// the effect on `steps` and `faults` are as above.
         #[cxx_name = "end_failures"]
         fn try_end_failures(
             self: &mut Core,
@@ -259,9 +259,9 @@ mod ffi {
             now_ps: u64,
         ) -> Result<()>;
 
-        /// Takes the packet that starts next on a host's wire, which is free since `free_ps`:
-        /// false if none starts by now. Sets `free_ps` to the start of the packet, or, if none
-        /// starts, to the time from which the wire is free for the first packet that can.
+        /// Polls a host's next packet; its wire has been free since `free_ps`. Returns false if no
+        /// packet starts by now. Sets `free_ps` to the start of the packet, or, without one, to the
+        /// earliest time at which a packet can start.
         fn poll_transmit(
             self: &mut Core,
             host: u32,
@@ -269,12 +269,12 @@ mod ffi {
             free_ps: &mut u64,
             packet: &mut FabricPacket,
         ) -> bool;
-        /// Takes the control packet that starts now, if there is one: a host sends these while
-        /// its data is paused.
+        /// Polls a host's next control packet. Returns false if none is queued. Control packets are
+        /// sent even while data is paused.
         fn poll_transmit_control(self: &mut Core, host: u32, packet: &mut FabricPacket) -> bool;
-        /// Takes the packet that starts next on a port of a host with several: false if none starts
-        /// by now. `free_ps`: since when the wire of each is free, by plane; `paused`: the planes
-        /// whose data is paused, a bit each. Sets the start and the plane of the packet.
+        /// Polls the next packet of a multi-port host. Returns false if none starts by now.
+        /// `free_ps` is the time since which each wire is free, by plane; `paused` is a bitmap of
+        /// the planes whose data is paused. Sets the start and the plane of the packet.
         fn poll_transmit_on(
             self: &mut Core,
             host: u32,
@@ -285,13 +285,13 @@ mod ffi {
             plane: &mut u32,
             packet: &mut FabricPacket,
         ) -> bool;
-        /// After something went into a host with several ports, once what it could send before has
-        /// been sent: what it can send from now on is polled.
+        /// Restarts the polling of a multi-port host after it received input. Packets that it could
+        /// send before must have been polled.
         fn poll_anew(self: &mut Core, host: u32, now_ps: u64);
-        /// Takes what starts at `now_ps` on a host's wire, for which others have packets too. Bit
-        /// `c` of `waiting`: in traffic class `c`, which is not paused; of `first`: it is their
-        /// turn in that class. True if a packet of the host starts; false if one of the others
-        /// does, of the class that is set.
+        /// Chooses the packet that starts at `now_ps` on a host's wire, which IP packets share.
+        /// `waiting` is a bitmap of the unpaused classes with IP packets, and `first` of the
+        /// classes in which IP is next. Returns true if a packet of the host starts. Returns false
+        /// if an IP packet starts, and sets its class.
         fn poll_transmit_beside(
             self: &mut Core,
             host: u32,
@@ -301,28 +301,28 @@ mod ffi {
             packet: &mut FabricPacket,
             traffic_class: &mut u32,
         ) -> bool;
-        /// A packet of others has started, of the class that was polled; `waits`: others of the
-        /// class do still.
+        /// Charges the IP packet that starts to its class, which was polled. `waits` is true if the
+        /// class has more IP packets.
         fn charge_beside(self: &mut Core, host: u32, traffic_class: u32, bytes: u16, waits: bool);
-        /// The far end of a host's wire pauses a traffic class, or resumes it.
+        /// Pauses or resumes a traffic class of a host, as the far end of its wire orders.
         fn pause_class(self: &mut Core, host: u32, traffic_class: u32, paused: bool);
         /// True if the host has a packet to send, now or when its pacer permits.
         fn has_packets(self: &Core, host: u32) -> bool;
         /// Delivers a packet to a host. True if `poll_touched`, `poll_message_event` or
         /// `poll_completion` have something to return, or everything is finished.
         fn handle_packet(self: &mut Core, host: u32, now_ps: u64, packet: &FabricPacket) -> bool;
-        /// Wakes a host at the time that it requested, or after a message was posted; an early
-        /// call has no effect. Returns the same as `handle_packet`.
+        /// Wakes a host at the time that it requested, or after a message was posted. An early call
+        /// has no effect. Returns the same as `handle_packet`.
         fn handle_timeout(self: &mut Core, host: u32, now_ps: u64) -> bool;
-        /// The time to wake a host if no packet arrives before, with its wire (of several, the
-        /// first) free from `free_ps` on.
+        /// Returns the time to wake a host if no packet arrives before. Its wire, or the first of
+        /// several, is free from `free_ps` on.
         fn next_wake(self: &Core, host: u32, now_ps: u64, free_ps: u64) -> u64;
-        /// Takes a host whose wake-up may be earlier than before; the largest number if none
+        /// Polls a host whose wake-up may be earlier than before; the largest number if none
         /// remains.
         fn poll_touched(self: &mut Core) -> u32;
-        /// Takes an event of a message; false if none remains.
+        /// Polls an event of a message; false if none remains.
         fn poll_message_event(self: &mut Core, event: &mut FabricMessageEvent) -> bool;
-        /// Reports the events of every message from now on, not only of those that were posted.
+        /// Reports the events of all messages from now on, not only of posted ones.
         fn report_all_messages(self: &mut Core);
         /// True once every message is delivered and completed, and every work request completed.
         fn is_finished(self: &Core) -> bool;
@@ -338,15 +338,15 @@ mod ffi {
             stream: u32,
         ) -> Result<u32>;
 
-        /// Creates a queue pair with completions at a host, in state RESET, and returns its
-        /// number there. The queue pairs of two hosts that differ in `stream` are balanced apart.
+        /// Creates a queue pair with completions at a host, in state RESET, and returns its number
+        /// there. Queue pairs of two hosts with different `stream` are balanced independently.
         #[cxx_name = "create_qp"]
         fn try_create_qp(self: &mut Core, host: u32, peer: u32, stream: u32) -> Result<u32>;
-        /// Sets the number of a queue pair's peer.
+        /// Sets the peer's number of a queue pair.
         #[cxx_name = "set_peer_qp"]
         fn try_set_peer_qp(self: &mut Core, host: u32, qp: u32, peer_qp: u32) -> Result<()>;
-        /// Changes the state of a queue pair. After this call and each of those that follow the
-        /// host may have packets to send: what it could have sent before must be polled before.
+        /// Changes the state of a queue pair. The host may have packets to send after this call and
+        /// each call below, so packets that it could send before must be polled first.
         #[cxx_name = "modify_qp"]
         fn try_modify_qp(
             self: &mut Core,
@@ -357,7 +357,7 @@ mod ffi {
         ) -> Result<()>;
         #[cxx_name = "query_qp"]
         fn try_query_qp(self: &Core, host: u32, qp: u32) -> Result<FabricQpState>;
-        /// Destroys a queue pair; work that has not completed is flushed.
+        /// Destroys a queue pair and flushes its incomplete work.
         #[cxx_name = "destroy_qp"]
         fn try_destroy_qp(self: &mut Core, host: u32, qp: u32, now_ps: u64) -> Result<()>;
         /// Posts a work request.
@@ -378,13 +378,13 @@ mod ffi {
             id: u64,
             now_ps: u64,
         ) -> Result<()>;
-        /// Takes a completion of any host; false if none remains. A host with completions
-        /// asks to be woken at once.
+        /// Polls a completion of any host; false if none remains. A host with completions requests
+        /// an immediate wake-up.
         fn poll_completion(self: &mut Core, completion: &mut FabricCompletion) -> bool;
 
-        /// The index of the port by which a packet leaves a switch, after its policy saw the
-        /// packet; the largest number if no port can. `loads`: the bytes that wait at each port
-        /// of the switch and on its wire; empty unless the policy looks at queues.
+        /// Applies a switch's policy to a packet. Returns the index of its output port; the largest
+        /// number if it has none. `loads` are the bytes queued at each port of the switch and on
+        /// its wire, or empty unless the policy looks at queues.
         fn route(
             self: &mut Core,
             switch_number: u32,
@@ -392,28 +392,28 @@ mod ffi {
             packet: &mut FabricPacket,
             loads: &[u64],
         ) -> u32;
-        /// The only port towards a host until the next step is applied; the largest number if
-        /// there are several or none, or if the policy must see every packet.
+        /// Returns the only port towards a host, valid until the next step is applied. Returns the
+        /// largest number if there is not exactly one, or if the policy must see every packet.
         fn only_port(self: &Core, switch_number: u32, dst: u32) -> u32;
-        /// The place of a port among those with arrivals at a time.
+        /// Returns the position of a port among simultaneous arrivals.
         fn place(self: &Core, now_ps: u64, port: u32) -> u32;
-        /// Draws whether a packet is marked that finds these bytes without priority waiting.
+        /// Draws whether a packet is marked that finds these bytes without priority queued.
         fn marks(self: &mut Core, port: u32, waiting_bytes: u64) -> bool;
-        /// The traffic class whose packet starts next at a port of a switch. Bit `c` of `waiting`:
-        /// class `c` has one, and is not paused; there is at least one.
+        /// Returns the traffic class whose packet starts next at a switch port. `waiting` is a
+        /// bitmap of the unpaused classes with packets; at least one bit is set.
         fn choose_class(self: &mut Core, port: u32, waiting: u8) -> u32;
-        /// A packet starts there, of the class that was chosen; `waits`: others of the class do
-        /// still.
+        /// Charges a packet that starts there to its class, which was chosen. `waits` is true if
+        /// the class has more packets.
         fn charge_class(self: &mut Core, port: u32, traffic_class: u32, bytes: u16, waits: bool);
-        /// Draws whether a lossy link loses a packet that arrived by a port.
+        /// Draws whether a lossy link loses a packet that `port` sent.
         fn loses(self: &mut Core, port: u32, numerator: u32, denominator: u32) -> bool;
-        /// Informs policies, routing and NICs of a step, by its index among the steps. The NIC of a
-        /// host with several ports that is at the link of a step of its ends may have packets to
-        /// send: what it could have sent before must be polled before.
+        /// Notifies policies, routing and NICs of a step, by index. A multi-port NIC at an end of
+        /// the step's link may have packets to send after it, so packets that it could send before
+        /// must be polled first.
         fn apply_step(self: &mut Core, step: u32, now_ps: u64);
 
-        /// Records an event of a packet at a traced port. `waiting`: the bytes in that queue
-        /// without the packet; for one that arrived, those with priority.
+        /// Records a packet event at a traced port. `waiting` are the bytes in the packet's queue
+        /// without the packet; for an arrival, the bytes with priority.
         fn trace_packet(
             self: &mut Core,
             at_ps: u64,
@@ -422,9 +422,9 @@ mod ffi {
             waiting: u32,
             packet: &FabricPacket,
         );
-        /// Samples the counters at the time of a sample, before any other event at that time; no
-        /// event happens until `next_event_ps`. By port: the bytes without priority that wait,
-        /// and the bytes that have started. Returns the time of the next sample.
+        /// Samples the counters at a sample's time, before any other event at that time. No event
+        /// happens until `next_event_ps`. By port, `waiting` has the queued bytes without priority,
+        /// and `carried` the bytes started. Returns the time of the next sample.
         fn sample(
             self: &mut Core,
             now_ps: u64,
@@ -433,12 +433,12 @@ mod ffi {
             carried: &[u64],
         ) -> u64;
 
-        /// Every flow so far, by message and piece.
+        /// Returns every flow so far, by message and piece.
         fn flows(self: &Core) -> Vec<FabricFlow>;
-        /// The sums of the counters of all NICs.
+        /// Returns the sums of all NICs' counters.
         fn nic_counters(self: &Core) -> FabricNicCounters;
         fn qp_counts(self: &Core) -> FabricQpCounts;
-        /// Keeps what the world measured, for `write_hpcc` and for comparisons of worlds.
+        /// Stores the simulator's measurements, for `write_hpcc` and for comparisons.
         fn record(self: &mut Core, measured: &Measured);
     }
 

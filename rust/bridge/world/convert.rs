@@ -1,4 +1,4 @@
-//! Conversions between the records of the border and the types of the library.
+//! Conversions between the records of the boundary and the types of the library.
 
 use super::contract::{PacketEvent as FabricPacketEvent, Verdict as FabricVerdict};
 use super::enumerations::{
@@ -21,14 +21,17 @@ use crate::switching::StepKind;
 use crate::topology::Node;
 use crate::units::{Bytes, Time};
 
-/// A value of the border, which may be unknown. Conversions towards C++ are [`From`].
+/// A value from C++, which may be unknown. Conversions towards C++ are [`From`].
 pub(super) trait Known<Own> {
-    /// The value of the library, if there is one.
+    /// Returns the value in the library.
+    ///
+    /// # Errors
+    /// If there is none.
     fn known(self) -> Result<Own, UnknownValue>;
 }
 
-/// Converts an enumeration of the border from and to that of the library, value by value. Towards
-/// C++ every value must be named; what comes from C++ may be unknown.
+/// Converts a boundary enumeration from and to the library's, value by value. Towards C++ every
+/// value must be named; a value from C++ may be unknown.
 macro_rules! convert {
     ($what:literal, $border:ident, $own:ident: $first:ident = $own_first:ident
      $(, $value:ident = $own_value:ident)* $(,)?) => {
@@ -83,7 +86,7 @@ convert!("verdict", FabricVerdict, Verdict: Completed = Completed, Stalled = Sta
 convert!("packet event", FabricPacketEvent, PacketEvent: Received = Received,
     Enqueued = Enqueued, Dequeued = Dequeued, Dropped = Dropped);
 
-// Flags cross as one byte, so each must have the same bit on both sides.
+// Flags cross the boundary as one byte, so each must have the same bit on both sides.
 const _: () = {
     assert!(FabricPacketFlag::MARKED.repr == Flags::MARKED.bits());
     assert!(FabricPacketFlag::LAST.repr == Flags::LAST.bits());
@@ -95,7 +98,7 @@ const _: () = {
     assert!(FabricPacketFlag::HASHED.repr == Flags::HASHED.bits());
 };
 
-// The verb of a packet crosses as bits of a field.
+// The verb of a packet crosses the boundary as bits of a field.
 const _: () = {
     assert!(FabricPacketVerb::WRITE.repr == VerbCode::Write as u8);
     assert!(FabricPacketVerb::WRITE_WITH_IMMEDIATE.repr == VerbCode::WriteWithImmediate as u8);
@@ -104,7 +107,7 @@ const _: () = {
     assert!(FabricPacketVerb::READ_RESPONSE.repr == VerbCode::ReadResponse as u8);
 };
 
-/// Where the bits of the traffic class begin in [`FabricPacket::ack`], above those of a PSN.
+/// Position of the traffic class in [`FabricPacket::ack`], above the bits of a PSN.
 const CLASS: u32 = 24;
 
 impl From<&Packet> for FabricPacket {
@@ -132,8 +135,7 @@ impl From<&Packet> for FabricPacket {
 
 impl From<&FabricPacket> for Packet {
     /// # Panics
-    /// If the packet has a kind that does not exist: calls on the packet path cannot
-    /// fail.
+    /// If the packet's kind is unknown, because calls on the packet path cannot fail.
     #[inline]
     fn from(packet: &FabricPacket) -> Self {
         let mut known = Self {
@@ -219,7 +221,7 @@ impl Known<WorkRequest> for FabricWork {
 }
 
 impl FabricCompletion {
-    /// The completion of work at a host.
+    /// Builds the record of a completion at a host.
     pub(super) fn of(host: HostId, completion: &Completion, at: Time) -> Self {
         Self {
             work_id: completion.id,

@@ -1,4 +1,4 @@
-//! What moves in an experiment: hosts, policies of switches, draws.
+//! The moving parts of an experiment: hosts, switch policies and random draws.
 
 use super::classes::PortTurns;
 use super::contract::Measured;
@@ -16,7 +16,7 @@ use crate::topology::Node;
 use crate::units::{Bytes, Fraction, Time};
 use crate::workload::Message;
 
-/// No host, and no port.
+/// Stands for no host or no port.
 pub(super) const NONE: u32 = u32::MAX;
 
 /// Why a message cannot be sent.
@@ -45,33 +45,33 @@ pub(super) enum PostError {
         src: u32,
         /// Number of the receiving host.
         dst: u32,
-        /// In what they differ.
+        /// The difference.
         mismatch: Mismatch,
     },
-    /// The workload has delays, whose ids follow those of messages.
+    /// The workload has delays. Their ids follow those of messages, so no message can be added.
     #[error("messages cannot be added to a workload that computes between messages")]
     Delays,
 }
 
-/// Every NIC, every decision of a switch, and every random draw of a run.
+/// Every NIC, every switch decision and every random draw of a run.
 #[derive(Debug)]
 pub(in crate::bridge) struct Core {
     pub(super) setup: Setup,
     pub(super) endpoints: Endpoints,
     pub(super) switching: Switching,
-    /// Until when each NIC has been polled, by host; empty unless hosts have several ports.
+    /// The time up to which each NIC has been polled, by host; empty unless hosts are multi-port.
     polls: Vec<PortPolls>,
     /// The queue pairs of programs: open work and completions.
     pub(super) verbs: Verbs,
-    /// What the world measured.
+    /// The simulator's measurements.
     pub(super) measured: Measured,
     /// The recording during the run, if the experiment requests one.
     pub(super) recording: Option<Box<Recording>>,
-    /// Whose turn it is at each port, if data has traffic classes.
+    /// The class scheduling of switch ports, if data has traffic classes.
     pub(super) turns: Option<PortTurns>,
 }
 
-/// The loads of a switch's ports as the world reports them, by index.
+/// The loads of a switch's ports as the simulator reports them, by index.
 struct ReportedLoads<'a>(&'a [u64]);
 
 impl PortLoads for ReportedLoads<'_> {
@@ -219,7 +219,7 @@ impl Core {
             return now_ps;
         }
         let (now, free) = (Time::from_ps(now_ps), Time::from_ps(free_ps));
-        // Packets wait for a port, and not for their time, since the NIC was polled last.
+        // What was polled up to this time waits for a port, not for its time: do not wake earlier.
         let polled = self.polls.get(HostId(host).index()).map_or(Time::ZERO, PortPolls::at);
         let free = free.max(polled);
         let wake = self.endpoints.host(HostId(host)).next_wake(now, free);
@@ -329,7 +329,7 @@ impl Core {
         let at = self.switching.steps()[step as usize].at;
         debug_assert_eq!(at.as_ps(), now_ps, "a step takes effect at its time");
         match self.switching.apply_step(step) {
-            // A changed rate is for the world to apply: wires are its own.
+            // The simulator has the wires and applies rate changes itself.
             StepEffect::None | StepEffect::Rate(..) => {}
             StepEffect::HostPort(port, is_up) => {
                 self.handle_host_port(Time::from_ps(now_ps), port, is_up);
@@ -338,7 +338,7 @@ impl Core {
         }
     }
 
-    /// The NIC of a host detects that this port of its is dead, or works again.
+    /// Notifies a host's NIC that its port is dead, or works again.
     fn handle_host_port(&mut self, now: Time, port: PortId, is_up: bool) {
         let topology = &self.setup.topology;
         let Node::Host(host) = topology.ends_of(port).0 else { return };

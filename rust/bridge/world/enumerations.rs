@@ -1,8 +1,9 @@
-//! The enumerations that cross the language border.
+//! The enumerations that cross the language boundary.
 //!
-//! C++ defines them in the headers of `ns3-module/model/` that are included below, and cxx checks
-//! every value against its header when C++ is compiled. A value holds the number that C++ put into
-//! it: whatever takes one converts it (see [`super::convert`]), and an unknown number is an error.
+//! C++ defines them in the headers of `ns3-module/model/` included below, and cxx checks every
+//! value against its header when C++ is compiled. A value may have any number that C++ stored in
+//! it. Code that receives one converts it (see [`super::convert`]), and an unknown number is an
+//! error.
 
 pub(super) use ffi::*;
 
@@ -118,7 +119,7 @@ mod ffi {
         READ = 3,
     }
 
-    /// The kind of work that completed.
+    /// The kind of completed work.
     #[derive(Debug, Default)]
     #[repr(u8)]
     enum FabricOpcode {
@@ -130,7 +131,7 @@ mod ffi {
         RECEIVE_WITH_IMMEDIATE = 4,
     }
 
-    /// How work completed, in the terms of rdma-core.
+    /// The status of a completion, with the names of rdma-core.
     #[derive(Debug, Default)]
     #[repr(u8)]
     enum FabricCompletionStatus {

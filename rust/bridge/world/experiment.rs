@@ -1,4 +1,4 @@
-//! Experiments: where they come from, and their description for the world that runs them.
+//! Experiments: how they are read, and their description for the simulator that runs them.
 
 mod error;
 
@@ -39,31 +39,31 @@ impl fmt::Debug for Experiment {
     }
 }
 
-/// A text that is in no file. A scenario's messages begin with the path of its file, which a caller
-/// who wrote none would look for in vain.
+/// A text that is in no file. Scenario messages begin with the path of the file, so these have the
+/// name of the text there instead.
 #[derive(Debug, Clone, Copy)]
 pub(super) struct Unfiled {
-    /// What the text is, for messages.
+    /// The name of the text, for messages.
     what: &'static str,
 }
 
-/// The text of a scenario that a program made.
+/// The text of a scenario made by a program.
 const SCENARIO: Unfiled = Unfiled { what: "the text of the scenario" };
-/// The attributes of NICs and switches, and what a script added to them.
+/// The attributes of NICs and switches, and the sections that a script added.
 const SETTINGS: Unfiled =
     Unfiled { what: "the settings of the fabric (FabricHelper::DescribeSettings)" };
-/// The section of a fabric in one call.
+/// The section of a fabric that is made in one call.
 const TOPOLOGY: Unfiled = Unfiled { what: "[topology]" };
-/// The attributes of a NIC that differ from those of the others.
+/// The attributes of a NIC that differ from the common ones.
 pub(super) const NIC: Unfiled = Unfiled { what: "the settings of a NIC (its attributes)" };
 /// The failures that a program adds during a run.
 pub(super) const FAILURE: Unfiled = Unfiled { what: "the failure" };
 
 impl Unfiled {
-    /// The name that the scenario is read under: no file has it.
+    /// The file stem that stands for the text while it is read; no real file has it.
     pub(super) const STEM: &str = "\u{1}";
 
-    /// The message with the text's name where it has the path.
+    /// Replaces the path in a message with the name of the text.
     fn named(self, folder: &Path, message: &str) -> String {
         let path = folder.join(format!("{}.toml", Self::STEM)).display().to_string();
         message.replace(&path, self.what)
@@ -73,7 +73,7 @@ impl Unfiled {
         ExperimentError::Text(self.named(folder, &error.to_string()))
     }
 
-    /// The experiment of a scenario that was read from the text.
+    /// Makes the experiment of a scenario that was read from the text.
     fn experiment(self, folder: &Path, mut read: Scenario) -> Experiment {
         for warning in &mut read.warnings {
             *warning = self.named(folder, warning);
@@ -118,10 +118,10 @@ pub(super) fn experiment_of_text(
     supported(SCENARIO.experiment(folder, scenario))
 }
 
-/// Refuses what the world of ns-3 does not simulate.
+/// Rejects settings that ns-3's fabric does not simulate.
 ///
 /// # Panics
-/// As the world of the fabric, with traffic classes that cannot be.
+/// With invalid traffic classes, as evenkeel's own fabric does.
 pub(in crate::bridge) fn expect_both_worlds(setup: &Setup) -> Result<(), ExperimentError> {
     setup.check_classes();
     expect_priority_of_acks(setup)?;
@@ -158,7 +158,7 @@ pub(in crate::bridge) fn expect_both_worlds(setup: &Setup) -> Result<(), Experim
     expect_both_directions(topology, &fabric.failures)
 }
 
-/// Refuses acknowledgements that are sent as data, where that has traffic classes.
+/// Rejects acknowledgements that are sent as data if data has traffic classes.
 fn expect_priority_of_acks(setup: &Setup) -> Result<(), ExperimentError> {
     let mut hosts = (0..setup.topology.host_count()).map(HostId);
     let as_data = hosts.find(|&host| !setup.nic_of(host).ack.priority);
@@ -168,7 +168,7 @@ fn expect_priority_of_acks(setup: &Setup) -> Result<(), ExperimentError> {
     }
 }
 
-/// Refuses failures of one direction of a link.
+/// Rejects failures of one direction of a link.
 pub(super) fn expect_both_directions(
     topology: &Topology,
     failures: &[Failure],
@@ -182,7 +182,7 @@ pub(super) fn expect_both_directions(
     }
 }
 
-/// The experiment of a script, unless it has what the world of ns-3 does not simulate.
+/// Returns a script's experiment, or an error if ns-3's fabric does not simulate its settings.
 fn supported(mut experiment: Experiment) -> Result<Box<Experiment>, ExperimentError> {
     expect_both_worlds(&experiment.setup)?;
     keep_streams_of_classes(&mut experiment.setup)?;
@@ -223,12 +223,12 @@ pub(super) fn experiment_of_hpcc(
     supported(read.into())
 }
 
-/// A warning of ConWeave's experiments with flow control.
+/// A warning for ConWeave's experiments with flow control.
 const AS_HPCC: &str = "ENABLE_PFC 1: ConWeave's admission rule is simulated by `evenkeel hpcc` \
                        alone; here HPCC's rule admits packets and pauses links, until they are \
                        resumed (PAUSE_TIME is not used)";
 
-/// Whether flow control is as HPCC's simulator has it.
+/// True if flow control works as in HPCC's simulator.
 fn is_of_hpcc(pfc: &PfcConfig) -> bool {
     pfc.pause_time.is_none() && pfc.admission == PfcAdmission::Hpcc
 }

@@ -20,7 +20,7 @@ impl Core {
         FabricQpCounts(self.endpoints.qp_counts())
     }
 
-    /// The outcome of the run, with what the world measured.
+    /// Returns the outcome of the run, with the simulator's measurements.
     ///
     /// # Panics
     /// If a measurement has an unknown value, or if packets or bytes are not conserved.

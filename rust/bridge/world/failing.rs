@@ -1,4 +1,4 @@
-//! Failures of links: those of the experiment, and those that a program adds or ends during a run.
+//! Link failures: those of the experiment, and those that a program adds or ends during a run.
 
 use std::path::Path;
 
@@ -12,7 +12,7 @@ use crate::switching::{Failure, FailureKind};
 use crate::units::Time;
 
 impl Core {
-    /// Every fault so far; a lossy link draws for each of its faults in this order.
+    /// Returns every fault so far. A lossy link draws for each of its faults in this order.
     pub(super) fn faults(&self) -> Vec<FabricFault> {
         let faults = self.switching.failures().iter().filter_map(|failure| {
             let (kind, numerator, denominator) = match failure.kind {
@@ -32,7 +32,7 @@ impl Core {
             })
         });
         let mut faults: Vec<FabricFault> = faults.collect();
-        // The faults of a link keep the order of the scenario, because each makes its own draws.
+        // A stable sort: the faults of a link keep their order, because each makes its own draws.
         faults.sort_by_key(|fault| fault.link);
         faults
     }
@@ -42,7 +42,7 @@ impl Core {
             at_ps: step.at.as_ps(),
             witness: step.kind.into(),
             link: step.link.0,
-            // Experiments with failures of one direction are refused: both rates are the same.
+            // Both directions have the same rate, because failures of one direction are rejected.
             rate_bps: self.switching.rates_after(step)[0].as_bps(),
         });
         steps.collect()

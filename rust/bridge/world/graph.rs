@@ -1,4 +1,4 @@
-//! Graphs: the hosts, switches and links of a topology, as they cross the language border.
+//! Graphs: the hosts, switches and links of a topology, as they cross the language boundary.
 
 use super::contract::{Graph, SwitchNode};
 use super::experiment::ExperimentError;
@@ -6,7 +6,7 @@ use super::records::{FabricEnd, FabricLink};
 use crate::topology::{Link, Switch, Topology, TopologyError};
 use crate::units::{BitRate, Span};
 
-/// The topology of a graph. Several links of a host are its ports, each in a plane of its own.
+/// Builds the topology of a graph. Several links of a host are its ports, one per plane.
 pub(super) fn topology(graph: &Graph) -> Result<Topology, ExperimentError> {
     let switches = graph.switches.iter().map(|switch| Switch {
         name: switch.name.clone(),
@@ -26,7 +26,7 @@ pub(super) fn topology(graph: &Graph) -> Result<Topology, ExperimentError> {
     made.map_err(|error| named(graph, error))
 }
 
-/// The most links of a host: each host must have as many.
+/// Returns the most links that a host has; all hosts must have the same number.
 fn ports_of_hosts(graph: &Graph) -> u32 {
     let mut links = vec![0u32; graph.hosts.len()];
     for end in graph.links.iter().flat_map(|link| [link.a, link.b]).filter(|end| end.is_host) {
@@ -37,7 +37,7 @@ fn ports_of_hosts(graph: &Graph) -> u32 {
     links.into_iter().max().unwrap_or(0).max(1)
 }
 
-/// The error of a graph, with the name of the link that it is about.
+/// Adds the name of the affected link to an error of a graph.
 fn named(graph: &Graph, error: TopologyError) -> ExperimentError {
     let (TopologyError::PlanesMeet { host, plane } | TopologyError::PlanesDiffer { host, plane }) =
         &error
@@ -54,7 +54,7 @@ fn named(graph: &Graph, error: TopologyError) -> ExperimentError {
     ExperimentError::Planes { error: Box::new(error), link }
 }
 
-/// The graph of a topology.
+/// Builds the graph of a topology.
 pub(super) fn graph(topology: &Topology) -> Graph {
     let switches = topology.switches().iter();
     let links = topology.links().iter().map(|link| {

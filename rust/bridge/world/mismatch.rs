@@ -1,8 +1,8 @@
-//! The message about NICs that no queue pair can connect.
+//! The error text for NICs that no queue pair can connect.
 
 use crate::nic::Mismatch;
 
-/// Explains why two hosts cannot have a queue pair, and how to correct that.
+/// Explains why two hosts cannot have a queue pair and how to fix that.
 pub(super) fn mismatch_text(src: u32, dst: u32, mismatch: &Mismatch) -> String {
     format!(
         "the NICs of host {src} and host {dst} differ in {mismatch}, and no queue pair can connect \

@@ -1,4 +1,4 @@
-//! NICs that are not configured as the others.
+//! NICs with settings of their own.
 
 use std::path::Path;
 
@@ -31,7 +31,7 @@ impl Experiment {
     }
 }
 
-/// Refuses NICs that cannot send the messages of the workload.
+/// Rejects NICs that cannot send the messages of the workload.
 fn expect_connected(setup: &Setup) -> Result<(), ExperimentError> {
     let policies = setup.policies();
     for message in &setup.workload.messages {

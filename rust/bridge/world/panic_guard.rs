@@ -1,4 +1,4 @@
-//! The calls of the contract that can fail, as C++ makes them: a panic in one becomes its error.
+//! The contract's calls that can fail, as C++ makes them: a panic in one becomes its error.
 
 use super::contract::{Graph, NicSettings, Overrides, RecordPlan};
 use super::core::{Core, PostError};

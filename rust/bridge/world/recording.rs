@@ -1,4 +1,4 @@
-//! Recording of an experiment of the HPCC family during a run in another world.
+//! Recording of an experiment of the HPCC family during a run in an external simulator.
 
 use std::fs::File;
 use std::io::{self, BufWriter, Seek, Write};
@@ -24,9 +24,9 @@ use crate::units::Time;
 pub(super) struct Recording {
     recorder: Recorder,
     trace: TraceBuffer,
-    /// By host, whether its packets are recorded.
+    /// Whether a host's packets are recorded, by host.
     hosts: Vec<bool>,
-    /// The temporary files, by the names of the final ones.
+    /// The temporary files, with the names of the final ones.
     files: Vec<(String, File)>,
 }
 
@@ -60,7 +60,7 @@ impl Recording {
         }
     }
 
-    /// Delivers a packet to a host and records the control packets that the host answers with.
+    /// Delivers a packet to a host and records the control packets that the host enqueues in reply.
     pub(super) fn handle_packet(
         &mut self,
         now: Time,
@@ -91,7 +91,7 @@ impl Recording {
 
 impl Core {
     /// # Panics
-    /// If the event is unknown: calls on the packet path cannot fail.
+    /// If the event is unknown, because calls on the packet path cannot fail.
     #[allow(clippy::too_many_arguments, reason = "C++ passes plain numbers one by one")]
     pub(super) fn trace_packet(
         &mut self,

@@ -1,8 +1,8 @@
-//! The records that cross the language border, each under one name on both sides.
+//! The records that cross the language boundary, each with the same name on both sides.
 //!
 //! C++ defines them in the public headers `fabric-packet.h`, `fabric-records.h` and
-//! `fabric-verbs-records.h` of `ns3-module/model/`, with the same fields in the same order; a test
-//! compares them.
+//! `fabric-verbs-records.h` of `ns3-module/model/`, with the same field order; a test compares
+//! them.
 //!
 //! Times are picoseconds; [`u64::MAX`] is a time that never comes. Hosts, switches, links and ports
 //! are ids from 0.
@@ -38,7 +38,7 @@ pub(in crate::bridge) struct FabricPacket {
     pub flags: u8,
 }
 
-// C++ reads the same 48 bytes: no padding.
+// C++ reads the same 48 bytes, so there must be no padding.
 const _: () = assert!(size_of::<FabricPacket>() == 48);
 
 /// An end of a link: a host or a switch.
@@ -49,7 +49,7 @@ pub(in crate::bridge) struct FabricEnd {
     pub is_host: bool,
 }
 
-/// A link; rate and delay hold in each direction.
+/// A link, with the same rate and delay in each direction.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 #[repr(C)]
 pub(in crate::bridge) struct FabricLink {
@@ -80,8 +80,8 @@ pub(in crate::bridge) struct FabricSettings {
     pub time_limit_ps: u64,
 }
 
-/// ECN marking at a port: no packet up to `kmin` bytes, every packet above `kmax`. A step has
-/// the same number in both; a port that never marks has the largest number in both.
+/// ECN marking at a port: no packet up to `kmin` bytes, every packet above `kmax`. Both are equal
+/// for a step; a port that never marks has the largest number in both.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 #[repr(C)]
 pub(in crate::bridge) struct FabricEcn {
@@ -91,8 +91,8 @@ pub(in crate::bridge) struct FabricEcn {
     pub pmax_denominator: u64,
 }
 
-/// The memory that priority flow control (PFC) keeps for a link that ends at a switch, in
-/// bytes, and the link's share of the rest of the pool.
+/// The memory that priority flow control (PFC) gives to a link that ends at a switch: its reserve
+/// and headroom in bytes, and its share of the free memory in the pool.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 #[repr(C)]
 pub(in crate::bridge) struct FabricIngress {
@@ -102,7 +102,7 @@ pub(in crate::bridge) struct FabricIngress {
     pub alpha_denominator: u64,
 }
 
-/// A fault of a link, and when it begins and ends. The fraction is the probability of a loss.
+/// A fault of a link, with its begin and end. The fraction is the probability of a loss.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 #[repr(C)]
 pub(in crate::bridge) struct FabricFault {
@@ -114,8 +114,8 @@ pub(in crate::bridge) struct FabricFault {
     pub denominator: u32,
 }
 
-/// A step of a failure: a part of the fabric reacts to it. For the wire, `rate_bps` is the rate
-/// of packets that start later.
+/// A step of a failure: a part of the fabric reacts to it. For the wire, `rate_bps` is the rate of
+/// packets that start later.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 #[repr(C)]
 pub(in crate::bridge) struct FabricStep {
@@ -153,9 +153,9 @@ pub(in crate::bridge) struct FabricMessageEvent {
     pub at_ps: u64,
 }
 
-/// The settings of the queue pairs of programs: the depths of their queues, the time that a sender
-/// waits after an RNR NAK, and the numbers of retries after consecutive RNR NAKs and timeouts, of
-/// which the largest stands for no limit.
+/// The settings of the queue pairs of programs: the depths of their queues, a sender's wait after
+/// an RNR NAK, and the retries after consecutive RNR NAKs and timeouts. The largest number of
+/// retries stands for no limit.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 #[repr(C)]
 pub(in crate::bridge) struct FabricQpSettings {
@@ -166,7 +166,7 @@ pub(in crate::bridge) struct FabricQpSettings {
     pub retries: u32,
 }
 
-/// A work request. One that is not `signaled` has a completion only if it fails.
+/// A work request. If it is not `signaled`, it has a completion only on failure.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 #[repr(C)]
 pub(in crate::bridge) struct FabricWork {
@@ -202,12 +202,12 @@ pub(in crate::bridge) struct FabricPause {
     pub order: FabricPfcOrder,
 }
 
-/// The counts between NICs.
+/// The counters of the fabric between the NICs.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 #[repr(transparent)]
 pub(in crate::bridge) struct FabricCounters(pub(in crate::bridge) NetworkCounters);
 
-/// The counts of a NIC.
+/// The counters of a NIC.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 #[repr(transparent)]
 pub(in crate::bridge) struct FabricNicCounters(pub(in crate::bridge) NicCounters);
@@ -217,7 +217,7 @@ pub(in crate::bridge) struct FabricNicCounters(pub(in crate::bridge) NicCounters
 #[repr(transparent)]
 pub(in crate::bridge) struct FabricQpCounts(pub(in crate::bridge) QpCounts);
 
-/// Declares which struct of C++ has the layout of a record.
+/// Declares the C++ struct that has the layout of a record.
 macro_rules! shared_with_cpp {
     ($($record:ident as $name:literal),* $(,)?) => {
         $(

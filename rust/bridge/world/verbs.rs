@@ -1,8 +1,8 @@
-//! Queue pairs that programs of a world use themselves: verbs go in, completions come out.
+//! Queue pairs of programs in an external simulator: verbs go in, completions come out.
 //!
-//! The NIC ([`crate::nic::verbs`]) decides what is allowed, and its errors are passed on. This
-//! module adds what a world needs: open work keeps a run from being finished, a completion has a
-//! time, and successful work that is not signaled has no completion.
+//! The NIC ([`crate::nic::verbs`]) decides which calls are valid, and its errors are passed on.
+//! This module adds three things for a simulator. A run with open work is not finished, a
+//! completion has a time, and successful work that is not signaled has no completion.
 
 use std::collections::{BTreeMap, VecDeque};
 
@@ -19,13 +19,13 @@ use crate::nic::verbs::{
 use crate::nic::{Mismatch, QpState};
 use crate::units::{Span, Time};
 
-/// A number of retries without limit.
+/// Stands for an unlimited number of retries.
 const WITHOUT_LIMIT: u32 = u32::MAX;
 
-/// Why a verb is refused. Errors of the NIC end with the error number of rdma-core.
+/// Why a verb is rejected. Errors of the NIC end with the error number of rdma-core.
 #[derive(Debug, PartialEq, Eq, thiserror::Error)]
 pub(super) enum WorkError {
-    /// The NIC refuses it.
+    /// The NIC rejects it.
     #[error("{0} ({errno})", errno = .0.errno())]
     Verbs(#[from] VerbsError),
     /// A host does not exist.
@@ -48,13 +48,13 @@ pub(super) enum WorkError {
         src: u32,
         /// The host at its other end.
         dst: u32,
-        /// In what they differ.
+        /// The difference.
         mismatch: Mismatch,
     },
     /// The queue pair carries messages, or does not exist.
     #[error("host {0} has no queue pair {1} of a program (EINVAL)")]
     NotOwn(u32, u32),
-    /// A value that an enumeration does not have.
+    /// A value of an enumeration is unknown.
     #[error("{0} (EINVAL)")]
     Unknown(#[from] UnknownValue),
     /// The depth of a queue is out of range.
@@ -65,7 +65,7 @@ pub(super) enum WorkError {
     Depth {
         /// The direction of the queue: "send" or "receive".
         which: &'static str,
-        /// The depth as given, in work requests.
+        /// The requested depth, in work requests.
         depth: u32,
     },
 }
@@ -78,7 +78,7 @@ enum Signal {
     OnFailure,
 }
 
-/// The work of programs.
+/// The open work and the completions of programs.
 #[derive(Debug, Default)]
 pub(super) struct Verbs {
     /// The send queue of each queue pair of a program, oldest first.
@@ -101,7 +101,7 @@ impl Verbs {
         !self.completions.is_empty()
     }
 
-    /// True if one of them is of `host`.
+    /// True if one of them belongs to `host`.
     #[inline]
     pub(super) fn has_completions_of(&self, host: HostId) -> bool {
         self.completions.iter().any(|completion| completion.host == host.0)
@@ -137,7 +137,7 @@ impl Experiment {
     }
 }
 
-/// Queue pairs with the settings of a program.
+/// Applies a program's settings to the configuration of queue pairs.
 pub(super) fn with_settings(
     queue_pairs: QpConfig,
     settings: &FabricQpSettings,
@@ -208,7 +208,7 @@ impl Core {
 
     pub(super) fn destroy_qp(&mut self, host: u32, qp: u32, now_ps: u64) -> Result<(), WorkError> {
         let at @ (of, own) = self.own(host, qp)?;
-        // Open work is flushed first, so that it has completions.
+        // Flush open work first, so that it has completions.
         self.modify_qp(host, qp, FabricQpState::ERROR, now_ps)?;
         self.endpoints.destroy_qp(of, own)?;
         self.verbs.sends.remove(&at);
@@ -250,7 +250,7 @@ impl Core {
         true
     }
 
-    /// Takes the completions of a host's NIC.
+    /// Collects the completions of a host's NIC.
     #[inline]
     pub(super) fn collect(&mut self, host: HostId, now: Time) {
         if self.verbs.sends.is_empty() {
@@ -262,7 +262,7 @@ impl Core {
         }
     }
 
-    /// The queue pair, if it is of a program.
+    /// Returns the queue pair if it belongs to a program.
     fn own(&self, host: u32, qp: u32) -> Result<(HostId, QpId), WorkError> {
         let at = (HostId(host), QpId(qp));
         let is_own = self.verbs.sends.contains_key(&at);

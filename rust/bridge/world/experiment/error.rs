@@ -1,4 +1,4 @@
-//! Why an experiment is refused.
+//! Errors of experiments.
 
 use crate::bridge::world::mismatch::mismatch_text;
 use crate::hpcc::HpccError;
@@ -7,11 +7,11 @@ use crate::scenario::ScenarioError;
 use crate::topology::TopologyError;
 use crate::units::{Bytes, Time};
 
-/// A value of an enumeration that it does not have.
+/// An unknown value of an enumeration.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, thiserror::Error)]
 #[error("{what} {value} is unknown: it must be from {least} to {most}")]
 pub(in crate::bridge) struct UnknownValue {
-    /// The enumeration, as a word of the message.
+    /// The enumeration, as named in the message.
     pub(in crate::bridge) what: &'static str,
     pub(in crate::bridge) value: u8,
     pub(in crate::bridge) least: u8,
@@ -24,7 +24,7 @@ pub(in crate::bridge) enum ExperimentError {
     /// The text of a scenario is invalid.
     #[error(transparent)]
     Scenario(#[from] ScenarioError),
-    /// What is in no file is invalid: the message names what it is.
+    /// A text that is in no file is invalid; the message names the text.
     #[error("{0}")]
     Text(String),
     /// A configuration of the HPCC family, or a file that it names, is invalid.
@@ -33,16 +33,16 @@ pub(in crate::bridge) enum ExperimentError {
     /// A graph is not a fabric.
     #[error("the graph: {0}")]
     Graph(#[from] TopologyError),
-    /// A value that an enumeration does not have.
+    /// A value of an enumeration is unknown.
     #[error(transparent)]
     Unknown(#[from] UnknownValue),
-    /// The links of hosts make no planes.
+    /// The links of hosts do not form planes.
     #[error(
         "the graph: {error} (link {link}); several links of a host are its ports in planes, which \
          share no switch, the first link of each host in the first plane"
     )]
     Planes {
-        /// What is wrong; in a box, so that the results of the contract stay small.
+        /// The error, boxed so that the results of the contract stay small.
         error: Box<TopologyError>,
         /// The name of the link.
         link: String,
@@ -105,7 +105,7 @@ pub(in crate::bridge) enum ExperimentError {
         /// Number of the host.
         host: u32,
     },
-    /// A workload has the message streams of programs, where they tell the traffic class.
+    /// A workload uses streams of programs, although these streams determine the traffic class.
     #[error(
         "the workload has message stream {stream}, and with traffic classes it has streams below \
          {most}: leave out [[class]], or give it fewer queue pairs"
@@ -128,23 +128,23 @@ pub(in crate::bridge) enum ExperimentError {
          leave it out, or run it with `evenkeel run`"
     )]
     Admission,
-    /// Buffers and thresholds of degraded ports shrink, or a packet that waits may be trimmed.
+    /// Buffers and thresholds of degraded ports shrink, or a queued packet may be trimmed.
     #[error(
         "switch.slow_ports and switch.trim.victim: other values than `keep` and `arriving` are \
          simulated by the fabric of evenkeel alone; leave them out, or run it with `evenkeel run`"
     )]
     SlowPorts,
-    /// NICs between which messages go cannot have a queue pair.
+    /// NICs that exchange messages cannot have a queue pair.
     #[error("{}", mismatch_text(*.src, *.dst, .mismatch))]
     Mismatch {
         /// Number of the sending host.
         src: u32,
         /// Number of the receiving host.
         dst: u32,
-        /// In what they differ.
+        /// The difference.
         mismatch: Mismatch,
     },
-    /// A message is longer than the loss recovery of its sender can number.
+    /// A message is longer than its sender's loss recovery can number.
     #[error(
         "with the recovery {recovery} of host {host} a message is at most {most} long, and one of \
          {bytes} is to be sent; choose another recovery, or shorter messages"
@@ -159,7 +159,7 @@ pub(in crate::bridge) enum ExperimentError {
         /// The length of the message.
         bytes: Bytes,
     },
-    /// NICs of hosts that do not exist are configured.
+    /// A NIC is configured for a host that does not exist.
     #[error("the NIC of host {host} is configured: there are {hosts} hosts, numbered from 0")]
     NoHost {
         /// Number of the host.
@@ -167,12 +167,12 @@ pub(in crate::bridge) enum ExperimentError {
         /// The number of hosts.
         hosts: u32,
     },
-    /// A failure that is added during a run begins in the past, or is to end there.
+    /// A failure that is added or ended during a run has a time in the past.
     #[error("{at} is in the past: it is {now} already")]
     Past {
         /// The time that has passed.
         at: Time,
-        /// The time of the run.
+        /// The current time of the run.
         now: Time,
     },
     /// There is no failure to end.
@@ -181,7 +181,7 @@ pub(in crate::bridge) enum ExperimentError {
          start and its end"
     )]
     NothingFails {
-        /// The link or the links, as the program named them.
+        /// The link or links, as the program named them.
         what: String,
         /// When the failure was to end.
         at: Time,
