@@ -27,13 +27,13 @@ fn arrival(label: u32, now_ps: u64) -> Arrival {
     Arrival { now_ps, label, wire_bytes: 1_500, edge: 3, pod: 1, entropy: 77, control: false }
 }
 
-/// The choices for a flow with a packet per nanosecond.
+/// Returns the choices for a flow that sends one packet per nanosecond.
 fn choices(chooser: &mut SwitchChooser, label: u32, count: u64, bytes: &[u64]) -> Vec<u32> {
     (0..count).map(|n| chooser.choose(&arrival(label, n * 1_000), &PORTS, bytes, &[])).collect()
 }
 
 #[test]
-fn a_hash_gives_what_the_fabric_s_switches_choose() {
+fn ecmp_chooses_the_same_ports_as_in_the_fabric() {
     let hash = Hash::of(1, SwitchId(0));
     let mut chooser = made("ecmp", "");
     for entropy in 0..200 {
@@ -43,7 +43,7 @@ fn a_hash_gives_what_the_fabric_s_switches_choose() {
 }
 
 #[test]
-fn without_a_choice_the_index_is_0() {
+fn the_index_is_0_with_at_most_one_port() {
     for policy in ["ecmp", "spray", "jsq", "ofan", "drill"] {
         let mut chooser = made(policy, "");
         assert_eq!(chooser.choose(&arrival(7, 0), &[], &[], &[]), 0, "{policy}");
@@ -52,7 +52,7 @@ fn without_a_choice_the_index_is_0() {
 }
 
 #[test]
-fn too_few_queues_and_port_numbers_out_of_range_are_harmless() {
+fn missing_queues_and_large_port_numbers_are_harmless() {
     for policy in ["jsq", "adaptive", "drill", "switch-rr", "switch-random", "ofan", "spray"] {
         let mut chooser = made(policy, "");
         for n in 0..40 {
@@ -62,10 +62,10 @@ fn too_few_queues_and_port_numbers_out_of_range_are_harmless() {
     }
 }
 
-/// The calls on the packet path have no way to fail: no value of a caller may panic, or make a
-/// policy ask for memory without limit.
+/// Calls on the packet path cannot fail, so no input may panic or make a policy allocate without
+/// limit.
 #[test]
-fn no_value_of_a_caller_panics() {
+fn extreme_inputs_do_not_panic() {
     const EXTREMES: [u64; 5] = [0, 1, 65_536, u32::MAX as u64, u64::MAX];
     let mut random = crate::rng::Stream::new(1, crate::rng::Purpose::Entropy, 1);
     let mut any = || {
@@ -113,12 +113,12 @@ fn acknowledgements_are_hashed_on_request() {
 }
 
 #[test]
-fn policies_that_look_at_queues_choose_the_shortest() {
+fn queue_aware_policies_choose_the_shortest_queue() {
     let bytes = [9, 9, 9, 1, 9, 9, 9, 9].map(|kilobytes| kilobytes * 50_000);
     for policy in ["jsq", "adaptive"] {
         let mut chooser = made(policy, "");
         assert!(chooser.looks_at_queues());
-        // `adaptive` has no measurement yet for its first packets.
+        // `adaptive` needs a few packets before it has a measurement.
         let all = choices(&mut chooser, 7, 400, &bytes);
         assert_eq!(all[300..], [3; 100], "{policy}");
     }
@@ -126,7 +126,7 @@ fn policies_that_look_at_queues_choose_the_shortest() {
 }
 
 #[test]
-fn a_flow_keeps_its_port_until_a_gap_of_the_flowlet_s_length() {
+fn a_flow_keeps_its_port_until_a_flowlet_gap() {
     let mut chooser = made("flowlet", "gap = \"50us\"");
     let mut at = |us: u64| chooser.choose(&arrival(7, us * 1_000_000), &PORTS, &[], &[]);
     let first = at(0);
@@ -136,7 +136,7 @@ fn a_flow_keeps_its_port_until_a_gap_of_the_flowlet_s_length() {
 }
 
 #[test]
-fn a_sprayed_flow_takes_all_ports_and_a_hashed_one_takes_one() {
+fn sprayed_flows_use_all_ports_and_hashed_flows_one() {
     let kept = ["ecmp", "flowlet", "letflow"].map(|policy| (policy, 1));
     for (policy, ports) in [("spray", 8), ("spray-rr", 8)].into_iter().chain(kept) {
         let all: BTreeSet<u32> = choices(&mut made(policy, ""), 7, 400, &[]).into_iter().collect();
@@ -146,7 +146,7 @@ fn a_sprayed_flow_takes_all_ports_and_a_hashed_one_takes_one() {
 
 /// Packets of other flows must not change the draws of a flow.
 #[test]
-fn flows_draw_from_streams_of_their_own() {
+fn flows_have_independent_random_streams() {
     let alone = choices(&mut made("spray", ""), 7, 50, &[]);
     let mut chooser = made("spray", "");
     let mixed: Vec<u32> = (0..50)
@@ -172,7 +172,7 @@ fn state_is_bounded_and_counted() {
 }
 
 #[test]
-fn ports_get_shares_by_weight_and_none_with_weight_0() {
+fn ports_share_packets_by_weight() {
     for (policy, slack) in [("switch-rr", 1), ("ofan", 2), ("ecmp", 200), ("spray", 200)] {
         let mut chooser = made(policy, "");
         let mut counts = [0i32; 3];
@@ -190,7 +190,7 @@ fn ports_get_shares_by_weight_and_none_with_weight_0() {
 }
 
 #[test]
-fn a_rotation_is_drawn_again_where_weights_have_changed() {
+fn changed_weights_renew_a_rotation() {
     let mut chooser = made("ofan", "");
     let round = choices(&mut chooser, 7, 8, &[]);
     chooser.routing_changed();
@@ -207,7 +207,7 @@ fn a_rotation_is_drawn_again_where_weights_have_changed() {
 }
 
 #[test]
-fn a_caller_learns_the_gap_of_flowlets_and_whether_weights_are_used() {
+fn flowlet_gap_and_use_of_weights_are_reported() {
     let gap = |policy, parameters| made(policy, parameters).flowlet_gap_ps();
     // Half of the base RTT of 100 us.
     assert_eq!(gap("flowlet", ""), 50_000_000);
@@ -218,9 +218,9 @@ fn a_caller_learns_the_gap_of_flowlets_and_whether_weights_are_used() {
     assert!(made("spray", "weights = \"capacity\"").uses_weights());
 }
 
-/// Every preset is served or refused with a reason, and users rely on which.
+/// Users rely on this list: each preset either works or is rejected with a reason.
 #[test]
-fn every_policy_is_served_or_refused_with_the_reason() {
+fn every_policy_works_or_is_rejected_with_a_reason() {
     let refusals: Vec<String> = presets()
         .filter_map(|preset| {
             let error = switch_chooser(preset.name, "", &facts()).err()?.to_string();
@@ -261,7 +261,7 @@ fn every_policy_is_served_or_refused_with_the_reason() {
 }
 
 #[test]
-fn entropy_values_of_senders_with_the_policy_are_used_as_they_are() {
+fn entropy_values_of_own_senders_are_not_changed() {
     let facts = SwitchFacts { own_senders: true, ..facts() };
     let mut chooser = switch_chooser("reps", "", &facts).unwrap();
     let hash = Hash::of(1, SwitchId(0));
@@ -272,7 +272,7 @@ fn entropy_values_of_senders_with_the_policy_are_used_as_they_are() {
 }
 
 #[test]
-fn an_invalid_policy_or_parameter_is_an_error_with_the_reason() {
+fn invalid_policies_and_parameters_are_errors_with_a_reason() {
     let refusal =
         |policy, parameters| switch_chooser(policy, parameters, &facts()).unwrap_err().to_string();
     assert!(refusal("sprey", "").starts_with("unknown policy 'sprey'; known policies are ecmp, "));
@@ -297,7 +297,7 @@ fn an_invalid_policy_or_parameter_is_an_error_with_the_reason() {
 
 /// The errors of other policies recommend these.
 #[test]
-fn policies_of_switches_need_no_sender_of_their_own() {
+fn recommended_policies_work_without_own_senders() {
     for policy in
         ["switch-rr", "switch-random", "jsq", "drill", "adaptive", "letflow", "ofan", "spray-rr"]
     {

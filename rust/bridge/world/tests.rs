@@ -1,4 +1,4 @@
-//! Tests of the contract, and a small world, a heap of arrivals, that follows it.
+//! Tests of the contract, with a small simulator that uses it: a heap of arrivals.
 
 use std::cmp::Reverse;
 use std::collections::BinaryHeap;
@@ -60,7 +60,7 @@ fn a_packet_is_the_same_on_both_sides() {
 }
 
 #[test]
-fn every_kind_of_packet_crosses_and_an_unknown_one_is_an_error() {
+fn known_packet_kinds_convert_and_unknown_ones_are_errors() {
     for value in 0..=12 {
         let kind: PacketKind = FabricPacketKind { repr: value }.known().unwrap();
         assert_eq!(FabricPacketKind::from(kind).repr, value);
@@ -72,19 +72,19 @@ fn every_kind_of_packet_crosses_and_an_unknown_one_is_an_error() {
 
 #[test]
 #[should_panic(expected = "packet kind 13 is unknown: it must be from 0 to 12")]
-fn a_packet_of_an_unknown_kind_is_not_taken_for_data() {
+fn a_packet_of_an_unknown_kind_panics() {
     let wire = FabricPacket { kind: FabricPacketKind { repr: 13 }, ..FabricPacket::default() };
     let _ = Packet::from(&wire);
 }
 
-/// A world of plain links and switches: each port is a FIFO queue that starts packets at the
-/// earliest time.
+/// A simulator with plain links and switches: each port is a FIFO queue that starts packets as
+/// early as possible.
 struct Plain<'a> {
     core: &'a mut Core,
     links: &'a [FabricLink],
     gap: u64,
     free: Vec<u64>,
-    /// By host, the time to wake it; the largest number without one.
+    /// The time to wake each host, by host; the largest number without one.
     wakes: Vec<u64>,
     /// The time, the port that sent a packet (or the host to wake), and the index of the packet.
     events: BinaryHeap<Reverse<(u64, u32, u32)>>,
@@ -93,7 +93,7 @@ struct Plain<'a> {
     completed: Vec<FabricCompletion>,
 }
 
-/// Added to the host of a wake-up, which so follows all arrivals at its time.
+/// Offset of the host of a wake-up, so that wake-ups follow all arrivals at their time.
 const WAKE: u32 = 1 << 20;
 
 impl<'a> Plain<'a> {
@@ -144,7 +144,7 @@ impl<'a> Plain<'a> {
         self.free[port as usize] = free;
     }
 
-    /// Schedules the wake-up that a host requests, or an earlier one when its wire is free.
+    /// Schedules the wake-up that a host requests, or an earlier one when its wire becomes free.
     fn keep_wake(&mut self, host: u32, now: u64) {
         let free = self.free[self.port_of_host(host) as usize];
         let mut wake = self.core.next_wake(host, now, free);
@@ -175,7 +175,7 @@ impl<'a> Plain<'a> {
         }
     }
 
-    /// Handles the next event; returns its time.
+    /// Handles the next event and returns its time.
     fn step(&mut self) -> Option<u64> {
         let Reverse((now, place, number)) = self.events.pop()?;
         if let Some(host) = place.checked_sub(WAKE) {
@@ -220,7 +220,7 @@ impl<'a> Plain<'a> {
         self.send(out, start, packet);
     }
 
-    /// The port of a switch with an index, in order of links.
+    /// Returns the port of a switch with this index, in the order of links.
     fn port_of(&self, switch: u32, index: u32) -> u32 {
         let is_it = |end: FabricEnd| !end.is_host && end.number == switch;
         let mut ports = (0u32..).zip(self.links).filter_map(|(id, link)| {
@@ -230,7 +230,7 @@ impl<'a> Plain<'a> {
     }
 }
 
-/// Runs an experiment in the plain world; returns completion times by flow, and bytes by port.
+/// Runs an experiment in the plain simulator. Returns completion times by flow, and bytes by port.
 fn plainly(experiment: &Experiment) -> (Vec<(u32, u32, u64)>, Vec<u64>) {
     let graph = experiment.graph();
     let mut core = experiment.core();
@@ -247,9 +247,9 @@ fn in_the_fabric(experiment: &Experiment) -> (Vec<(u32, u32, u64)>, Vec<u64>) {
     (times.collect(), link_bytes.iter().map(|bytes| bytes.get()).collect())
 }
 
-/// A world that follows the contract gets the times of the fabric, without ns-3.
+/// A simulator that follows the contract agrees with the fabric, even without ns-3.
 #[test]
-fn a_world_of_few_lines_agrees_with_the_fabric_to_the_picosecond() {
+fn a_small_simulator_agrees_with_the_fabric_to_the_picosecond() {
     let idle = "[workload]\nkind = \"incast\"\nfan_in = 1\nbytes = \"100KB\"\n";
     let ring = "[workload]\nkind = \"shift\"\nshift = 2\nbytes = \"100KB\"\n";
     for (policy, workload) in [
@@ -266,7 +266,7 @@ fn a_world_of_few_lines_agrees_with_the_fabric_to_the_picosecond() {
 }
 
 #[test]
-fn an_error_has_the_text_of_the_command_line() {
+fn errors_are_those_of_the_command_line() {
     let refused = |text: &str| {
         experiment_of_text(text, "", &Overrides::default()).err().map(|error| error.to_string())
     };
@@ -287,9 +287,9 @@ fn an_error_has_the_text_of_the_command_line() {
     assert!(said.contains("'ugal'"), "{said}");
 }
 
-/// A script that wrote no scenario must not be sent to a file of one.
+/// A script without a scenario file must not get messages that name one.
 #[test]
-fn an_error_in_a_text_names_the_text_and_no_file() {
+fn errors_in_a_text_name_the_text_instead_of_a_file() {
     let start = |error: ExperimentError| error.to_string().lines().next().unwrap().to_owned();
     let overrides = Overrides::default();
     let settings = experiment_on_graph(&two_hosts(), "[policy]\nname = 7", ".", &overrides);
@@ -349,7 +349,7 @@ fn a_graph_has_no_messages_until_they_are_posted() {
 }
 
 #[test]
-fn a_fault_of_a_graph_names_its_nodes() {
+fn graph_errors_name_the_nodes() {
     let mut graph = two_hosts();
     graph.links.pop();
     let said = experiment_on_graph(&graph, "", "", &Overrides::default()).unwrap_err().to_string();
@@ -359,7 +359,7 @@ fn a_fault_of_a_graph_names_its_nodes() {
     assert!(said.unwrap_err().to_string().contains("leaves"));
 }
 
-/// Two hosts, each with links to these switches.
+/// Builds two hosts, each with links to the given switches.
 fn with_ports(switches_of_hosts: [&[u32]; 2]) -> Graph {
     let link = |host, switch| FabricLink {
         a: FabricEnd { number: host, is_host: true },
@@ -379,7 +379,7 @@ fn with_ports(switches_of_hosts: [&[u32]; 2]) -> Graph {
 }
 
 #[test]
-fn several_links_of_a_host_are_its_ports_in_planes() {
+fn links_of_a_multi_port_host_are_ports_in_planes() {
     let made = |graph: &Graph| {
         let settings = "[policy]\nname = \"plane-jsq\"";
         experiment_on_graph(graph, settings, "", &Overrides::default())
@@ -413,7 +413,7 @@ fn several_links_of_a_host_are_its_ports_in_planes() {
 }
 
 #[test]
-fn only_experiments_of_the_hpcc_family_write_its_files() {
+fn only_hpcc_experiments_write_hpcc_files() {
     let experiment = experiment(SPREAD);
     let mut core = experiment.core();
     let said = experiment.write_hpcc(&mut core, "").unwrap_err().to_string();

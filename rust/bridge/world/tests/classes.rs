@@ -1,4 +1,4 @@
-//! Traffic classes: what a world asks of them.
+//! Tests of the contract's calls for traffic classes.
 
 use super::*;
 use crate::bridge::world::classes::{STREAMS, keep_streams_of_classes};
@@ -12,7 +12,7 @@ use crate::units::Bytes;
 const THREE: &str = "[[class]]\nname = \"a\"\nscheduling = \"strict\"\n\
                      [[class]]\nname = \"b\"\nweight = 2\n[[class]]\nname = \"c\"\n";
 
-/// An experiment with three classes, whose workload is of the last one.
+/// Builds an experiment with three classes, whose workload belongs to the last one.
 fn three(switch: &str) -> Box<Experiment> {
     let text = SPREAD.replace("ack_priority = false\n", "");
     let incast = "[workload]\nkind = \"incast\"\nfan_in = 1\nbytes = \"1KB\"\nclass = \"c\"\n";
@@ -35,7 +35,7 @@ fn classes_are_described_with_their_memory() {
 }
 
 #[test]
-fn ports_have_turns_of_their_own() {
+fn ports_schedule_classes_independently() {
     let mut core = three("buffer = \"8MB\"").core();
     let mut starts = |port, waiting| {
         let class = core.choose_class(port, waiting);
@@ -46,7 +46,7 @@ fn ports_have_turns_of_their_own() {
     assert_eq!([0b110, 0b110, 0b110, 0b100].map(|it| starts(3, it)), [1, 1, 2, 2]);
 }
 
-/// The class of the first data packet that a host sends.
+/// Returns the class of the first data packet that a host sends.
 fn class_of_first(core: &mut Core, host: u32) -> u32 {
     let (mut free, mut packet) = (0, FabricPacket::default());
     core.handle_timeout(host, 0);
@@ -55,7 +55,7 @@ fn class_of_first(core: &mut Core, host: u32) -> u32 {
 }
 
 #[test]
-fn streams_of_programs_have_a_class_and_those_of_the_workload_its_own() {
+fn streams_of_programs_determine_the_class() {
     let experiment = three("buffer = \"8MB\"");
     for (stream, class) in [(0, 2), (1 << 24, 0), (2 << 24, 1), ((3 << 24) + 9, 2), (4 << 24, 0)] {
         let mut core = experiment.core();
@@ -66,14 +66,14 @@ fn streams_of_programs_have_a_class_and_those_of_the_workload_its_own() {
 }
 
 #[test]
-fn others_take_turns_with_a_host_and_pauses_hold_back_a_class() {
+fn a_host_shares_its_wire_by_class_and_pauses_stop_a_class() {
     let experiment = three("buffer = \"8MB\"");
     let mut core = experiment.core();
     let idle = core.endpoints.workload().messages[0].src.0 ^ 1;
     core.post(idle, idle ^ 2, 8_000, 0, 0, 2 << 24).unwrap();
     core.handle_timeout(idle, 0);
     let (mut packet, mut class) = (FabricPacket::default(), 9);
-    // Of class 1 two packets of the host, among those of others in classes 1 and 2.
+    // The host has two packets in class 1, and others have packets in classes 1 and 2.
     let mut own = Vec::new();
     for first in [0b000, 0b010, 0b000, 0b000] {
         let is_own = core.poll_transmit_beside(idle, 0, 0b110, first, &mut packet, &mut class);
@@ -92,7 +92,7 @@ fn others_take_turns_with_a_host_and_pauses_hold_back_a_class() {
 }
 
 #[test]
-fn a_nic_whose_acknowledgements_are_data_is_refused() {
+fn a_nic_with_acknowledgements_as_data_is_rejected() {
     let queue_pairs = FabricQpSettings {
         send_queue: 1,
         receive_queue: 1,
@@ -106,9 +106,9 @@ fn a_nic_whose_acknowledgements_are_data_is_refused() {
     assert!(said.starts_with("the NIC of host 2 has ack_priority = false"), "{said}");
 }
 
-/// What no scenario has, but the setup of a program may.
+/// Scenarios cannot express this, but a program's setup can.
 #[test]
-fn acknowledgements_of_any_nic_of_a_setup_go_before_its_classes() {
+fn setups_with_classes_require_priority_of_acknowledgements() {
     let mut setup = three("buffer = \"8MB\"").setup;
     expect_both_worlds(&setup).unwrap();
     let mut nic = setup.nic.clone();
@@ -126,7 +126,7 @@ fn acknowledgements_of_any_nic_of_a_setup_go_before_its_classes() {
 
 #[test]
 #[should_panic(expected = "traffic classes with trimming")]
-fn a_setup_whose_classes_are_trimmed_does_not_run_in_ns3() {
+fn setups_with_classes_and_trimming_do_not_run_in_ns3() {
     let mut setup = three("buffer = \"8MB\"").setup;
     let (size, limit) = (Bytes::new(64), Bytes::new(6_400));
     setup.fabric.switch.trim = Some(TrimConfig { size, limit, victim: TrimVictim::Arriving });
@@ -135,14 +135,14 @@ fn a_setup_whose_classes_are_trimmed_does_not_run_in_ns3() {
 
 #[test]
 #[should_panic(expected = "of 3 traffic classes")]
-fn a_setup_with_a_job_of_no_class_does_not_run_in_ns3() {
+fn setups_with_a_job_of_an_unknown_class_do_not_run_in_ns3() {
     let mut setup = three("buffer = \"8MB\"").setup;
     setup.job_classes[0].class = ClassId(3);
     let _ = expect_both_worlds(&setup);
 }
 
 #[test]
-fn a_workload_leaves_the_streams_of_programs_to_them() {
+fn a_workload_must_not_use_streams_of_programs() {
     let mut setup = three("buffer = \"8MB\"").setup;
     let workload = std::sync::Arc::make_mut(&mut setup.workload);
     workload.messages[0].stream = STREAMS - 1;
@@ -156,7 +156,7 @@ fn a_workload_leaves_the_streams_of_programs_to_them() {
 }
 
 #[test]
-fn classes_have_as_many_streams_on_both_sides() {
+fn the_number_of_streams_is_the_same_in_cpp() {
     let path = concat!(env!("CARGO_MANIFEST_DIR"), "/ns3-module/model/rdma-nic-queue-pairs.cc");
     let text = std::fs::read_to_string(path).unwrap();
     let line = format!("constexpr uint32_t STREAMS = 1U << {};", STREAMS.trailing_zeros());

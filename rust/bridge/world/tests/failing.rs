@@ -1,11 +1,11 @@
-//! Failures of the contract: those of an experiment, and those that a program adds or ends.
+//! Tests of failures: those of an experiment, and those that a program adds or ends during a run.
 
 use super::*;
 use crate::bridge::world::enumerations::FabricWitness;
 use crate::bridge::world::records::{FabricFault, FabricStep};
 
 #[test]
-fn failures_cross_as_faults_and_steps() {
+fn failures_become_faults_and_steps() {
     let text = format!(
         "{SPREAD}[[failure]]\nlink = \"leaf0-spine0\"\nat = \"1us\"\nuntil = \"9us\"\n\
          detection = \"2us\"\nconvergence = \"3us\"\n[[failure]]\nlink = \"leaf1-spine1\"\n\
@@ -26,7 +26,7 @@ fn failures_cross_as_faults_and_steps() {
     assert_eq!(steps, expected);
 }
 
-/// Two outages of one link that overlap, a share of its rate, and losses of another.
+/// Two overlapping outages of one link, a reduced rate of it, and losses on another link.
 const DOWN: &str = "[[failure]]\nlink = \"leaf0-spine0\"\nat = \"10us\"\nuntil = \"30us\"\n\
                     detection = \"2us\"\nconvergence = \"5us\"\n";
 const LONGER: &str = "[[failure]]\nlink = \"leaf0-spine0\"\nat = \"20us\"\nuntil = \"50us\"\n\
@@ -36,12 +36,12 @@ const SLOW: &str = "[[failure]]\nlink = \"leaf0-spine0\"\nkind = \"degrade\"\nfa
 const LOSSY: &str = "[[failure]]\nlink = \"leaf1-spine0\"\nkind = \"loss\"\nrate = \"1/9\"\n\
                      at = \"20us\"\n";
 
-/// The faults and steps of a core.
+/// Returns the faults and steps of a core.
 fn plan(core: &Core) -> (Vec<FabricFault>, Vec<FabricStep>) {
     (core.faults(), core.steps())
 }
 
-/// The number of steps before a time, in microseconds.
+/// Returns the number of steps before a time, in microseconds.
 fn applied(core: &Core, now: u64) -> u32 {
     core.steps().iter().filter(|step| step.at_ps < now * 1_000_000).count() as u32
 }
@@ -55,7 +55,7 @@ fn end(core: &mut Core, target: &str, [at, now]: [u64; 2]) -> Result<(), Experim
 }
 
 #[test]
-fn failures_that_are_added_during_a_run_are_as_if_they_had_been_declared() {
+fn added_failures_equal_declared_ones() {
     let declared =
         |sections: &[&str]| plan(&experiment(&(SPREAD.to_owned() + &sections.concat())).core());
     let all = declared(&[DOWN, LONGER, SLOW, LOSSY]);
@@ -68,7 +68,7 @@ fn failures_that_are_added_during_a_run_are_as_if_they_had_been_declared() {
         }
         assert_eq!(plan(&core), all, "with {first:?} from the start");
     }
-    // Two at once, and the later one first.
+    // Two failures in one call, with the later one first.
     let mut core = experiment(SPREAD).core();
     add(&mut core, &(LONGER.to_owned() + LOSSY), 5).unwrap();
     add(&mut core, &(DOWN.to_owned() + SLOW), 6).unwrap();
@@ -76,7 +76,7 @@ fn failures_that_are_added_during_a_run_are_as_if_they_had_been_declared() {
 }
 
 #[test]
-fn failures_that_are_ended_during_a_run_are_as_if_they_had_been_declared_with_that_end() {
+fn ended_failures_equal_declared_ones_with_that_end() {
     let never =
         |text: &str| text.replace("until = \"30us\"\n", "").replace("until = \"40us\"\n", "");
     for text in [DOWN, SLOW] {
@@ -87,7 +87,7 @@ fn failures_that_are_ended_during_a_run_are_as_if_they_had_been_declared_with_th
             end(&mut core, "link = \"leaf0-spine0\"", [at, now]).unwrap();
             assert_eq!(plan(&core), declared, "{text}");
         }
-        // An end that was to come later comes earlier.
+        // The failure has a later end, which the call brings forward.
         let later = text.replace("until = \"30us\"", "until = \"33us\"").replace("40us", "43us");
         let mut core = experiment(&(SPREAD.to_owned() + &later)).core();
         end(&mut core, "switch = \"leaf0\"", [at, 28]).unwrap();
@@ -96,10 +96,10 @@ fn failures_that_are_ended_during_a_run_are_as_if_they_had_been_declared_with_th
 }
 
 #[test]
-fn an_outage_that_begins_just_as_another_ends_is_one_of_its_own() {
+fn back_to_back_outages_stay_separate() {
     let down = DOWN.replace("2us", "0us");
     let mut core = experiment(&(SPREAD.to_owned() + &down)).core();
-    // The ends of the link have detected that it is back.
+    // By then the ends of the link have detected that it is up again.
     let applied = core.steps().iter().filter(|step| step.at_ps <= 30_000_000).count() as u32;
     let after = down.replace("30us", "60us").replace("10us", "30us");
     core.add_failures(&after, applied, 30_000_000).unwrap();
@@ -108,7 +108,7 @@ fn an_outage_that_begins_just_as_another_ends_is_one_of_its_own() {
 }
 
 #[test]
-fn failures_that_cannot_be_added_or_ended_are_errors() {
+fn invalid_additions_and_ends_of_failures_are_errors() {
     let mut core = experiment(&(SPREAD.to_owned() + DOWN)).core();
     let before = plan(&core);
     let unknown = DOWN.replace("spine0", "spine7");

@@ -1,4 +1,4 @@
-//! The calls that can fail, in any order and with any values: each returns a result or an error,
+//! Calls that can fail, in random order and with random values: each returns a result or an error,
 //! and none panics.
 
 use super::*;
@@ -7,7 +7,7 @@ use crate::bridge::world::enumerations::{FabricOperation, FabricQpState, FabricR
 use crate::bridge::world::records::{FabricQpSettings, FabricWork};
 use crate::rng::{Purpose, Stream};
 
-/// Numbers of the kind that callers get wrong, and valid ones.
+/// Draws a number that callers often get wrong, or a valid one.
 fn number(random: &mut Stream) -> u64 {
     match random.below(8) {
         0 => u64::MAX,
@@ -22,7 +22,7 @@ fn small(random: &mut Stream) -> u32 {
     number(random) as u32
 }
 
-/// Checks that a call has found no fault of the library.
+/// Checks that a call has not panicked, and returns its result, if any.
 fn expect<T, E: std::fmt::Display>(result: Result<T, Failure<E>>) -> Option<T> {
     match result {
         Ok(value) => Some(value),
@@ -34,7 +34,7 @@ fn expect<T, E: std::fmt::Display>(result: Result<T, Failure<E>>) -> Option<T> {
     }
 }
 
-/// A time that has not passed yet: a world's clock never goes back.
+/// Draws a time that has not passed yet, because a simulator's clock never goes back.
 fn later(now: &mut u64, random: &mut Stream) -> u64 {
     *now += u64::from(random.below(1_000_000));
     *now
@@ -74,7 +74,7 @@ fn call(core: &mut Core, now: &mut u64, random: &mut Stream) {
 }
 
 #[test]
-fn no_verb_with_any_values_panics() {
+fn random_verbs_do_not_panic() {
     let experiment = experiment(&format!("{SPREAD}[workload]\nkind = \"permutation\"\n"));
     for seed in 0..300 {
         let mut random = Stream::new(seed, Purpose::Test, 1);
@@ -89,7 +89,7 @@ fn no_verb_with_any_values_panics() {
 }
 
 #[test]
-fn no_settings_of_queue_pairs_panic() {
+fn random_queue_pair_settings_do_not_panic() {
     let mut random = Stream::new(1, Purpose::Test, 2);
     let mut experiment = experiment(&format!("{SPREAD}[workload]\nkind = \"permutation\"\n"));
     for _ in 0..2_000 {
@@ -105,7 +105,7 @@ fn no_settings_of_queue_pairs_panic() {
 }
 
 #[test]
-fn no_graph_panics() {
+fn random_graphs_do_not_panic() {
     let mut random = Stream::new(1, Purpose::Test, 3);
     let names = ["", "a", "leaf0", "host 1", "\u{1b}[2J", "a"];
     for _ in 0..3_000 {
@@ -134,7 +134,7 @@ fn no_graph_panics() {
 }
 
 #[test]
-fn no_text_panics() {
+fn invalid_texts_do_not_panic() {
     use super::super::panic_guard;
 
     let none = Overrides::default();
@@ -151,7 +151,7 @@ fn no_text_panics() {
 }
 
 #[test]
-fn no_failure_during_a_run_panics() {
+fn random_failures_during_a_run_do_not_panic() {
     let experiment = experiment(SPREAD);
     for seed in 0..200 {
         let mut random = Stream::new(seed, Purpose::Test, 4);
@@ -174,7 +174,7 @@ fn no_failure_during_a_run_panics() {
 }
 
 #[test]
-fn no_nics_of_hosts_panic() {
+fn random_nic_settings_do_not_panic() {
     use crate::bridge::world::contract::NicSettings;
 
     let mut random = Stream::new(1, Purpose::Test, 5);

@@ -1,10 +1,10 @@
-//! The records of the border have the same fields, in the same order, in Rust and in C++.
+//! Checks that the boundary's records have the same fields, in the same order, in Rust and C++.
 //!
 //! cxx checks the values of enumerations when C++ is compiled, but not the fields of records.
 
 use std::collections::BTreeMap;
 
-/// A field: its type and its name, as Rust spells them.
+/// The type and the name of each field, in Rust's spelling.
 type Fields = Vec<(String, String)>;
 
 const HEADERS: [&str; 3] = [
@@ -20,7 +20,7 @@ fn every_record_has_the_same_fields_in_both_languages() {
     let nic = rust_structs(include_str!("../../../engine/nic/counters.rs"));
     let network = rust_structs(include_str!("../../../engine/fabric/counters.rs"));
     let endpoint = rust_structs(include_str!("../../../engine/endpoint/record.rs"));
-    // Wrappers, with the layout of what they wrap.
+    // These are transparent wrappers, so compare the fields of the wrapped types.
     in_rust.insert("FabricNicCounters".into(), nic["NicCounters"].clone());
     in_rust.insert("FabricCounters".into(), network["NetworkCounters"].clone());
     in_rust.insert("FabricQpCounts".into(), endpoint["QpCounts"].clone());
@@ -30,7 +30,7 @@ fn every_record_has_the_same_fields_in_both_languages() {
     }
 }
 
-/// The structs of a Rust file, by name.
+/// Returns the structs of a Rust file, by name.
 fn rust_structs(text: &str) -> BTreeMap<String, Fields> {
     structs(text, |line| {
         let (name, kind) =
@@ -39,7 +39,7 @@ fn rust_structs(text: &str) -> BTreeMap<String, Fields> {
     })
 }
 
-/// The structs of a C++ header, by name.
+/// Returns the structs of a C++ header, by name.
 fn cpp_structs(text: &str) -> BTreeMap<String, Fields> {
     structs(text, |line| {
         let declaration = line.split_once(';')?.0.split('{').next()?;
@@ -58,7 +58,7 @@ fn cpp_structs(text: &str) -> BTreeMap<String, Fields> {
     })
 }
 
-/// The structs of a text, with the lines of each that `field` takes for a field.
+/// Returns the structs of a text; `field` parses a line as a field.
 fn structs(
     text: &str,
     field: impl Fn(&str) -> Option<(String, String)>,
@@ -66,7 +66,7 @@ fn structs(
     let mut found: BTreeMap<String, Fields> = BTreeMap::new();
     let mut inside: Option<String> = None;
     for line in text.lines().map(str::trim) {
-        // After the visibility, in Rust.
+        // In Rust, the visibility precedes the keyword.
         let declared = line.split_once("struct ").filter(|(before, rest)| {
             (before.is_empty() || before.starts_with("pub")) && !rest.ends_with(';')
         });
@@ -83,7 +83,7 @@ fn structs(
     found
 }
 
-/// In C++ a brace with a semicolon ends a struct, and one without ends a function.
+/// True for a C++ header, in which `};` ends a struct and `}` only a function.
 fn text_is_cpp(text: &str) -> bool {
     text.contains("#ifndef")
 }
@@ -100,7 +100,7 @@ fn snake_case(name: &str) -> String {
 }
 
 #[test]
-fn fields_of_either_language_are_read_alike() {
+fn fields_are_parsed_in_both_languages() {
     let cpp = "#ifndef X\nstruct Flow\n{\n    using Kind = A;\n    uint64_t startPs{0}; //!< when\n\
                \n    bool Has(uint8_t flag) const\n    {\n        return true;\n    }\n\
                \n    Kind kind;\n};\n";

@@ -1,4 +1,4 @@
-//! NICs that are not configured as the others.
+//! Tests of NICs with settings of their own.
 
 use super::*;
 use crate::bridge::world::contract::NicSettings;
@@ -8,7 +8,7 @@ use crate::units::{Bytes, Span};
 
 const MESSAGES: &str = "[workload]\nkind = \"all-to-all\"\nbytes = \"40KB\"\n";
 
-/// The settings of queue pairs that C++ has by default.
+/// C++'s default settings of queue pairs.
 const QUEUES: FabricQpSettings = FabricQpSettings {
     send_queue: 1_024,
     receive_queue: 1_024,
@@ -27,7 +27,7 @@ fn refusal(text: &str, nics: &[NicSettings]) -> String {
 }
 
 #[test]
-fn hosts_have_the_settings_that_they_are_given_and_the_rest_those_of_all() {
+fn own_nic_settings_apply_only_to_their_hosts() {
     let mut experiment = experiment(&format!("{SPREAD}{MESSAGES}"));
     let swift = nics(&[1, 3], "congestion_control = \"swift\"\nretransmit_timeout = \"30us\"");
     let small = NicSettings {
@@ -48,7 +48,7 @@ fn hosts_have_the_settings_that_they_are_given_and_the_rest_those_of_all() {
 }
 
 #[test]
-fn hosts_between_which_messages_go_must_be_alike_where_their_queue_pairs_are() {
+fn communicating_nics_must_agree_in_queue_pair_settings() {
     let text = format!("{SPREAD}{MESSAGES}");
     for (keys, reason) in [
         ("payload = \"1024B\"", "differ in payload ("),
@@ -61,7 +61,7 @@ fn hosts_between_which_messages_go_must_be_alike_where_their_queue_pairs_are() {
             said.contains(reason) && said.contains("host 3") && said.contains("give both"),
             "{said}"
         );
-        // Without messages they may be so, until one is posted.
+        // Without messages they may differ, until one is posted.
         let mut quiet = experiment_on_graph(&two_hosts(), "", "", &Overrides::default()).unwrap();
         quiet.set_own_nics(&[nics(&[1], keys)]).unwrap();
         let mut core = quiet.core();
@@ -75,7 +75,7 @@ fn hosts_between_which_messages_go_must_be_alike_where_their_queue_pairs_are() {
 }
 
 #[test]
-fn nics_that_cannot_be_are_errors_that_name_what_they_are() {
+fn invalid_nics_are_errors_that_name_them() {
     for (hosts, keys, reason) in [
         (&[4][..], "", "the NIC of host 4 is configured: there are 4 hosts"),
         (&[0], "congestion_control = \"nonsense\"", "the settings of a NIC (its attributes):"),

@@ -1,4 +1,4 @@
-//! Tests of verbs in the plain world, with the times of their completions.
+//! Tests of verbs in the plain simulator, with the times of their completions.
 
 use super::*;
 use crate::bridge::world::enumerations::{
@@ -6,12 +6,12 @@ use crate::bridge::world::enumerations::{
 };
 use crate::bridge::world::records::{FabricQpSettings, FabricWork};
 
-/// The transmission time of a byte at 100 Gbps, in picoseconds.
+/// Transmission time of a byte at 100 Gbps, in picoseconds.
 const BYTE: u64 = 80;
-/// The times of a full data packet and of an acknowledgement over two links of 500 ns.
+/// Times of a full data packet and of an acknowledgement over two links of 500 ns.
 const DATA: u64 = 2 * (4_158 * BYTE + 500_000);
 const ANSWER: u64 = 2 * (64 * BYTE + 500_000);
-/// The time between two packets of a message.
+/// Time between two packets of a message.
 const BEHIND: u64 = (4_158 + 20) * BYTE;
 const RNR_TIMER: u64 = 640_000_000;
 
@@ -42,24 +42,24 @@ struct Completed {
 }
 
 impl Completed {
-    /// The completion of work with that id at host 0 that succeeded.
+    /// Completion of successful work with this id at host 0.
     fn success(id: u64, opcode: FabricOpcode, bytes: u64, at: u64) -> Self {
         Self { host: 0, id, opcode, status: FabricCompletionStatus::SUCCESS, bytes, at }
     }
 
-    /// The completion of work with that id at host 0 that was flushed.
+    /// Completion of flushed work with this id at host 0.
     fn flushed(id: u64, opcode: FabricOpcode, at: u64) -> Self {
         let status = FabricCompletionStatus::WR_FLUSH_ERR;
         Self { status, ..Self::success(id, opcode, 0, at) }
     }
 
-    /// The same at another host.
+    /// Moves the completion to another host.
     fn at_host(self, host: u32) -> Self {
         Self { host, ..self }
     }
 }
 
-/// Two hosts behind one switch, and a queue pair from each to the other.
+/// Builds two hosts behind one switch, with a queue pair from each to the other.
 fn on_two_hosts(text: &str, settings: Option<FabricQpSettings>) -> (Graph, Box<Core>) {
     let text = format!("[transport]\ncongestion_control = \"line-rate\"\n{text}");
     let made = experiment_on_graph(&two_hosts(), &text, "", &Overrides::default());
@@ -93,7 +93,7 @@ impl Plain<'_> {
         }
     }
 
-    /// Everything that completed since the last call.
+    /// Takes all completions since the last call.
     fn completions(&mut self) -> Vec<Completed> {
         let mut it = FabricCompletion::default();
         let mut all = std::mem::take(&mut self.completed);
@@ -142,7 +142,8 @@ fn a_send_waits_for_its_receive() {
     let (graph, mut core) = on_two_hosts("", None);
     let mut plain = world(&mut core, &graph);
     plain.verb(0, 0, |core| core.post_send(0, 0, &work(7, SEND, 4_096), 0)).unwrap();
-    // The SEND is refused, and retransmitted when the RNR timer of its sender expires.
+    // The responder returns an RNR NAK; the SEND is retransmitted when the requester's timer
+    // expires.
     plain.run_until(DATA + ANSWER);
     assert_eq!(plain.completions(), []);
     plain.verb(1, 5_000_000, |core| core.post_receive(1, 0, 9, 5_000_000)).unwrap();
@@ -171,7 +172,7 @@ fn immediate_data_and_read_responses_reach_the_requester() {
         Completed::success(1, FabricOpcode::WRITE, 8_192, there + ANSWER),
     ];
     assert_eq!((plain.completions(), end), (all.into(), there + ANSWER));
-    // The request consists of headers, and the response follows its acknowledgement.
+    // The request has only headers, and the response follows its acknowledgement.
     plain.verb(0, end, |core| core.post_send(0, 0, &work(2, READ, 8_192), end)).unwrap();
     let request = 2 * (62 * BYTE + 500_000);
     let here = end + request + (64 + 20) * BYTE + DATA + BEHIND;
@@ -223,7 +224,7 @@ fn destroying_flushes_open_work_and_a_reset_discards_it() {
 }
 
 #[test]
-fn work_fails_if_the_peer_never_answers_or_is_never_ready() {
+fn work_fails_if_the_peer_never_responds_or_is_never_ready() {
     let settings = FabricQpSettings {
         send_queue: 2,
         receive_queue: 1,
@@ -257,7 +258,7 @@ fn work_fails_if_the_peer_never_answers_or_is_never_ready() {
 }
 
 #[test]
-fn a_refused_call_gives_the_reason() {
+fn rejected_calls_give_the_reason() {
     let (_, mut core) = on_two_hosts("recovery = \"per-packet\"\ndelivery = \"unordered\"", None);
     let says = |refused: Result<(), _>| {
         refused.map_err(|it: super::super::verbs::WorkError| it.to_string()).unwrap_err()
@@ -288,7 +289,7 @@ fn a_refused_call_gives_the_reason() {
         said,
         "the depth 4096 of send queues is out of range: it must be from 1 to 4095 (EINVAL)"
     );
-    // A queue pair that carries messages is not a queue pair of a program.
+    // A queue pair for messages does not belong to a program.
     core.post(0, 1, 1, 0, 0, 0).unwrap();
     core.handle_timeout(0, 0);
     assert!(core.modify_qp(0, 1, ERROR, 0).is_err());
@@ -296,7 +297,7 @@ fn a_refused_call_gives_the_reason() {
 
 /// Without a splitter, a queue pair keeps one path until a timeout.
 #[test]
-fn a_policy_that_pins_paths_pins_queue_pairs_too() {
+fn a_policy_that_pins_paths_also_pins_queue_pairs() {
     let text = format!(
         "{SPREAD}[policy]\nname = \"ethereal\"\n[workload]\nkind = \"incast\"\nfan_in = 1\n"
     );
