@@ -18,8 +18,7 @@ namespace evenkeel
 namespace
 {
 
-// Makes the chooser in Rust. rust::Error belongs to cxx, so errors become an exception of the
-// standard library.
+// Makes the chooser in Rust. Converts rust::Error, which belongs to cxx, to a standard exception.
 rust::Box<contract::SwitchChooser>
 makeChooser(const std::string& policy, const std::string& parameters, const Switch& facts)
 {
@@ -42,7 +41,7 @@ makeChooser(const std::string& policy, const std::string& parameters, const Swit
     }
 }
 
-// The slice of an array; empty if the array is null.
+// Makes a slice of an array; empty if the array is null.
 template <typename T>
 rust::Slice<const T>
 sliceOf(const T* values, std::uint32_t count)
@@ -50,7 +49,7 @@ sliceOf(const T* values, std::uint32_t count)
     return values ? rust::Slice<const T>(values, count) : rust::Slice<const T>();
 }
 
-// The value of an environment variable; empty if it is not set.
+// Returns the value of an environment variable; empty if it is not set.
 std::string
 environment(const char* name)
 {

@@ -16,56 +16,56 @@
 namespace evenkeel
 {
 
-/// The version of the library that is linked, such as "0.1.0".
+/// Returns the version of the linked library, such as "0.1.0".
 std::string version();
 
-/// The source of the entropy values of packets, which sender policies (spray, flowlet) choose.
+/// Source of the packets' entropy values, which sender policies (spray, flowlet) choose.
 enum class Senders
 {
-    /// Senders do not run the policy (TCP, another NIC): the switch chooses entropy values by flow,
+    /// Senders do not run the policy (TCP, another NIC). The switch chooses entropy values by flow,
     /// for policies that need no feedback.
     Other,
     /// Senders put the policy's entropy values into packets.
     OfPolicy
 };
 
-/// The way of acknowledgements and other control packets.
+/// Routing of acknowledgements and other control packets.
 enum class Acknowledgements
 {
-    /// The policy chooses their ports, as those of data.
+    /// The policy chooses their ports, as for data.
     ByPolicy,
-    /// A hash of the flow chooses their ports, whatever the policy.
+    /// A hash of the flow chooses their ports, regardless of the policy.
     Hashed
 };
 
-/// The properties of a switch, which do not change.
+/// Constant properties of a switch.
 struct Switch
 {
     /// Seed of the run.
     std::uint64_t seed = 1;
-    /// Id of the switch, different for each switch of a run.
+    /// Id of the switch, unique in a run.
     std::uint32_t id = 0;
     /// Number of ports; port numbers are smaller.
     std::uint32_t ports = 64;
     /// Number of switch tiers between it and the hosts: 0 at the edge.
     std::uint8_t tier = 0;
-    /// Buffer of one port, in bytes: thresholds of `adaptive` are fractions of it.
+    /// Buffer of one port, in bytes. Thresholds of `adaptive` are fractions of it.
     std::uint64_t portBufferBytes = 1000000;
-    /// Longest round-trip time of the idle network, in picoseconds: the gap of `flowlet` is half of
-    /// it, unless its parameter overrides it.
+    /// Longest round-trip time of the idle network, in picoseconds. The default gap of `flowlet` is
+    /// half of it.
     std::uint64_t baseRttPs = 8000000;
     /// The source of entropy values.
     Senders senders = Senders::Other;
-    /// The way of packets with Arrival::control.
+    /// Routing of packets with Arrival::control.
     Acknowledgements acknowledgements = Acknowledgements::ByPolicy;
 };
 
-/// A packet that needs a port, as the switch sees it.
+/// A packet that needs an output port, as the switch sees it.
 struct Arrival
 {
     Arrival() = default;
 
-    /// Makes the arrival of a packet of a flow.
+    /// Makes the arrival of a flow's packet.
     Arrival(std::uint64_t timePs, std::uint32_t flowLabel, std::uint32_t length)
         : nowPs(timePs),
           label(flowLabel),
@@ -73,12 +73,13 @@ struct Arrival
     {
     }
 
-    /// Time of the arrival, in picoseconds; one before an earlier packet's counts as that
-    /// packet's.
+    /// Time of the arrival, in picoseconds. A time before that of an earlier packet is raised to
+    /// that time.
     std::uint64_t nowPs = 0;
-    /// Hash of the flow: the 5-tuple without the field that is in `entropy`.
+    /// Hash of the flow: the 5-tuple without the field in `entropy`.
     std::uint32_t label = 0;
-    /// Field that the sender varies, such as the UDP source port; 0 if the label includes it.
+    /// Header field that the sender varies, such as the UDP source port; 0 if the label includes
+    /// it.
     std::uint16_t entropy = 0;
     /// Length on the wire, in bytes.
     std::uint32_t bytes = 0;
@@ -93,68 +94,68 @@ struct Arrival
 /// The equal-cost ports of a packet.
 struct Candidates
 {
-    /// Numbers of the ports in the switch, the same for all destinations.
+    /// Port numbers within the switch, the same for all destinations.
     const std::uint32_t* ports = nullptr;
     /// Number of candidates.
     std::uint32_t count = 0;
-    /// Bytes that wait at each port; may be null for policies that do not look at queues.
+    /// Bytes queued at each port; may be null for policies that do not look at queues.
     const std::uint64_t* queueBytes = nullptr;
     /// Weight of each port; null if all are equal.
     const std::uint32_t* weights = nullptr;
 };
 
-/// The load-balancing policy of one switch, which chooses one of the equal-cost ports for each
-/// packet. Threads must not share it.
+/// The load-balancing policy of one switch: chooses one of the equal-cost ports for each packet.
+/// Threads must not share it.
 class SwitchChooser
 {
   public:
-    /// The chooser of a switch under `policy`, a name that `evenkeel list policies` prints.
-    /// `parameters` are lines of TOML, as in `[policy]` of a scenario, such as "gap = \"50us\"".
-    /// The same seed and number give the same choices in every run and on every platform.
+    /// Makes the chooser of a switch. `policy` is a name that `evenkeel list policies` prints.
+    /// `parameters` are lines of TOML, as in a scenario's `[policy]`, such as "gap = \"50us\"". The
+    /// same seed and id give the same choices in every run and on every platform.
     ///
-    /// Throws std::invalid_argument for an unknown policy or parameter, with the known ones, and
-    /// for a policy that needs more than a switch, with the reason.
+    /// Throws std::invalid_argument for an unknown policy or parameter, with a list of known ones,
+    /// and for a policy that needs more than a switch, with an explanation.
     SwitchChooser(const std::string& policy, const std::string& parameters, const Switch& facts);
     ~SwitchChooser();
     SwitchChooser(SwitchChooser&& other) noexcept;
     SwitchChooser& operator=(SwitchChooser&& other) noexcept;
 
-    /// The chooser of switch `id` under the policy that the environment names: EVENKEEL_POLICY,
-    /// EVENKEEL_PARAMETERS (none by default), EVENKEEL_SEED (1 by default) and
-    /// EVENKEEL_ACKNOWLEDGEMENTS ("policy" by default, or "hash"). Null if EVENKEEL_POLICY is not
-    /// set or empty. Throws as the constructor does.
+    /// Makes the chooser of switch `id` from the environment: EVENKEEL_POLICY, EVENKEEL_PARAMETERS
+    /// (default: none), EVENKEEL_SEED (default: 1) and EVENKEEL_ACKNOWLEDGEMENTS ("policy", the
+    /// default, or "hash"). Returns null if EVENKEEL_POLICY is unset or empty. Throws as the
+    /// constructor does.
     static std::unique_ptr<SwitchChooser> fromEnvironment(std::uint32_t id, std::uint32_t ports);
 
-    /// Chooses one of the first 65,536 candidates for the packet and returns its index; 0 if there
-    /// is no candidate. Never throws or aborts, whatever the values.
+    /// Chooses one of the first 65,536 candidates for the packet. Returns its index; 0 without
+    /// candidates. Never throws or aborts, even for invalid values.
     std::uint32_t choose(const Arrival& arrival, const Candidates& candidates);
 
     /// Does the same for switches that keep their equal-cost ports (at least one) as numbers in a
-    /// vector, as the HPCC family of ns-3 forks does, and returns one of `ports`. Only policies
-    /// that look at queues call `queueBytes(port)`.
+    /// vector, as the HPCC family of ns-3 forks does. Returns one of `ports`. Only policies that
+    /// look at queues call `queueBytes(port)`.
     template <typename QueueBytes>
     int choosePort(const Arrival& arrival, const std::vector<int>& ports, QueueBytes queueBytes);
 
-    /// Notifies the policy of a change of candidates or weights; must be called at each change.
+    /// Notifies the policy that candidates or weights changed; must be called at each change.
     void routingChanged();
 
     /// True if the policy uses Candidates::queueBytes.
     bool looksAtQueues() const;
 
-    /// True if next hops have weights by capacity under the policy (`wcmp`, or the parameter
-    /// weights = "capacity"). Other policies use Candidates::weights, too, if they are there.
+    /// True if the policy defines weights by capacity (`wcmp`, or the parameter weights =
+    /// "capacity"). Other policies also use Candidates::weights if given.
     bool usesWeights() const;
 
-    /// The gap after which a flowlet begins, in picoseconds; 0 if the policy has no flowlets.
+    /// Returns the flowlet gap in picoseconds; 0 if the policy has no flowlets.
     std::uint64_t flowletGapPs() const;
 
-    /// State that the switch keeps for the policy beyond its configuration, in bits.
+    /// Returns the size of the policy's state, without its configuration, in bits.
     std::uint64_t stateBits() const;
 
   private:
     struct Impl;
     std::unique_ptr<Impl> m_impl;
-    /// Buffers of choosePort, kept to avoid an allocation per packet.
+    /// Scratch buffers of choosePort, which avoid an allocation per packet.
     std::vector<std::uint32_t> m_ports;
     std::vector<std::uint64_t> m_queueBytes;
 };

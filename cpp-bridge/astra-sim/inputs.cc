@@ -17,7 +17,7 @@ namespace evenkeel::astra_sim
 namespace
 {
 
-/// The end of the keys that name an algorithm for each dimension.
+/// Suffix of the keys that name an algorithm for each dimension.
 const std::string IMPLEMENTATION = "-implementation";
 
 bool
@@ -29,7 +29,7 @@ EndsWith(const std::string& text, const std::string& end)
 
 } // namespace
 
-// Dimensions are text in the files of ASTRA-sim.
+// ASTRA-sim's files have dimensions as text; numbers are accepted too.
 std::vector<int>
 LogicalDims(const std::string& path, std::uint32_t hosts)
 {

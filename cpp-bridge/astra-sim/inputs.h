@@ -13,15 +13,15 @@
 namespace evenkeel::astra_sim
 {
 
-/// The sizes of the logical dimensions of a file; one of all hosts if `path` is empty. An invalid
-/// file is an exception with the reason, here and below.
+/// Reads the sizes of the logical dimensions from a file; one dimension with all hosts if `path` is
+/// empty. The functions of this header throw an exception that says why an input is invalid.
 std::vector<int> LogicalDims(const std::string& path, std::uint32_t hosts);
 
-/// Refuses a system that lacks the algorithm of a dimension, whose collectives would skip it, and
-/// warns of algorithms beyond the last dimension.
+/// Rejects a system that lacks the algorithm of a dimension, because collectives would skip it.
+/// Warns of algorithms beyond the last dimension.
 void CheckSystem(const std::string& path, std::size_t dims);
 
-/// Refuses traces of ranks that are empty, and warns of one that no rank reads.
+/// Rejects empty traces of ranks, and warns of a trace that no rank reads.
 void CheckTraces(const std::string& prefix, std::size_t ranks);
 
 } // namespace evenkeel::astra_sim

@@ -32,14 +32,14 @@ using evenkeel::astra_sim::NetworkOptions;
 using evenkeel::astra_sim::RankNetwork;
 using evenkeel::astra_sim::Simulation;
 
-/// The status of invalid input.
+/// Exit status for invalid input.
 constexpr int INVALID = 2;
 
-/// True once the status of the process is known.
+/// True once the exit status is known.
 bool g_ended = false;
 
-/// Called at every exit, also those of ASTRA-sim: its log is complete, and its own exits, which are
-/// for invalid input, have the status of that.
+/// Runs at every exit, including exits by ASTRA-sim itself. Completes ASTRA-sim's log. ASTRA-sim
+/// exits for invalid input only, so such exits get that status.
 void
 AtExit()
 {
@@ -86,7 +86,7 @@ Options()
     return options;
 }
 
-/// The options that only the network reads.
+/// Returns the options that only the network reads.
 NetworkOptions
 OfNetwork(const cxxopts::ParseResult& parsed)
 {
@@ -98,7 +98,7 @@ OfNetwork(const cxxopts::ParseResult& parsed)
     return options;
 }
 
-/// Refuses numbers that have no meaning or no effect.
+/// Rejects numbers that are meaningless or have no effect.
 void
 CheckNumbers(const cxxopts::ParseResult& parsed)
 {
@@ -191,8 +191,8 @@ Simulate(const cxxopts::ParseResult& parsed)
             system->workload->fire();
         }
     };
-    // Statistics of a trace with nodes of CPUs or of remote memory fail in ASTRA-sim, and with them
-    // the word that its rank has finished.
+    // ASTRA-sim's statistics fail for a trace with CPU or remote-memory nodes, and then it never
+    // reports that the rank has finished. Report it here.
     const auto idle = [&systems, &networks] {
         std::size_t over = 0;
         for (std::size_t rank = 0; rank < systems.size(); ++rank)

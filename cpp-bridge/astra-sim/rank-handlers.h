@@ -23,15 +23,15 @@ class RankHandlers
   public:
     virtual ~RankHandlers() = default;
 
-    /// Starts every rank, and appends what they ask for.
+    /// Starts every rank and appends their requests.
     virtual void start(rust::Vec<Request>& requests) = 0;
 
-    /// Calls the handler of a ticket at a time in picoseconds, and appends what ranks ask for
-    /// meanwhile.
+    /// Calls the handler of a ticket at a time in picoseconds, and appends the requests that ranks
+    /// make in it.
     virtual void call(std::uint64_t now_ps, std::uint64_t ticket, rust::Vec<Request>& requests) = 0;
 
-    /// Called when nothing is left to do while ranks have not finished; appends the end of those
-    /// whose work is done.
+    /// Called when no event is left although ranks have not finished. Appends a Finish request for
+    /// ranks whose work is done.
     virtual void idle(rust::Vec<Request>& requests) = 0;
 };
 

@@ -15,7 +15,7 @@ namespace evenkeel::astra_sim
 namespace
 {
 
-// Sends requests elsewhere for as long as it lives, also while an exception passes.
+// Redirects requests for its lifetime, even if an exception is thrown.
 class Redirection
 {
   public:
@@ -121,7 +121,7 @@ Simulation::start(rust::Vec<Request>& requests)
 void
 Simulation::call(std::uint64_t now_ps, std::uint64_t ticket, rust::Vec<Request>& requests)
 {
-    // The handler asks for more, which may take its own ticket and move all handlers.
+    // Copy the handler: it may make requests that reuse its ticket and reallocate all handlers.
     const Handler handler = m_handlers.at(ticket);
     m_free.push_back(ticket);
     m_now = now_ps;
@@ -189,7 +189,7 @@ RankNetwork::sim_schedule(AstraSim::timespec_t delta,
                           void (*fun_ptr)(void* fun_arg),
                           void* fun_arg)
 {
-    // ASTRA-sim looks an event up by its nanosecond: one that is called in another is lost.
+    // ASTRA-sim finds events by their nanosecond; an event called in another one would be lost.
     const auto whole = static_cast<std::uint64_t>(delta.time_val);
     if (delta.time_res != AstraSim::NS || delta.time_val < 0 ||
         static_cast<long double>(whole) != delta.time_val)
@@ -213,7 +213,7 @@ RankNetwork::sim_get_time()
 double
 RankNetwork::get_BW_at_dimension(int)
 {
-    // Logical dimensions share the links of the hosts.
+    // All logical dimensions share the links of the hosts.
     return m_simulation.HostRate();
 }
 

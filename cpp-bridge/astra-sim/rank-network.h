@@ -22,34 +22,35 @@ namespace evenkeel::astra_sim
 class Simulation final : public RankHandlers
 {
   public:
-    /// Reads the scenario. An invalid one is an exception with the reason.
+    /// Reads the scenario. Throws an exception that says why it is invalid.
     explicit Simulation(const NetworkOptions& options);
 
-    /// The number of hosts, which is the most ranks that a run has.
+    /// Returns the number of hosts, which limits the number of ranks.
     std::uint32_t Hosts() const;
 
-    /// The rate of a host's link in GB/s.
+    /// Returns the rate of a host's link, in GB/s.
     double HostRate() const;
 
-    /// Runs the ranks from 0 to `ranks`, exclusive: `fire` starts all of them; `idle` is called when
-    /// nothing is left to do while ranks have not finished, and may finish those whose work is done.
-    /// Prints what the network has to say on standard error, and returns the exit status: 0 if every
-    /// rank has finished, 1 if ranks never finish or the time limit is reached, 2 if the input is
+    /// Runs ranks 0 to `ranks` - 1. `fire` starts all of them. `idle` is called when no event is
+    /// left although ranks have not finished; it may finish those whose work is done.
+    ///
+    /// Prints the network's messages on standard error. Returns the exit status: 0 if every rank
+    /// has finished, 1 if ranks never finish or the time limit is reached, 2 if the input is
     /// invalid.
     int Run(
         std::uint32_t ranks, std::function<void()> fire, std::function<void()> idle = [] {});
 
-    /// The time in picoseconds.
+    /// Returns the time in picoseconds.
     std::uint64_t Now() const;
 
-    /// Asks for something that ends with a call of `function` with `argument`.
+    /// Makes a request that ends with a call of `function` with `argument`.
     void Ask(Request request, void (*function)(void*), void* argument);
 
-    /// Asks for something that calls nothing.
+    /// Makes a request without a handler.
     void Ask(const Request& request);
 
   private:
-    /// A handler that waits to be called once.
+    /// A handler, to be called once.
     struct Handler
     {
         void (*function)(void*);
@@ -63,12 +64,12 @@ class Simulation final : public RankHandlers
     rust::Box<Network> m_network;
     std::function<void()> m_fire;
     std::function<void()> m_idle;
-    /// By ticket; tickets of handlers that were called are free.
+    /// Handlers by ticket; the tickets of called handlers are free.
     std::vector<Handler> m_handlers;
     std::vector<std::uint64_t> m_free;
-    /// What was asked for before the run.
+    /// Requests made before the run.
     rust::Vec<Request> m_early;
-    /// Where requests go.
+    /// The list that requests are appended to.
     rust::Vec<Request>* m_requests{&m_early};
     std::uint64_t m_now{0};
 };
@@ -103,7 +104,7 @@ class RankNetwork final : public AstraSim::AstraNetworkAPI
     void sim_notify_finished() override;
 
   private:
-    /// A request of this rank.
+    /// Makes a request of this rank.
     Request Of(RequestKind kind) const;
 
     Simulation& m_simulation;

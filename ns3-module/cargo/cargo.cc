@@ -17,7 +17,7 @@ namespace ns3way
 std::int32_t
 run_test_suite(rust::Str suite)
 {
-    // TestRunner::Run takes the arguments of main().
+    // TestRunner::Run has the parameters of main().
     std::vector<std::string> words = {"evenkeel", "--verbose", "--suite=" + std::string(suite)};
     std::vector<char*> arguments;
     for (std::string& word : words)

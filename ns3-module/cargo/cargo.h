@@ -16,11 +16,11 @@ namespace evenkeel
 namespace ns3way
 {
 
-/// Runs a test suite of the module with ns-3's own test runner, which prints its report; returns 0
+/// Runs a test suite of the module with ns-3's own test runner, which prints its report. Returns 0
 /// if it passes. A process has one ns-3 simulator: calls must not overlap.
 std::int32_t run_test_suite(rust::Str suite);
 
-/// The names of the TypeIds that are registered in a group, one per line.
+/// Returns the names of the TypeIds registered in a group, one per line.
 rust::String type_names(rust::Str group);
 
 } // namespace ns3way

@@ -28,7 +28,7 @@ namespace
  * @param experiment the experiment
  * @param core its hosts and policies
  * @param folder the folder for the files of the HPCC family; null to write no files
- * @param late failures that are added during the run
+ * @param late failures added during the run
  * @return the core
  */
 rust::Box<Core>

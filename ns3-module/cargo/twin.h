@@ -18,7 +18,7 @@ struct Core;
 struct Experiment;
 struct LateFailures;
 
-/// Runs an experiment in ns-3 until its core reports the end, and returns the core with the
+/// Runs an experiment in ns-3 until its core reports the end. Returns the core with the
 /// measurements. A process has one ns-3 simulator: calls must not overlap.
 rust::Box<Core> run_in_ns3(const Experiment& experiment, rust::Box<Core> core);
 
@@ -27,7 +27,7 @@ rust::Box<Core> run_in_ns3_with_late_failures(const Experiment& experiment,
                                               rust::Box<Core> core,
                                               rust::Slice<const LateFailures> late);
 
-/// Runs an experiment of the HPCC family in the same way, and writes its files into a folder.
+/// Runs an experiment of the HPCC family in the same way and writes its files into a folder.
 rust::Box<Core> run_hpcc_in_ns3(const Experiment& experiment,
                                 rust::Box<Core> core,
                                 rust::Str folder);

@@ -4,12 +4,12 @@
 /**
  * @file
  * @ingroup evenkeel
- * Runs a collective over a leaf-spine under one or several load-balancing policies.
+ * Runs a collective on a leaf-spine under one or several load-balancing policies.
  *
  *     evenkeel-all-to-all --policies=ecmp,spray,ethereal
  *
- * prints for each policy the completion time of the collective, that of the slowest flow, and
- * counts of packets. Each policy has a simulation of its own, all in one process.
+ * For each policy it prints the completion times of the collective and of the slowest flow, and
+ * packet counts. Each policy runs in a separate simulation, all in one process.
  */
 
 #include "example-options.h"
@@ -34,10 +34,10 @@ namespace
 /// The options of this example.
 struct Options
 {
-    std::string policies{"ecmp,spray,ethereal"}; //!< names, separated by commas
-    std::string collective{"all-to-all"};        //!< name
+    std::string policies{"ecmp,spray,ethereal"}; //!< policies, separated by commas
+    std::string collective{"all-to-all"};        //!< name of the collective
     bool failure{false};                         //!< true to take a link down
-    LeafSpineOptions fabric;                     //!< of the leaf-spine
+    LeafSpineOptions fabric;                     //!< size of the leaf-spine
 };
 
 /**

@@ -4,10 +4,10 @@
 /**
  * @file
  * @ingroup evenkeel
- * Sends short messages beside a permutation of long ones: in the same traffic class, in a class
- * with half of the bytes, and in a strict class. Prints how long the short ones take.
+ * Sends short messages alongside a permutation of long ones: in the same traffic class, in a class
+ * with half of the bytes, and in a strict class. Prints how long the short messages take.
  *
- * With --pfc switches pause the class of the long messages, and not that of the short ones.
+ * With --pfc, switches pause only the class of the long messages.
  */
 
 #include "example-options.h"
@@ -27,9 +27,9 @@ namespace
 
 /**
  * @brief Runs the fabric once.
- * @param name what is printed
+ * @param name label to print
  * @param shortClass class of the short messages
- * @param scheduling of that class, if it is not that of the long messages
+ * @param scheduling of that class, if the long messages have another class
  * @param pfc true for priority flow control
  */
 void

@@ -4,15 +4,15 @@
 /**
  * @file
  * @ingroup evenkeel
- * Runs an experiment of the HPCC family of simulators in mainline ns-3: reads the
- * family's config.txt unchanged, and writes fct.txt, pfc.txt and every other file that it requests
- * (the trace, queue lengths, ConWeave's monitors) in the family's formats and under the names that
- * the configuration has.
+ * Runs an experiment of the HPCC family of simulators in mainline ns-3. It reads the family's
+ * config.txt unchanged and writes fct.txt, pfc.txt and every other file that the configuration
+ * requests (the trace, queue lengths, ConWeave's monitors). Files have the family's formats and the
+ * names in the configuration.
  *
  *     evenkeel-hpcc mix/config.txt --policy=spray --out=results
  *
- * The policy is that of the command line, else that of the key LB_POLICY, else ECMP. The default
- * configuration is hpcc/config.txt beside this file.
+ * The policy comes from the command line, otherwise from the key LB_POLICY, otherwise it is ECMP.
+ * The default configuration is hpcc/config.txt next to this file.
  */
 
 #include "ns3/boolean.h"
@@ -35,7 +35,7 @@ main(int argc, char* argv[])
     std::string policy;
     std::string out = ".";
     bool truncateNs = false;
-    // The helper comes first: it sets ns-3's time resolution.
+    // Make the helper first, because it sets ns-3's time resolution.
     FabricHelper helper;
     CommandLine cmd(__FILE__);
     cmd.AddNonOption("config", "configuration of the experiment", config);

@@ -12,11 +12,11 @@ import argparse
 import os
 import sys
 
-# The folder of the build, which may be relative to the working directory of this moment.
+# Made absolute before the working directory changes below.
 BUILD = os.path.abspath(os.environ.get("EVENKEEL_BUILD", "build"))
-# ns-3's bindings search the working directory and all below it for libraries and follow symbolic
-# links: in a Cargo package with its `target` folder, where cxx keeps links to the package, they
-# never end. The folder of the examples is small.
+# ns-3's bindings search the working directory and everything below it for libraries, and follow
+# symbolic links. In a Cargo package with a `target` folder, where cxx keeps links to the package,
+# the search never ends. The folder of the examples is small.
 os.chdir(os.path.dirname(os.path.abspath(__file__)))
 
 import cppyy  # noqa: E402
@@ -90,7 +90,7 @@ def chosen_paths(policy):
         servers.Get(each).GetObject[ns.UdpServer]().__deref__().GetReceived()
         for each in range(servers.GetN())
     )
-    # What each spine sent to the second leaf.
+    # Packets that each spine sent to the second leaf.
     forwarded = [
         to_leaves[1].Get(1).GetObject[ns.PointToPointNetDevice]().GetQueue().GetTotalReceivedPackets()
         for to_leaves in uplinks

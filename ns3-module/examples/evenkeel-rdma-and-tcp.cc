@@ -4,11 +4,11 @@
 /**
  * @file
  * @ingroup evenkeel
- * Sends a message by RDMA and bulk data by TCP to the same host, through the same queues.
+ * Sends an RDMA message and TCP bulk data to the same host, through the same queues.
  *
- * Hosts are on a leaf-spine. Every host of the first leaf but host 0 sends to the last host by
- * TCP, host 0 by RDMA. The program prints when the message and the transfers complete, how many
- * packets of TCP arrived with an ECN mark and how many were dropped. Compare
+ * Hosts are on a leaf-spine. On the first leaf, host 0 sends to the last host by RDMA, and the
+ * other hosts send to it by TCP. The program prints when the message and the transfers complete,
+ * how many TCP packets arrived with an ECN mark, and how many were dropped. Compare
  *
  *   evenkeel-rdma-and-tcp --senders=0                       (the message alone)
  *   evenkeel-rdma-and-tcp --tcp=ns3::TcpDctcp               (marks keep the queue short)
@@ -36,24 +36,24 @@ using namespace ns3;
 namespace
 {
 
-/// The number of hosts of each leaf.
+/// Number of hosts per leaf.
 constexpr uint32_t HOSTS = 4;
 
 /// The options of the program.
 struct Options
 {
-    uint64_t bytes{4000000};          //!< length of the message and of each transfer
-    uint32_t senders{3};              //!< hosts that send by TCP
-    std::string tcp{"ns3::TcpDctcp"}; //!< congestion control of TCP
+    uint64_t bytes{4000000};          //!< size of the message and of each transfer
+    uint32_t senders{3};              //!< number of TCP senders
+    std::string tcp{"ns3::TcpDctcp"}; //!< TCP congestion control
 };
 
 /// Bytes received by TCP, by sender.
 uint64_t g_received[HOSTS] = {};
-/// How many transfers completed.
+/// Number of transfers that completed.
 uint32_t g_done = 0;
 
 /**
- * @brief Counts a transfer that has received all its bytes.
+ * @brief Counts a transfer once all its bytes have been received.
  * @param received bytes so far
  * @param bytes of the transfer
  * @param packet a packet of it
@@ -81,7 +81,7 @@ Print(const FabricMessageEvent& event)
 }
 
 /**
- * @brief Sets the defaults of TCP for the rates and delays of a fabric.
+ * @brief Sets TCP defaults that suit the rates and delays of a fabric.
  * @param tcp congestion control
  */
 void
@@ -91,13 +91,13 @@ ConfigureTcp(const std::string& tcp)
     Config::SetDefault("ns3::TcpSocket::SegmentSize", UintegerValue(8900));
     Config::SetDefault("ns3::TcpSocket::SndBufSize", UintegerValue(8000000));
     Config::SetDefault("ns3::TcpSocket::RcvBufSize", UintegerValue(8000000));
-    // A receiver must not delay acknowledgements for longer than its sender waits for them.
+    // A receiver must not delay acknowledgements for longer than its sender's timeout.
     Config::SetDefault("ns3::TcpSocket::DelAckTimeout", StringValue("20us"));
     Config::SetDefault("ns3::TcpSocketBase::MinRto", StringValue("1ms"));
 }
 
 /**
- * @brief Starts a transfer to the last host from each of those that send by TCP.
+ * @brief Starts a transfer from each TCP sender to the last host.
  * @param hosts all hosts
  * @param address of the last host
  * @param options of the program
@@ -127,7 +127,7 @@ int
 main(int argc, char* argv[])
 {
     Options options;
-    // The helper comes first: it sets ns-3's time resolution.
+    // Make the helper first, because it sets ns-3's time resolution.
     FabricHelper fabricHelper;
     CommandLine cmd(__FILE__);
     cmd.AddValue("bytes", "length of the message and of each transfer", options.bytes);

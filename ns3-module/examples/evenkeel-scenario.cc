@@ -4,12 +4,12 @@
 /**
  * @file
  * @ingroup evenkeel
- * Runs a scenario of evenkeel in ns-3, with the fabric, workload, policy, failures and seed of its
+ * Runs an evenkeel scenario in ns-3, with the fabric, workload, policy, failures and seed of its
  * file.
  *
  *     evenkeel-scenario --file=examples/quickstart.toml --flows
  *
- * With --flows it prints a line for each flow: message, piece, sender, receiver, bytes, and start,
+ * With --flows it prints one line per flow: message, piece, sender, receiver, bytes, and start,
  * delivery and completion in picoseconds. Without --file it runs a small built-in scenario.
  */
 

@@ -4,14 +4,14 @@
 /**
  * @file
  * @ingroup evenkeel
- * Measures the cost of the calls into evenkeel: the packet rate of a fabric with
- * evenkeel's policies and NICs against the same fabric with plain ones in C++.
+ * Measures the cost of the calls into evenkeel: compares a fabric with evenkeel's policies and NICs
+ * to the same fabric with plain ones in C++.
  *
  *     evenkeel-speed --hostsPerLeaf=16 --leaves=16 --spines=16 --bytes=2000000
  *
- * prints the packet hops per second of CPU time, the best of several rounds, for
- * three cores: `policy` has evenkeel's policies and NICs, `c++ policy` has evenkeel's NICs and a
- * plain policy in C++, `c++ all` has plain NICs too.
+ * It prints the packet hops per second of CPU time, the best of several rounds, for three cores:
+ * `policy` has evenkeel's policies and NICs, `c++ policy` has evenkeel's NICs and a plain policy in
+ * C++, `c++ all` also has plain NICs.
  */
 
 #include "example-options.h"
@@ -33,7 +33,7 @@ namespace
 {
 
 /**
- * @param evenkeel a core of evenkeel
+ * @param evenkeel an evenkeel core
  * @return a core with the same NICs and a plain policy in C++
  */
 std::unique_ptr<FabricCore>
@@ -48,9 +48,9 @@ WithPlainPolicy(std::unique_ptr<FabricCore> evenkeel)
 /// The options of this example.
 struct Options
 {
-    std::string policy{"spray"};                         //!< name
-    uint32_t rounds{2};                                  //!< the best of them counts
-    LeafSpineOptions fabric{8, 8, 8, 262144, "400Gbps"}; //!< of the leaf-spine
+    std::string policy{"spray"};                         //!< name of the policy
+    uint32_t rounds{2};                                  //!< rounds, of which the best counts
+    LeafSpineOptions fabric{8, 8, 8, 262144, "400Gbps"}; //!< leaf-spine
 };
 
 /// The core of a fabric.

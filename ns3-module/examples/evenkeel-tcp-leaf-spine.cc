@@ -39,19 +39,19 @@ namespace
 
 /// Bytes received, by receiver.
 std::vector<uint64_t> g_received;
-/// The time of the last of them, by receiver.
+/// Time of the last byte, by receiver.
 std::vector<Time> g_finished;
 /// Source and destination address, source and destination port.
 using Flow = std::tuple<uint32_t, uint32_t, uint16_t, uint16_t>;
-/// The highest IP identification received, by flow: senders increment it per pair of hosts.
+/// Highest IP identification received, by flow; senders increment it per pair of hosts.
 std::map<Flow, uint16_t> g_highest;
-/// How many packets arrived behind one that was sent later.
+/// Number of packets that arrived after a packet sent later.
 uint64_t g_reordered = 0;
 
 /**
- * @brief Counts what a receiver gets, and keeps the time of its last byte.
+ * @brief Counts the received bytes and notes the time of the last one.
  * @param receiver number of the receiver
- * @param bytes how many bytes it waits for
+ * @param bytes expected number of bytes
  * @param packet the packet
  */
 void
@@ -65,9 +65,9 @@ Receive(uint32_t receiver, uint64_t bytes, Ptr<const Packet> packet, const Addre
 }
 
 /**
- * @brief Counts a packet that arrives behind one that was sent later.
+ * @brief Counts a packet that arrives after one sent later.
  * @param header its IP header
- * @param packet its payload, with the transport's header
+ * @param packet its payload, with the transport header
  */
 void
 CountReordered(const Ipv4Header& header, Ptr<const Packet> packet, uint32_t)
@@ -80,7 +80,7 @@ CountReordered(const Ipv4Header& header, Ptr<const Packet> packet, uint32_t)
                     ports[2] << 8 | ports[3]);
     const uint16_t number = header.GetIdentification();
     auto [highest, isNew] = g_highest.emplace(flow, number);
-    // The number wraps at 65,536.
+    // Compare modulo 65,536, because the identification wraps.
     if (!isNew && static_cast<int16_t>(number - highest->second) < 0)
     {
         g_reordered++;
@@ -95,7 +95,7 @@ CountReordered(const Ipv4Header& header, Ptr<const Packet> packet, uint32_t)
 struct Network
 {
     NodeContainer hosts;                //!< by number
-    std::vector<Ipv4Address> addresses; //!< of hosts
+    std::vector<Ipv4Address> addresses; //!< addresses of the hosts
 };
 
 /**

@@ -4,14 +4,14 @@
 /**
  * @file
  * @ingroup evenkeel
- * Sends a message between two hosts that one switch connects, and prints when it is delivered and
- * when it completes.
+ * Sends a message between two hosts through one switch, and prints when it is delivered and when it
+ * completes.
  *
  * The program builds the topology link by link:
  *
  *     host 0 ---- switch ---- host 1
  *
- * With --pcap both NICs write their packets as RoCEv2 to files, which Wireshark reads.
+ * With --pcap, both NICs write their packets to RoCEv2 captures, which Wireshark reads.
  */
 
 #include "example-options.h"
@@ -49,7 +49,7 @@ main(int argc, char* argv[])
     uint64_t bytes = 1000000;
     std::string rate = "400Gbps";
     bool pcap = false;
-    // The helper comes first: it sets ns-3's time resolution.
+    // Make the helper first, because it sets ns-3's time resolution.
     FabricHelper fabricHelper;
     CommandLine cmd(__FILE__);
     cmd.AddValue("bytes", "length of the message", bytes);

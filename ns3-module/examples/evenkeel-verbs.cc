@@ -6,16 +6,16 @@
  * @ingroup evenkeel
  * Uses queue pairs and verbs for a key-value store that clients query in two ways.
  *
- * The server is host 0 of a leaf-spine; each other host is a client with a queue pair to it. A
- * client SENDs its query. The server answers with a WRITE of the value with immediate data, which
- * completes a receive of the client. For comparison the client then READs the same value, which
- * does not involve the server's program.
+ * The server is host 0 of a leaf-spine. Each other host is a client with a queue pair to it, and
+ * SENDs its query. The server responds with a WRITE of the value with immediate data, which
+ * completes a receive of the client. For comparison, the client then READs the same value, without
+ * involving the server's program.
  *
  *     client                         server
  *       PostReceive, PostSend  --->    receive completes
  *       receive completes      <---    PostWriteWithImmediate
  *       PostRead               --->
- *       READ completes         <---    (its NIC answers)
+ *       READ completes         <---    (its NIC responds)
  */
 
 #include "example-options.h"
@@ -51,7 +51,7 @@ class Server
 
   private:
     /**
-     * @brief Answers a query.
+     * @brief Responds to a query.
      * @param completion of the receive that the query completed
      */
     void HandleCompletion(const FabricCompletion& completion)
@@ -89,12 +89,12 @@ class Client
         m_qp->PostSend(64, QUERY, RdmaQp::UNSIGNALED);
     }
 
-    uint64_t answeredPs{0}; //!< when the answer arrived
+    uint64_t answeredPs{0}; //!< when the response arrived
     uint64_t copiedPs{0};   //!< when the READ completed
 
   private:
     /**
-     * @brief Handles the answer, or the value that was read.
+     * @brief Handles the response, or the value that was READ.
      * @param completion of the receive or of the READ
      */
     void HandleCompletion(const FabricCompletion& completion)
@@ -126,7 +126,7 @@ main(int argc, char* argv[])
 {
     uint64_t bytes = 65536;
     std::string policy = "ecmp";
-    // The helper comes first: it sets ns-3's time resolution.
+    // Make the helper first, because it sets ns-3's time resolution.
     FabricHelper helper;
     CommandLine cmd(__FILE__);
     cmd.AddValue("bytes", "length of a value", bytes);

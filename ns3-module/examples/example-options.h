@@ -16,12 +16,12 @@
 namespace ns3
 {
 
-/// The options of an example on a leaf-spine fabric; their defaults are those of the example.
+/// Options of an example on a leaf-spine fabric. Each example may set other defaults.
 struct LeafSpineOptions
 {
     uint32_t leaves{4};          //!< switches with hosts
-    uint32_t spines{4};          //!< switches that every leaf is wired to
-    uint32_t hostsPerLeaf{4};    //!< hosts of each leaf
+    uint32_t spines{4};          //!< switches that connect to every leaf
+    uint32_t hostsPerLeaf{4};    //!< hosts per leaf
     uint64_t bytes{1000000};     //!< payload that each host sends
     std::string rate{"400Gbps"}; //!< rate of every link
 
@@ -48,7 +48,7 @@ struct LeafSpineOptions
 /**
  * @brief Ends the simulation of a fabric.
  * @param fabric the fabric
- * @return the exit status of a program: 0 if everything completed, 1 otherwise
+ * @return the exit status of the program: 0 if everything completed, 1 otherwise
  */
 inline int
 EndRun(Ptr<Fabric> fabric)
