@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-only
 // Copyright (c) 2026 The evenkeel authors
 //
-// Implements evenkeel.h with the contract in rust/bridge/chooser.rs. It keeps no state of its own.
+// Implements evenkeel.h with the contract in rust/bridge/chooser.rs.
 
 #include "evenkeel.h"
 

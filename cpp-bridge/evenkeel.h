@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: GPL-2.0-only
 // Copyright (c) 2026 The evenkeel authors
 //
-// evenkeel for C++ programs, from C++11 on. A program needs this header and the static library
-// (cargo build --release --features bridge). README.md in this folder shows the lines that forks of
-// ns-3 add.
+// evenkeel's policies for C++ programs, from C++11 on. A program needs this header and the static
+// library (cargo build --release --features bridge). README.md in this folder shows the lines to
+// add to forks of ns-3.
 
 #ifndef EVENKEEL_H
 #define EVENKEEL_H
@@ -142,8 +142,8 @@ class SwitchChooser
     /// True if the policy uses Candidates::queueBytes.
     bool looksAtQueues() const;
 
-    /// True if the policy defines weights by capacity (`wcmp`, or the parameter weights =
-    /// "capacity"). Other policies also use Candidates::weights if given.
+    /// True if the policy sets weights by capacity (`wcmp`, or weights = "capacity"). Other
+    /// policies also use Candidates::weights if given.
     bool usesWeights() const;
 
     /// Returns the flowlet gap in picoseconds; 0 if the policy has no flowlets.

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
 //
-// Checks of files that ASTRA-sim reads without a word about what is wrong in them.
+// Checks of input files whose errors ASTRA-sim does not report.
 
 #ifndef EVENKEEL_ASTRA_SIM_INPUTS_H
 #define EVENKEEL_ASTRA_SIM_INPUTS_H

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT
 //
-// ASTRA-sim with the network of evenkeel: the options of ASTRA-sim's other networks under their
-// names, and a scenario of evenkeel as network configuration.
+// ASTRA-sim with evenkeel as its network. The options have the names of ASTRA-sim's other networks,
+// and the network configuration is an evenkeel scenario.
 
 #include "inputs.h"
 #include "rank-network.h"

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT
 //
-// What Rust calls: the ranks of ASTRA-sim, as rust/bridge/astra_sim/contract.rs declares them. C++11,
-// and nothing of ASTRA-sim.
+// The ranks of ASTRA-sim as Rust calls them, declared in rust/bridge/astra_sim/contract.rs. This
+// header is C++11 and needs nothing of ASTRA-sim.
 
 #ifndef EVENKEEL_ASTRA_SIM_RANK_HANDLERS_H
 #define EVENKEEL_ASTRA_SIM_RANK_HANDLERS_H

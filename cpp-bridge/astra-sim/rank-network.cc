@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
 //
-// Implements rank-network.h: handlers stay here, under tickets; what ranks ask for goes to Rust.
+// Implements rank-network.h: keeps handlers by ticket, and passes requests to Rust.
 
 #include "rank-network.h"
 

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
 //
-// evenkeel as the network of ASTRA-sim. It needs ASTRA-sim's AstraNetworkAPI.hh (or the stand-in of
+// evenkeel as the network of ASTRA-sim. It needs ASTRA-sim's AstraNetworkAPI.hh (or the stub in
 // evenkeel's tests), the static library (cargo build --release --features astra-sim), and C++17.
 
 #ifndef EVENKEEL_ASTRA_SIM_RANK_NETWORK_H

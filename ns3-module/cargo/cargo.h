@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0-only
 // Copyright (c) 2026 The evenkeel authors
 //
-// The calls of the Rust package into ns-3 in the same process; rust/bridge/ns3.rs declares them to
-// Rust. This header is compiled as C++11 and includes no header of ns-3.
+// Calls from the Rust package into ns-3 in the same process, declared to Rust in
+// rust/bridge/ns3.rs. This header is compiled as C++11 and includes no ns-3 header.
 
 #ifndef EVENKEEL_CARGO_H
 #define EVENKEEL_CARGO_H

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0-only
 // Copyright (c) 2026 The evenkeel authors
 //
-// Runs of ns-3 that the Rust package starts; rust/bridge/world/contract.rs declares them to Rust.
-// This header is compiled as C++11 and includes no header of ns-3.
+// ns-3 runs started by the Rust package, declared to Rust in rust/bridge/world/contract.rs. This
+// header is compiled as C++11 and includes no ns-3 header.
 
 #ifndef EVENKEEL_TWIN_H
 #define EVENKEEL_TWIN_H

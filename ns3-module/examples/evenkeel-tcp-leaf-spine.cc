@@ -1,16 +1,16 @@
 // SPDX-License-Identifier: GPL-2.0-only
 // Copyright (c) 2026 The evenkeel authors
 //
-// Runs TCP bulk transfers across a leaf-spine fabric, as many existing scripts do; the lines that
-// evenkeel adds are marked. Compare
+// Runs TCP bulk transfers across a leaf-spine fabric, as many existing scripts do. The lines added
+// for evenkeel are marked. Compare
 //
 //   evenkeel-tcp-leaf-spine --policy=none       (global routing alone: always the first next hop)
-//   evenkeel-tcp-leaf-spine --policy=ecmp       (a path for each flow)
-//   evenkeel-tcp-leaf-spine --policy=flowlet    (a path for each burst)
-//   evenkeel-tcp-leaf-spine --policy=spray      (a path for each packet)
-//   evenkeel-tcp-leaf-spine --policy=jsq        (the shortest queue for each packet)
+//   evenkeel-tcp-leaf-spine --policy=ecmp       (one path per flow)
+//   evenkeel-tcp-leaf-spine --policy=flowlet    (one path per burst)
+//   evenkeel-tcp-leaf-spine --policy=spray      (one path per packet)
+//   evenkeel-tcp-leaf-spine --policy=jsq        (the shortest queue per packet)
 //
-// Every host sends to a host of another leaf. The program prints the completion times, and the
+// Every host sends to a host of another leaf. The program prints the completion times and the
 // number of reordered packets: those that arrived after a later packet of their flow.
 
 #include "example-options.h"

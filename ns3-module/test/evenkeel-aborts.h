@@ -19,15 +19,15 @@ class FabricHelper;
 namespace tests
 {
 
-/// A call that must end the program.
+/// A call that must abort.
 struct Refused
 {
-    std::string what;                        //!< names the call, and is in the message
-    std::string reason;                      //!< is in the message, too
+    std::string what;                        //!< name of the call, part of the message
+    std::string reason;                      //!< another part of the message
     std::function<void(FabricHelper&)> call; //!< the call
 };
 
-/// Counts occurrences of a part in a text.
+/// Counts the occurrences of a part in a text.
 inline std::size_t
 CountOf(const std::string& part, const std::string& text)
 {
@@ -43,7 +43,7 @@ CountOf(const std::string& part, const std::string& text)
  * @ingroup evenkeel-tests
  * @brief Calls a function in a copy of this process.
  * @param call the function
- * @return what it wrote to its standard error, if it aborted; "it returned" if it did not
+ * @return its standard error if it aborted, otherwise "it returned"
  */
 inline std::string
 AbortMessageOf(const std::function<void()>& call)

@@ -27,7 +27,7 @@ namespace
 
 /**
  * @param packet a packet of a fabric
- * @param bytes the encoder, which has recorded the packets before it
+ * @param bytes the encoder, which has recorded all earlier packets
  * @return its bytes
  */
 std::vector<uint8_t>
@@ -51,8 +51,8 @@ Short(const std::vector<uint8_t>& bytes, std::size_t at)
 }
 
 /**
- * @brief Computes the invariant CRC bit by bit: over 8 bytes of ones for the local route header,
- * then over all bytes from IP on, with ones for the fields that routers may change.
+ * @brief Computes the invariant CRC bit by bit. It covers 8 bytes of ones for the local route
+ * header, then all bytes from IP on, with ones for the fields that routers may change.
  * @param bytes of a packet, including its CRC
  * @return the expected CRC
  */
@@ -153,7 +153,7 @@ class RoceBytesTestCase : public TestCase
     }
 };
 
-/// Tests a capture of two hosts with Wireshark's dissector, if that is installed.
+/// Tests a capture of two hosts with Wireshark's dissector, if installed.
 class CaptureTestCase : public TestCase
 {
   public:

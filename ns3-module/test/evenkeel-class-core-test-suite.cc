@@ -34,15 +34,15 @@ Made(FabricHelper& helper)
     return helper.CreateLeafSpine(1, 1, 4);
 }
 
-/// Hosts that set the upper 8 bits of the acknowledgement number as they like.
+/// Hosts that put arbitrary values into the upper 8 bits of the acknowledgement number.
 class StampingHosts : public PlainFabricHosts
 {
   public:
     /**
      * @param graph of the fabric
      * @param ackPriority true if acknowledgements are sent before data
-     * @param ofData those bits of data
-     * @param ofAcks those bits of acknowledgements
+     * @param ofData those bits in data
+     * @param ofAcks those bits in acknowledgements
      */
     StampingHosts(const FabricGraph& graph, bool ackPriority, uint32_t ofData, uint32_t ofAcks)
         : PlainFabricHosts(static_cast<uint32_t>(graph.hosts.size()), ackPriority, Transport()),
@@ -65,14 +65,14 @@ class StampingHosts : public PlainFabricHosts
     }
 
   private:
-    uint32_t m_ofData; //!< those bits of data
-    uint32_t m_ofAcks; //!< those bits of acknowledgements
+    uint32_t m_ofData; //!< those bits in data
+    uint32_t m_ofAcks; //!< those bits in acknowledgements
 };
 
-/// A core of a script.
+/// A script-defined core.
 struct OwnCore
 {
-    uint32_t classes{0}; //!< traffic classes that it describes
+    uint32_t classes{0}; //!< number of traffic classes that it describes
     uint32_t ofData{0};  //!< the class of data
     uint32_t ofAcks{0};  //!< the upper 8 bits in acknowledgements
     /// Changes the description.
@@ -99,7 +99,7 @@ struct OwnCore
     }
 
     /**
-     * @param helper makes fabrics of this core from now on
+     * @param helper makes fabrics with this core from now on
      */
     void SetIn(FabricHelper& helper) const
     {
@@ -109,7 +109,7 @@ struct OwnCore
     }
 };
 
-/// Tests cores of scripts that are refused.
+/// Tests script-defined cores that are rejected.
 class RefusedCoreTestCase : public TestCase
 {
   public:
@@ -121,7 +121,7 @@ class RefusedCoreTestCase : public TestCase
   private:
     /**
      * @param core a core
-     * @return a call that makes a fabric of it, and sends a message there
+     * @return a call that makes a fabric with it and sends a message
      */
     static std::function<void(FabricHelper&)> Sends(const OwnCore& core)
     {
@@ -133,7 +133,7 @@ class RefusedCoreTestCase : public TestCase
         };
     }
 
-    /// @return cores of scripts whose packets or descriptions cannot be
+    /// @return script-defined cores with invalid packets or descriptions
     static std::vector<Refused> WrongCores()
     {
         const auto described = [](uint32_t classes,
@@ -195,7 +195,7 @@ class RefusedCoreTestCase : public TestCase
     }
 };
 
-/// Tests cores of scripts: the class of data, and that of acknowledgements, which have none.
+/// Tests script-defined cores: the class of data, and acknowledgements, which have no class.
 class OwnCoreTestCase : public TestCase
 {
   public:
@@ -208,7 +208,7 @@ class OwnCoreTestCase : public TestCase
     /**
      * @brief Runs an incast.
      * @param core the core
-     * @return data packets that were dropped, of the first class and of the second
+     * @return dropped data packets of the first and of the second class
      */
     std::pair<uint64_t, uint64_t> DroppedWith(const OwnCore& core)
     {
@@ -244,7 +244,7 @@ class OwnCoreTestCase : public TestCase
                               "class 0 loses packets");
         const auto second = DroppedWith({2, 1, 255, small});
         NS_TEST_EXPECT_MSG_EQ((second.second > 0 && second.first == 0), true, "class 1 does");
-        // Acknowledgements count at their ingress link, and are in the queue of data.
+        // Acknowledgements count at their ingress link and share the queue of data.
         const auto none = DroppedWith({0, 0, 255, [](FabricDescription& it) {
                                            it.settings.pfc = true;
                                            it.settings.ackPriority = false;

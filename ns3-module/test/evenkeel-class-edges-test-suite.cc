@@ -22,7 +22,7 @@ using namespace ns3::tests;
 namespace
 {
 
-/// A scenario that exists.
+/// A file that exists and is a valid scenario path.
 constexpr const char* SCENARIO = "/dev/null";
 
 /**
@@ -35,7 +35,7 @@ Made(FabricHelper& helper)
     return helper.CreateLeafSpine(1, 1, 4);
 }
 
-/// Tests traffic classes that are refused.
+/// Tests invalid traffic classes.
 class RefusedClassTestCase : public TestCase
 {
   public:
@@ -45,7 +45,7 @@ class RefusedClassTestCase : public TestCase
     }
 
   private:
-    /// @return traffic classes that cannot be, and choices of one that there is not
+    /// @return invalid traffic classes, and references to classes that do not exist
     static std::vector<Refused> WrongClasses()
     {
         const auto made = Made;
@@ -165,7 +165,7 @@ class RefusedClassTestCase : public TestCase
     }
 };
 
-/// Tests names in scenarios: quotes and backslashes are a part of them.
+/// Tests names in scenarios that contain quotes and backslashes.
 class QuotedTestCase : public TestCase
 {
   public:
@@ -196,7 +196,7 @@ class QuotedTestCase : public TestCase
     }
 };
 
-/// Tests the state of pauses that a port reports.
+/// Tests the pause state that a port reports.
 class PauseStateTestCase : public TestCase
 {
   public:
@@ -207,9 +207,9 @@ class PauseStateTestCase : public TestCase
 
   private:
     /**
-     * @brief Applies orders to a port: of class 0, 1, 1, 0, and class 0 twice.
+     * @brief Applies PFC orders to a port: for class 0, 1, 1, 0, and class 0 twice.
      * @param classes number of traffic classes
-     * @return what the trace source Pause reported: P for a pause, R for a resume
+     * @return the reports of the trace source Pause: P for a pause, R for a resume
      */
     std::string ReportedWith(uint32_t classes)
     {
@@ -269,9 +269,9 @@ class PausedIpTestCase : public TestCase
 
   private:
     /**
-     * @brief Pauses the first class of a NIC, where IP and RDMA wait in two classes.
+     * @brief Pauses the first class of a NIC while IP and RDMA wait in two classes.
      * @param packets of each class of RDMA
-     * @return what started there
+     * @return the packets that started there
      */
     std::string SentWith(uint64_t packets)
     {

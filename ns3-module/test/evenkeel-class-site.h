@@ -4,7 +4,7 @@
 #ifndef EVENKEEL_CLASS_SITE_H
 #define EVENKEEL_CLASS_SITE_H
 
-// Of the suite of traffic classes: a switch with hosts, and what starts at its ports.
+// For the suites of traffic classes: a switch with hosts, and a record of the packets that start.
 
 #include "evenkeel-ip-site.h"
 
@@ -23,21 +23,21 @@ namespace tests
 constexpr uint64_t DATA = 4158;
 /// Payload of a full data packet.
 constexpr uint64_t PAYLOAD = 4096;
-/// Payload of UDP with which a frame is as long as a full data packet.
+/// UDP payload that makes a frame as long as a full data packet.
 constexpr uint32_t AS_LONG = DATA - UDP_HEADERS;
-/// The transmission time of a byte at 100 Gbps, in picoseconds.
+/// Transmission time of a byte at 100 Gbps, in picoseconds.
 constexpr uint64_t BYTE = 80;
-/// The delay of a link, in picoseconds.
+/// Propagation delay of a link, in picoseconds.
 constexpr uint64_t LINK = 500000;
-/// The time that a full data packet keeps a wire busy, its gap included.
+/// Time that a full data packet keeps a wire busy, with its gap.
 constexpr uint64_t BUSY = (DATA + 20) * BYTE;
 
-/// A switch with hosts, whose packets are recorded as they start on a wire.
+/// A switch with hosts that records packets as they start on a wire.
 struct ClassSite : public IpSite
 {
     /**
-     * @brief Records the packets without priority that start at a port: of RDMA the number of their
-     * class, of IP a letter in its place.
+     * @brief Records the packets without priority that start at a port: the class number of an RDMA
+     * packet, or a letter for an IP packet.
      * @param port the port
      */
     void Record(Ptr<FabricPort> port)
@@ -90,7 +90,7 @@ struct ClassSite : public IpSite
     }
 
     /**
-     * @brief Sends datagrams that are as long as data packets, all at once.
+     * @brief Sends datagrams as long as data packets, all at the same time.
      * @param dscp their DSCP
      * @param packets their number
      */
@@ -109,15 +109,15 @@ struct ClassSite : public IpSite
         });
     }
 
-    std::string m_sent; //!< what started, in order
+    std::string m_sent; //!< packets that started, in order
 };
 
 /**
- * @param text what started at a port
+ * @param text packets that started at a port
  * @param from the first packet
  * @param count number of packets
  * @param what a packet
- * @return how many of them are such packets
+ * @return the number of such packets among them
  */
 inline uint64_t
 CountIn(const std::string& text, std::size_t from, std::size_t count, char what)

@@ -23,7 +23,7 @@ using namespace ns3::tests;
 namespace
 {
 
-/// Tests that a strict class waits for at most one packet of another, in a queue that is long.
+/// Tests that a strict class waits for at most one packet of another class with a long queue.
 class StrictTestCase : public TestCase
 {
   public:
@@ -42,7 +42,7 @@ class StrictTestCase : public TestCase
             site.m_helper.AddClass("urgent",
                                    isStrict ? FabricHelper::STRICT : FabricHelper::WEIGHTED);
             site.Make(1, 1, 4);
-            // In the second round its packet is of bulk, and behind all that wait.
+            // In the second round its packet belongs to bulk, and waits behind all others.
             site.Post("bulk", 1, 0, 200);
             site.Post("bulk", 2, 0, 200);
             site.Post(isStrict ? "urgent" : "bulk", 3, 0, 1, MicroSeconds(40));
@@ -69,7 +69,7 @@ class WeightTestCase : public TestCase
   private:
     void DoRun() override
     {
-        // From two hosts, so that the classes meet at the switch; then from one.
+        // First from two hosts, so that the classes meet at the switch; then from one.
         for (const uint32_t other : {2, 1})
         {
             ClassSite site;
@@ -90,7 +90,7 @@ class WeightTestCase : public TestCase
     }
 };
 
-/// Tests that PFC pauses a class and no other, and protects only those that have it.
+/// Tests that PFC pauses one class only, and protects only classes that enable it.
 class ClassPauseTestCase : public TestCase
 {
   public:
@@ -107,7 +107,8 @@ class ClassPauseTestCase : public TestCase
         ++(paused ? m_pauses : m_resumes);
     }
 
-    /// Runs an incast of a protected class beside a message of another one, whose queue is idle.
+    /// Runs an incast of a protected class next to a message of another class, whose queue is
+    /// empty.
     void RunBeside()
     {
         ClassSite site;
@@ -171,8 +172,8 @@ class ClassPauseTestCase : public TestCase
         RunUnprotected();
     }
 
-    uint64_t m_pauses{0};  //!< pauses that the sink saw
-    uint64_t m_resumes{0}; //!< resumes that the sink saw
+    uint64_t m_pauses{0};  //!< pauses seen by the trace sink
+    uint64_t m_resumes{0}; //!< resumes seen by the trace sink
 };
 
 /// Tests code points and frames in the bytes of captures.
@@ -198,8 +199,8 @@ class CodePointTestCase : public TestCase
     }
 
     /**
-     * @param hasClasses whether the fabric has classes
-     * @return the code points of what passes a NIC: data first
+     * @param hasClasses true if the fabric has classes
+     * @return the code points of the packets that pass a NIC, data first
      */
     static std::set<uint32_t> CodePoints(bool hasClasses)
     {
@@ -252,7 +253,7 @@ class CodePointTestCase : public TestCase
     }
 };
 
-/// Tests the class of IP packets, and their turns with RDMA at a NIC.
+/// Tests the class of IP packets, and how they alternate with RDMA at a NIC.
 class IpClassTestCase : public TestCase
 {
   public:
@@ -263,10 +264,10 @@ class IpClassTestCase : public TestCase
 
   private:
     /**
-     * @brief Sends datagrams from host 1, beside a message of the first class.
+     * @brief Sends datagrams from host 1, alongside a message of the first class.
      * @param dscp of the datagrams
      * @param packets of the message
-     * @return what started at host 1
+     * @return the packets that started at host 1
      */
     static std::string SentWith(uint8_t dscp, uint64_t packets)
     {
@@ -295,14 +296,14 @@ class IpClassTestCase : public TestCase
         }
         NS_TEST_EXPECT_MSG_EQ(SentWith(8, 0), std::string(12, 'b'), "DSCP 8");
         NS_TEST_EXPECT_MSG_EQ(SentWith(16, 0), std::string(12, 'c'), "DSCP 16");
-        // In one class IP and RDMA take turns, as without classes.
+        // In the same class, IP and RDMA alternate, as they do without classes.
         const std::string same = SentWith(0, 100);
         NS_TEST_EXPECT_MSG_NE(same.find("00a0a0a0a0a0a0a0a0a0a0a0a00"), std::string::npos, same);
-        // In another one IP has its weight.
+        // In a different class, IP has the weight of that class.
         const std::string other = SentWith(8, 100);
         NS_TEST_EXPECT_MSG_NE(other.find("b000b000b000b000b000b"), std::string::npos, other);
         NS_TEST_EXPECT_MSG_EQ(CountIn(other, 0, other.size(), 'b'), 12, other);
-        // In a strict one it goes first.
+        // In a strict class, IP goes first.
         const std::string first = SentWith(16, 100);
         NS_TEST_EXPECT_MSG_NE(first.find("0" + std::string(12, 'c') + "0"),
                               std::string::npos,
@@ -343,16 +344,16 @@ class ChoiceTestCase : public TestCase
             connection->Send(PAYLOAD);
         });
         Simulator::Schedule(MicroSeconds(20), [=] {
-            // The first class is also that of queue pairs that choose none, whatever that of the
-            // workload is.
+            // Queue pairs that choose no class belong to the first one, regardless of the
+            // workload's.
             RdmaNicHelper::ConnectQps(a, b).first->PostWrite(PAYLOAD);
         });
         Simulator::Schedule(MicroSeconds(30), [=] {
-            // A request of one packet, and its answer.
+            // A request of one packet, and its response.
             RdmaNicHelper::ConnectQps(a, b, "two").first->PostRead(PAYLOAD);
         });
         Simulator::Schedule(MicroSeconds(40), [=] {
-            // A stream of the workload has its class, and the default is one.
+            // Streams of the workload have its class, and the default stream is one of them.
             a->PostMessage(b, PAYLOAD);
         });
         std::string refused;

@@ -28,10 +28,10 @@ namespace
 {
 
 /**
- * @brief Configures a helper for an all-to-all after which the simulation stops.
+ * @brief Configures a helper for an all-to-all, and stops the simulation when it is done.
  * @param helper the helper
  * @param policy name of the load-balancing policy
- * @param bytes of each rank
+ * @param bytes per rank
  */
 void
 SetUpAllToAll(FabricHelper& helper, const std::string& policy, uint64_t bytes)
@@ -93,7 +93,7 @@ class CoreIdlePathTestCase : public TestCase
     }
 };
 
-/// Tests under every policy that each packet that is sent is received or dropped.
+/// Tests that every packet is received or dropped, under every policy.
 class CorePoliciesTestCase : public TestCase
 {
   public:
@@ -195,7 +195,7 @@ class CoreFailureTestCase : public TestCase
 
   private:
     /**
-     * @param fails whether the link goes down
+     * @param fails true to take the link down
      * @return when the last message completed, in picoseconds
      */
     uint64_t Run(bool fails)
@@ -214,7 +214,7 @@ class CoreFailureTestCase : public TestCase
         NS_TEST_EXPECT_MSG_EQ(fabric->GetVerdict(), Fabric::COMPLETED, "fails " << fails);
         const uint64_t dropped = fabric->GetCounters().dataDropped;
         NS_TEST_EXPECT_MSG_EQ((dropped > 0), fails, "losses");
-        // Link 4 is the first after those of hosts: no packet is sent up it after the detection.
+        // Link 4 is the first after those of hosts. After the detection no packet is sent up it.
         if (fails)
         {
             NS_TEST_EXPECT_MSG_LT(fabric->GetPort(8).GetCarriedBytes(),
@@ -232,7 +232,7 @@ class CoreFailureTestCase : public TestCase
     }
 };
 
-/// Tests that ranks are the hosts of a container in their order, and that other hosts send nothing.
+/// Tests that ranks are the hosts of a container in order, and that other hosts send nothing.
 class CoreRanksTestCase : public TestCase
 {
   public:
@@ -270,7 +270,7 @@ class CoreRanksTestCase : public TestCase
     }
 };
 
-/// Tests a fat-tree, which is built from evenkeel's description of its graph.
+/// Tests a fat-tree built from evenkeel's description of its graph.
 class CoreTopologiesTestCase : public TestCase
 {
   public:
@@ -297,7 +297,7 @@ class CoreTopologiesTestCase : public TestCase
     }
 };
 
-/// Tests that random draws depend on the seed and the run number of ns-3, and are reproducible.
+/// Tests that random draws are reproducible and depend on ns-3's seed and run number.
 class CoreSeedTestCase : public TestCase
 {
   public:
@@ -333,7 +333,7 @@ class CoreSeedTestCase : public TestCase
     }
 };
 
-/// Tests that packets that are marked in an incast cause CNPs, and that trace sources report both.
+/// Tests that marked packets in an incast cause CNPs, and that trace sources report both.
 class CoreCnpTestCase : public TestCase
 {
   public:
@@ -404,7 +404,7 @@ class CoreCnpTestCase : public TestCase
     }
 
     uint64_t m_cnps{0};  //!< CNPs that arrived
-    uint64_t m_marks{0}; //!< packets that were marked
+    uint64_t m_marks{0}; //!< marked packets
 };
 
 /// The suite.

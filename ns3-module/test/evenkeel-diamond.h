@@ -23,15 +23,15 @@ namespace tests
 /**
  * @ingroup evenkeel-tests
  *
- * @brief Two hosts, two edge switches, and two switches between these, of which the first has links
- * of twice the rate.
+ * @brief Two hosts, two edge switches, and two switches between these. The links of the first
+ * middle switch have twice the rate.
  */
 class Diamond
 {
   public:
     /**
      * @param routing installs the routing of all nodes
-     * @param slow rate of the links of the second way
+     * @param slow rate of the links on the second path
      */
     explicit Diamond(const Ipv4RoutingHelper& routing, const std::string& slow = "5Gbps")
         : m_nodes(6)
@@ -81,10 +81,10 @@ class Diamond
             m_nodes.Get(2)->GetObject<Ipv4>()->GetRoutingProtocol());
     }
 
-    NodeContainer m_nodes;                  //!< hosts 0 and 1, edges 2 and 3, ways 4 and 5
+    NodeContainer m_nodes;                  //!< hosts 0, 1; edges 2, 3; middle switches 4, 5
     Ipv4Address m_to;                       //!< address of the second host
-    Ipv4Address m_fast;                     //!< next hop of the first edge on the first way
-    Ipv4Address m_slow;                     //!< next hop of the first edge on the second way
+    Ipv4Address m_fast;                     //!< next hop of the first edge on the fast path
+    Ipv4Address m_slow;                     //!< next hop of the first edge on the slow path
     std::map<uint32_t, uint32_t> m_choices; //!< packets by interface of the first edge
 
   private:
@@ -115,9 +115,9 @@ class Diamond
     Ipv4AddressHelper m_networks; //!< addresses
 };
 
-/// The interface of the first edge on the fast way.
+/// Interface of the first edge on the fast path.
 constexpr uint32_t FAST = 2;
-/// The interface of the first edge on the slow way.
+/// Interface of the first edge on the slow path.
 constexpr uint32_t SLOW = 3;
 
 } // namespace tests

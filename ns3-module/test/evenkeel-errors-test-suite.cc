@@ -31,7 +31,7 @@ namespace
 
 /**
  * @ingroup evenkeel-tests
- * @brief Tests that calls which come too late are refused, by the name of the call.
+ * @brief Tests that calls that come too late abort with the name of the call.
  */
 class TooLateTestCase : public TestCase
 {
@@ -142,7 +142,7 @@ class RefusedTestCase : public TestCase
     }
 
   private:
-    /// @return calls that are wrong at any time
+    /// @return calls that are invalid at any time
     static std::vector<Refused> Wrong()
     {
         const auto made = [](FabricHelper& it) { return it.CreateLeafSpine(2, 2, 2); };
@@ -191,7 +191,7 @@ class RefusedTestCase : public TestCase
         };
     }
 
-    /// @return messages and connections that cannot be
+    /// @return invalid messages and connections
     static std::vector<Refused> WrongMessages()
     {
         const auto made = [](FabricHelper& it) { return it.CreateLeafSpine(2, 2, 2); };
@@ -239,7 +239,7 @@ class RefusedTestCase : public TestCase
         };
     }
 
-    /// @return attributes that are set when the fabric is made
+    /// @return attributes that are set after the fabric was made
     static std::vector<Refused> Attributes()
     {
         const auto made = [](FabricHelper& it) { return it.CreateLeafSpine(2, 2, 2); };
@@ -289,7 +289,7 @@ class RefusedTestCase : public TestCase
 
     /**
      * @brief Sets attributes at a time of a run.
-     * @param path which
+     * @param path of the attributes
      * @param value their value
      */
     static void DuringRun(const std::string& path, const std::string& value)
@@ -321,7 +321,7 @@ class RefusedTestCase : public TestCase
         NS_TEST_EXPECT_MSG_NE(said.find("/nowhere/some.toml"), std::string::npos, said);
     }
 
-    /// Sets an attribute to the value that it has, which is no change.
+    /// Sets an attribute to its current value, which is no change.
     void TestSame()
     {
         FabricHelper helper(FabricHelper::UNCHANGED);
@@ -333,7 +333,7 @@ class RefusedTestCase : public TestCase
         Simulator::Destroy();
     }
 
-    /// A scenario that exists.
+    /// A file that exists and is a valid scenario path.
     static constexpr const char* SCENARIO = "/dev/null";
 };
 

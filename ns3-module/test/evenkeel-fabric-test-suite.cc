@@ -57,7 +57,7 @@ class IdlePathTestCase : public TestCase
     }
 };
 
-/// Tests the mode of the HPCC family, which rounds transmission times down to whole nanoseconds.
+/// Tests the rounding of the HPCC family, which truncates transmission times to nanoseconds.
 class TruncationTestCase : public TestCase
 {
   public:
@@ -69,9 +69,9 @@ class TruncationTestCase : public TestCase
   private:
     void DoRun() override
     {
-        // 1,000 packets of 83 ns, 83 ns for the second hop, propagation in both directions, 4 ns
-        // per hop for the acknowledgement: 87,091 ns over two links of 1 us, as the simulators of
-        // that family print it.
+        // 1,000 packets of 83 ns, 83 ns for the second hop, propagation in both directions, and 4
+        // ns per hop for the acknowledgement: 87,091 ns over two links of 1 us. The simulators of
+        // that family print the same.
         FabricHelper helper(FabricHelper::UNCHANGED);
         helper.SetChannelAttribute("DataRate", StringValue("100Gbps"));
         helper.SetChannelAttribute("Delay", TimeValue(MicroSeconds(1)));
@@ -91,7 +91,7 @@ class TruncationTestCase : public TestCase
     }
 };
 
-/// Tests that trace sinks, which make each start an event of its own, do not change the results.
+/// Tests that trace sinks, which make each start a separate event, do not change the results.
 class PunctualTestCase : public TestCase
 {
   public:
@@ -105,7 +105,7 @@ class PunctualTestCase : public TestCase
     void Sent(const FabricPacket& packet, Time when)
     {
         ++m_sent;
-        // The sink is called in the tick of the start, at any resolution.
+        // The sink is called in the tick of the start, at any time resolution.
         NS_TEST_EXPECT_MSG_EQ(when.GetTimeStep(), Simulator::Now().GetTimeStep(), "the time");
     }
 
@@ -145,7 +145,7 @@ class PunctualTestCase : public TestCase
         }
     }
 
-    uint64_t m_sent{0}; //!< starts that the sink saw
+    uint64_t m_sent{0}; //!< starts seen by the trace sink
 };
 
 /// Tests the sizes of shared and separate buffers, and the conservation of packets.
@@ -160,8 +160,8 @@ class BufferTestCase : public TestCase
   private:
     void DoRun() override
     {
-        // Three senders send 20 packets each to one receiver: in the time of 20 packets, 60 arrive
-        // and 20 leave, of which the first passes through without being stored.
+        // Three senders send 20 packets each to one receiver. In the time of 20 packets, 60 arrive
+        // and 20 leave; the first passes through without being stored.
         for (const bool shared : {false, true})
         {
             Plan plan;
@@ -176,8 +176,8 @@ class BufferTestCase : public TestCase
             }
             plain.Run();
             const auto& counters = plain.fabric->GetCounters();
-            // Of every three packets that arrive, one leaves: 10 are stored, then two of three are
-            // dropped.
+            // One of every three arriving packets leaves. 10 packets are stored, then two of three
+            // are dropped.
             NS_TEST_EXPECT_MSG_EQ(counters.dataDropped, 60 - 20 - 10, "shared " << shared);
             const uint64_t received = plain.fabric->GetCore().GetCounters().dataReceived;
             NS_TEST_EXPECT_MSG_EQ(received + counters.dataDropped, 60, "conservation");
@@ -209,7 +209,7 @@ class BufferTestCase : public TestCase
     }
 };
 
-/// Tests the number of packets that a step marks, at enqueue and at dequeue.
+/// Tests the number of packets that a step threshold marks, at enqueue and at dequeue.
 class EcnTestCase : public TestCase
 {
   public:
@@ -244,13 +244,13 @@ class EcnTestCase : public TestCase
 
     void DoRun() override
     {
-        // Pairs of packets arrive at once, and one packet leaves just before the next pair. The
-        // n-th pair, from the second on, finds n - 2 queued packets, and its second packet finds
-        // one more. Above 5: the first packets of pairs 8 to 20, the second of pairs 7 to 20.
+        // Pairs of packets arrive at the same time, and one packet leaves just before the next
+        // pair. From the second pair on, the first packet of pair n finds n - 2 queued packets, and
+        // the second one more. Above 5 are the first packets of pairs 8 to 20 and the second
+        // packets of pairs 7 to 20.
         NS_TEST_EXPECT_MSG_EQ(CountMarked(false), 13 + 14, "at enqueue");
-        // At dequeue, the packets behind it count: n - 2 before the n-th pair arrives, and after
-        // the last pair, with 20 queued packets, 19 down to 0. Above 5: pairs 8 to 20, then 19 to
-        // 6.
+        // At dequeue, the packets behind a packet count: n - 2 before pair n arrives, and after the
+        // last pair, with 20 queued packets, 19 down to 0. Above 5 are pairs 8 to 20, then 19 to 6.
         NS_TEST_EXPECT_MSG_EQ(CountMarked(true), 13 + 14, "at dequeue");
     }
 };
@@ -318,7 +318,7 @@ class PfcTestCase : public TestCase
         plan.settings.bufferBytes = 400000;
         plan.settings.pfcResumeOffset = 3072;
         plan.configure = [](PlainFabricCore& core) {
-            // Twice the delay at 400 Gbps, three packets, the frame and gaps.
+            // Twice the delay at 400 Gbps, three packets, the pause frame and gaps.
             core.SetPfc(FabricIngress{4096, 2 * 25000 + 3 * DATA + 64 + 40, 1, 8}, 100000);
         };
         PlainFabric plain(plan);
@@ -342,8 +342,8 @@ class PfcTestCase : public TestCase
         NS_TEST_EXPECT_MSG_LT(times[0], FABRIC_NEVER, "the first message completes");
     }
 
-    uint64_t m_pauses{0};  //!< pauses that the sink saw
-    uint64_t m_resumes{0}; //!< resumes that the sink saw
+    uint64_t m_pauses{0};  //!< pauses seen by the trace sink
+    uint64_t m_resumes{0}; //!< resumes seen by the trace sink
 };
 
 /// Tests an outage, a degraded link and a lossy link.
@@ -356,7 +356,7 @@ class FaultTestCase : public TestCase
     }
 
   private:
-    /// Keeps the sequence number of a packet that is dropped.
+    /// Records the sequence number of a dropped packet.
     void Dropped(const FabricPacket& packet, Time when)
     {
         m_dropped.push_back(packet.psn);
@@ -364,7 +364,7 @@ class FaultTestCase : public TestCase
 
     void DoRun() override
     {
-        // Packet n is on the wire from n x 83.56 ns on for 83.16 + 500 ns.
+        // Packet n is on the wire from n x 83.56 ns, for 83.16 + 500 ns.
         Plan plan;
         plan.configure = [](PlainFabricCore& core) {
             FabricFault fault;
@@ -380,8 +380,8 @@ class FaultTestCase : public TestCase
                                           MakeCallback(&FaultTestCase::Dropped, this));
             down.Run();
         }
-        // The fifth ends at 5 x 83.56 + 583.16 = 1,000.96 ns, the eleventh starts at 919.16, the
-        // twelfth at 1,002.72.
+        // The fifth ends at 5 x 83.56 + 583.16 = 1,000.96 ns. The eleventh starts at 919.16 ns, the
+        // twelfth at 1,002.72 ns.
         NS_TEST_EXPECT_MSG_EQ((m_dropped == std::vector<uint32_t>{5, 6, 7, 8, 9, 10, 11}),
                               true,
                               "seven packets are on the wire");
@@ -399,8 +399,8 @@ class FaultTestCase : public TestCase
             degraded.Post(0, 1, 10 * 4096);
             times = degraded.Run();
         }
-        // Three packets start before 200 ns (0, 83.56, 167.12), and the wire is busy with the third
-        // for its gap at the old rate; the other seven take ten times as long.
+        // Three packets start before 200 ns (at 0, 83.56 and 167.12 ns). The wire is busy with the
+        // third for its gap at the old rate; the other seven take ten times as long.
         const uint64_t third = 3 * 4178 * 20;
         const uint64_t last = third + 6 * 4178 * 200 + 4158 * 200;
         const uint64_t there = last + 500000 + 4158 * 20 + 500000;
@@ -423,7 +423,7 @@ class FaultTestCase : public TestCase
         NS_TEST_EXPECT_MSG_LT(lost, 575, "5,000 / 10, plus 3.5 standard deviations");
     }
 
-    std::vector<uint32_t> m_dropped; //!< PSNs
+    std::vector<uint32_t> m_dropped; //!< PSNs of dropped packets
 };
 
 /// The suite.

@@ -24,28 +24,28 @@ namespace ns3
 namespace tests
 {
 
-/// A failure of a test; times in nanoseconds.
+/// A failure in a test; times in nanoseconds.
 struct Fault
 {
     std::string kind;        //!< down, switch, degrade or loss
     uint32_t part;           //!< number of the link, or of the switch
     int64_t from;            //!< when it begins
     int64_t until;           //!< when it ends; -1 for never
-    uint32_t numerator{1};   //!< of the fraction
-    uint32_t denominator{1}; //!< of the fraction
+    uint32_t numerator{1};   //!< numerator of the fraction
+    uint32_t denominator{1}; //!< denominator of the fraction
 };
 
-/// When a script makes the calls for a failure.
+/// The time at which a script makes the calls for a failure.
 enum When
 {
     DECLARED,  //!< before the fabric is made
     FINISHED,  //!< after it was made, before the run
     BEGINNING, //!< when each failure begins
     SOONER,    //!< during the run, before each failure begins
-    RESTORED   //!< when each failure begins, and when it ends
+    RESTORED   //!< when each failure begins and when it ends
 };
 
-/// What a case varies.
+/// The variant of a case.
 struct Variant
 {
     std::string policy; //!< of switches and NICs
@@ -70,7 +70,7 @@ class FailureSite
 {
   public:
     /**
-     * @param variant what it varies
+     * @param variant the variant of the case
      */
     explicit FailureSite(const Variant& variant)
         : m_helper(FabricHelper::UNCHANGED),
@@ -155,7 +155,7 @@ class FailureSite
     /**
      * @brief Schedules the calls for a failure.
      * @param fault the failure
-     * @param when when they are made
+     * @param when the time of the calls
      */
     void Schedule(const Fault& fault, When when)
     {
@@ -181,9 +181,9 @@ class FailureSite
     }
 
     /**
-     * @brief Sends a message from every host to every other, and runs.
+     * @brief Sends a message from every host to every other host, and runs.
      * @param faults failures
-     * @param when when their calls are made
+     * @param when the time of their calls
      * @return the results
      */
     Outcome Run(const std::vector<Fault>& faults, When when)
@@ -209,13 +209,13 @@ class FailureSite
     }
 
     FabricHelper m_helper;    //!< makes the fabric
-    FailureHelper m_failures; //!< lets links fail
+    FailureHelper m_failures; //!< makes links fail
     Ptr<Fabric> m_fabric;     //!< the fabric
 
   private:
     /**
      * @param faults failures
-     * @param when when their calls are made
+     * @param when the time of their calls
      */
     void ScheduleAll(const std::vector<Fault>& faults, When when)
     {

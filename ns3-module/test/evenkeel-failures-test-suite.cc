@@ -29,7 +29,7 @@ namespace
 
 /**
  * @ingroup evenkeel-tests
- * @brief Compares failures whose calls are made during a run with the same ones declared before.
+ * @brief Tests that failures added during a run equal the same failures declared before it.
  */
 class SameTestCase : public TestCase
 {
@@ -42,9 +42,9 @@ class SameTestCase : public TestCase
   private:
     /**
      * @brief Compares the runs of a variant.
-     * @param variant what it varies
+     * @param variant the variant of the case
      * @param faults failures
-     * @param what their name
+     * @param what name of the failures
      * @return the results
      */
     Outcome Compare(const Variant& variant, const std::vector<Fault>& faults, const char* what)
@@ -87,7 +87,7 @@ class SameTestCase : public TestCase
         CompareSeveral();
     }
 
-    /// Failures of one link that overlap, which one call ends where it can.
+    /// Tests overlapping failures of one link, which one call ends.
     void CompareSeveral()
     {
         const std::vector<Fault> overlapping{{"down", 6, 5000, 9000},
@@ -120,7 +120,7 @@ class SameTestCase : public TestCase
 
 /**
  * @ingroup evenkeel-tests
- * @brief Tests failures whose calls a trace sink of the fabric makes, and a link that flaps.
+ * @brief Tests failures added by a trace sink of the fabric, and a link that flaps.
  */
 class SinkTestCase : public TestCase
 {
@@ -167,11 +167,11 @@ class SinkTestCase : public TestCase
     }
 };
 
-/// A call that must end the program.
+/// A call that must abort.
 struct Refused
 {
-    std::string what;                       //!< names the call
-    std::string reason;                     //!< is in the message, too
+    std::string what;                       //!< name of the call
+    std::string reason;                     //!< part of the message
     std::function<void(FailureSite&)> call; //!< the call
 };
 
@@ -232,7 +232,7 @@ class RefusedTestCase : public TestCase
 
     /**
      * @param wrong a call
-     * @param run makes it
+     * @param run makes the call
      */
     void Expect(const Refused& wrong, const std::function<void()>& run)
     {

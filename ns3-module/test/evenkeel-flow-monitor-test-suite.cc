@@ -37,14 +37,14 @@ class FlowMonitorTestCase : public TestCase
         PlainFabric plain(plan);
         Ptr<FlowMonitor> monitor = helper.Install(plain.fabric);
         plain.Post(0, 1, 20 * 4096);
-        // The monitor schedules checks for losses without end.
+        // The monitor never stops scheduling checks for losses.
         Simulator::Stop(MilliSeconds(1));
         plain.Run();
         const auto& stats = monitor->GetFlowStats();
         NS_TEST_ASSERT_MSG_EQ(stats.size(), 1, "one flow");
         const FlowMonitor::FlowStats& flow = stats.begin()->second;
         NS_TEST_EXPECT_MSG_EQ(flow.txPackets, 20, "sent");
-        // The packets on the wire at the fault start before it and end after it.
+        // Packets on the wire when the fault begins start before it and end after it.
         const uint32_t lost = static_cast<uint32_t>(plain.fabric->GetCounters().dataDropped);
         NS_TEST_EXPECT_MSG_EQ(lost, 7, "lost");
         NS_TEST_EXPECT_MSG_EQ(flow.packetsDropped.at(0), lost, "losses that the monitor reports");

@@ -35,12 +35,13 @@ class HpccOneFlowTestCase : public TestCase
     void DoRun() override;
 
     /**
-     * @brief Runs an experiment, and checks its files.
+     * @brief Runs an experiment and checks its files.
      * @param config path of its configuration
      */
     void CheckFiles(const std::string& config);
     /**
-     * @brief Destroys an experiment during its simulation, which must continue.
+     * @brief Destroys an experiment during its simulation, and checks that the simulation
+     * continues.
      * @param config path of its configuration
      */
     void CheckEarlyEnd(const std::string& config);
@@ -113,7 +114,7 @@ HpccOneFlowTestCase::CheckFiles(const std::string& config)
 {
     const std::string folder = config.substr(0, config.rfind('/'));
 
-    // Other suites of the test runner have set the time resolution.
+    // Other suites in the test runner have already set the time resolution.
     FabricHelper helper(FabricHelper::UNCHANGED);
     HpccExperiment experiment(config, "", FabricRounding::TRUNCATE_NS);
     NS_TEST_ASSERT_MSG_EQ(experiment.GetPolicy(), "spray", "LB_POLICY is a key");
@@ -124,7 +125,8 @@ HpccOneFlowTestCase::CheckFiles(const std::string& config)
     Simulator::Destroy();
 
     NS_TEST_ASSERT_MSG_EQ(fabric->GetVerdict(), Fabric::COMPLETED, "verdict");
-    // 1,000 packets of 83 ns, one more hop, four propagations, 4 ns a hop for the acknowledgement.
+    // 1,000 packets of 83 ns, one more hop, four propagations, 4 ns per hop for the
+    // acknowledgement.
     NS_TEST_ASSERT_MSG_EQ(ReadFile("fct.txt"),
                           "0b000001 0b000101 10000 100 1000000 2000000000 87091 88000\n",
                           "the columns of fct.txt");
@@ -156,7 +158,7 @@ HpccOneFlowTestCase::CheckEarlyEnd(const std::string& config)
 
 /**
  * @ingroup evenkeel-tests
- * @brief Experiments of the HPCC family.
+ * @brief The suite for experiments of the HPCC family.
  */
 class EvenkeelHpccTestSuite : public TestSuite
 {

@@ -21,10 +21,10 @@ using namespace ns3::tests;
 namespace
 {
 
-/// When scripts call something during a run.
+/// Time of calls that scripts make during a run.
 const Time AT = MicroSeconds(1);
 
-/// Tests that IP does not hide events of queue pairs.
+/// Tests that IP traffic does not hide events of queue pairs.
 class VerbsTestCase : public TestCase
 {
   public:
@@ -48,9 +48,9 @@ class VerbsTestCase : public TestCase
     }
 
     /**
-     * @param what happens
+     * @param what name of the case
      * @param flushed completions with an error
-     * @param end ends a queue pair with a WRITE
+     * @param end ends a queue pair that has a WRITE
      */
     void Check(const std::string& what, uint32_t flushed, const End& end)
     {
@@ -88,12 +88,13 @@ class VerbsTestCase : public TestCase
             Send(site);
             qp->Destroy();
         });
-        // The sinks are called in the wake-up that handles destroyed queue pairs.
+        // The sinks are called in the wake-up that releases destroyed queue pairs.
         for (const std::string source : {"MacTxDrop", "Enqueue"})
         {
             Check("destroyed by a sink of " + source, 1, [&](IpSite& site, Ptr<RdmaQp> qp) {
                 const Ptr<RdmaNic> nic = site.m_fabric->GetNic(0);
-                // A reference in a sink of its own NIC would keep both.
+                // A raw pointer, because a reference in a sink of its own NIC would keep both
+                // alive.
                 RdmaQp* own = PeekPointer(qp);
                 if (source == "Enqueue")
                 {
@@ -142,7 +143,7 @@ class BareTestCase : public TestCase
     }
 };
 
-/// Tests the counts of packets that have not been queued, and of queues.
+/// Tests the counts of packets that are not yet enqueued, and of queues.
 class QueueTestCase : public TestCase
 {
   public:
@@ -159,7 +160,7 @@ class QueueTestCase : public TestCase
         TestHeadroom();
     }
 
-    /// A run that stops in the event in which a packet is sent.
+    /// Tests a run that stops in the event in which a packet is sent.
     void TestStop()
     {
         IpSite site;
@@ -177,7 +178,7 @@ class QueueTestCase : public TestCase
         NS_TEST_EXPECT_MSG_EQ(site.m_fabric->CountIpInFlight(), 0, "none is left");
     }
 
-    /// A limit of 2^32 - 1 B, which holds 65,537 of the longest frames.
+    /// Tests a limit of 2^32 - 1 B, which holds 65,537 frames of maximum length.
     void TestLongest()
     {
         IpSite site;
@@ -197,7 +198,7 @@ class QueueTestCase : public TestCase
         NS_TEST_EXPECT_MSG_EQ(nic->GetWaitingBytes(), 65536U * 65535, "but for the first");
     }
 
-    /// The longest frame that priority flow control never drops, by the default headroom.
+    /// Tests the longest frame that PFC never drops with the default headroom.
     void TestHeadroom()
     {
         for (const bool pfc : {false, true})
@@ -215,9 +216,9 @@ class QueueTestCase : public TestCase
     }
 
     /**
-     * @brief Sends UDP from three hosts to a fourth, with priority flow control and little memory.
+     * @brief Sends UDP from three hosts to a fourth, with PFC and little memory.
      * @param mtu of each host
-     * @return IP packets that were dropped
+     * @return dropped IP packets
      */
     static uint64_t CountDropped(uint32_t mtu)
     {
@@ -235,7 +236,7 @@ class QueueTestCase : public TestCase
     }
 };
 
-/// Tests which addresses a fabric knows, and when.
+/// Tests which addresses a fabric knows, and from when.
 class AddressesTestCase : public TestCase
 {
   public:
@@ -251,7 +252,7 @@ class AddressesTestCase : public TestCase
         TestPlanes();
     }
 
-    /// An address that is assigned after a packet to another at the same time.
+    /// Tests an address that is assigned after a packet to another address, at the same time.
     void TestSameTime()
     {
         IpSite site;
@@ -280,7 +281,7 @@ class AddressesTestCase : public TestCase
         NS_TEST_EXPECT_MSG_EQ(site.m_fabric->GetIpCounters().delivered, 2, "both arrive");
     }
 
-    /// The ports of a host in two planes, in a subnet for each.
+    /// Tests the ports of a host in two planes, each with its own subnet.
     void TestPlanes()
     {
         IpSite site;
@@ -315,7 +316,7 @@ class AddressesTestCase : public TestCase
     }
 };
 
-/// Tests runs that last longer than the time limit of messages, ten seconds.
+/// Tests runs that last longer than the messages' time limit of ten seconds.
 class LimitTestCase : public TestCase
 {
   public:
@@ -348,7 +349,7 @@ class LimitTestCase : public TestCase
         TestLateSink();
     }
 
-    /// A trace sink that sends a packet when another starts, which a wake-up decides late.
+    /// Tests a trace sink that sends a packet when another starts, which a wake-up decides late.
     void TestLateSink()
     {
         IpSite site;

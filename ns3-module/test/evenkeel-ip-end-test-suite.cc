@@ -24,7 +24,7 @@ using namespace ns3::tests;
 namespace
 {
 
-/// Tests that ports that start each packet by an event of its own have the same results.
+/// Tests that ports that start each packet in a separate event have the same results.
 class PunctualTestCase : public TestCase
 {
   public:
@@ -35,8 +35,8 @@ class PunctualTestCase : public TestCase
 
   private:
     /**
-     * @param punctual whether each start is an event
-     * @param pfc whether there is priority flow control
+     * @param punctual true if each start is an event
+     * @param pfc true for priority flow control
      * @param planes ports of each host
      * @return times, counters and bytes of links
      */
@@ -161,7 +161,7 @@ class TracesTestCase : public TestCase
     std::map<std::string, std::vector<Ptr<Packet>>> m_seen; //!< packets, by trace source and host
 };
 
-/// Tests what a NIC does not take, and how long a run lasts.
+/// Tests packets that a NIC does not accept, and the duration of a run.
 class EndsTestCase : public TestCase
 {
   public:
@@ -204,7 +204,7 @@ class EndsTestCase : public TestCase
         TestEnds();
     }
 
-    /// A trace sink that sends another packet.
+    /// Tests a trace sink that sends another packet.
     void TestSink()
     {
         IpSite site;
@@ -230,7 +230,7 @@ class EndsTestCase : public TestCase
         NS_TEST_EXPECT_MSG_EQ(site.m_fabric->GetIpCounters().delivered, 11, "all of them");
     }
 
-    /// An address that is assigned during the run.
+    /// Tests an address that is assigned during the run.
     void TestAddresses()
     {
         IpSite site;
@@ -249,7 +249,7 @@ class EndsTestCase : public TestCase
         NS_TEST_EXPECT_MSG_EQ(site.m_fabric->GetIpCounters().delivered, 2, "both addresses");
     }
 
-    /// A host that is the gateway to a network beyond the fabric, by static routes.
+    /// Tests a host that is, by static routes, the gateway to a network beyond the fabric.
     void TestGateway()
     {
         IpSite site;
@@ -285,7 +285,7 @@ class EndsTestCase : public TestCase
         NS_TEST_EXPECT_MSG_EQ(site.m_fabric->GetIpCounters().delivered, 2, "over the fabric");
     }
 
-    /// The time limit and StopWhenDone are those of messages.
+    /// Tests that the time limit and StopWhenDone apply to messages.
     void TestEnds()
     {
         {
@@ -309,7 +309,7 @@ class EndsTestCase : public TestCase
         Simulator::Run();
         NS_TEST_EXPECT_MSG_EQ(site.m_arrivals[1].packets, 1, "the run ended before the second");
         NS_TEST_EXPECT_MSG_EQ(site.m_fabric->GetVerdict(), Fabric::COMPLETED, "with the message");
-        // What is sent after the end goes nowhere.
+        // Packets sent after the end are dropped.
         const uint64_t before = site.m_fabric->GetNic(0)->GetForeignDropped();
         Simulator::Run();
         NS_TEST_EXPECT_MSG_EQ(site.m_fabric->GetNic(0)->GetForeignDropped(),
@@ -318,7 +318,7 @@ class EndsTestCase : public TestCase
     }
 };
 
-/// Tests calls that end the program.
+/// Tests calls that abort.
 class RefusedTestCase : public TestCase
 {
   public:
@@ -330,7 +330,7 @@ class RefusedTestCase : public TestCase
   private:
     /**
      * @param reason part of the message
-     * @param call a call that ends the program
+     * @param call a call that aborts
      */
     void Check(const std::string& reason, const std::function<void()>& call)
     {
@@ -348,7 +348,7 @@ class RefusedTestCase : public TestCase
             const NetDeviceContainer nics = site.m_helper.GetNics();
             for (const uint32_t host : {0, 1, 2})
             {
-                // Two helpers that begin anew, of which ns-3 knows nothing.
+                // Assign addresses directly: Ipv4AddressHelper would reject the duplicate.
                 const Ptr<Ipv4> ip = nics.Get(host)->GetNode()->GetObject<Ipv4>();
                 const uint32_t interface = ip->AddInterface(nics.Get(host));
                 const char* address = host == 1 ? "10.0.0.2" : "10.0.0.1";

@@ -4,8 +4,7 @@
 #ifndef EVENKEEL_IP_SITE_H
 #define EVENKEEL_IP_SITE_H
 
-// Shared by the suites of IP: a leaf-spine whose hosts have an IP stack, and traffic of UDP and
-// TCP.
+// Shared by the IP suites: a leaf-spine whose hosts have an IP stack, and UDP and TCP traffic.
 
 #include "ns3/bulk-send-helper.h"
 #include "ns3/config.h"
@@ -39,14 +38,14 @@ namespace tests
 /// Port of every receiver.
 constexpr uint16_t PORT = 5000;
 
-/// Bytes around the payload of UDP over IPv4 on the wire: Ethernet, IP and UDP.
+/// Overhead of a UDP payload over IPv4 on the wire, in bytes: Ethernet, IP and UDP.
 constexpr uint64_t UDP_HEADERS = 18 + 20 + 8;
 
 /**
  * @param from address of the sender
  * @param to address of the receiver
  * @param bytes length with the header
- * @return a packet of IPv4
+ * @return an IPv4 packet
  */
 inline Ptr<Packet>
 MakePacket(const char* from, const char* to, uint32_t bytes)
@@ -60,12 +59,12 @@ MakePacket(const char* from, const char* to, uint32_t bytes)
     return packet;
 }
 
-/// What a host received by UDP.
+/// The UDP traffic that a host received.
 struct Arrivals
 {
     uint64_t packets{0}; //!< datagrams
     uint64_t bytes{0};   //!< payload
-    int64_t lastNs{0};   //!< when the last one came
+    int64_t lastNs{0};   //!< when the last one arrived
 };
 
 /**
@@ -96,8 +95,8 @@ class IpSite
     /**
      * @brief Makes a leaf-spine, and installs IP on its hosts.
      * @param leaves switches with hosts
-     * @param spines switches that every leaf is wired to
-     * @param hostsPerLeaf hosts of each leaf
+     * @param spines switches that connect to every leaf
+     * @param hostsPerLeaf hosts per leaf
      */
     void Make(uint32_t leaves, uint32_t spines, uint32_t hostsPerLeaf)
     {
@@ -106,7 +105,7 @@ class IpSite
     }
 
     /**
-     * @brief Installs IP on the hosts, and gives devices an address.
+     * @brief Installs IP on the hosts, and assigns addresses to devices.
      * @param devices a device of each host
      */
     void InstallIp(const NetDeviceContainer& devices)
@@ -136,12 +135,12 @@ class IpSite
     }
 
     /**
-     * @brief Sends datagrams, all at once.
+     * @brief Sends datagrams, all at the same time.
      * @param src sending host
      * @param dst receiving host
      * @param packets their number
      * @param payload of each, in bytes
-     * @param at when
+     * @param at the time
      */
     void SendUdp(uint32_t src, uint32_t dst, uint32_t packets, uint32_t payload, Time at = Time(0))
     {
@@ -189,10 +188,10 @@ class IpSite
     }
 
     /**
-     * Packets about to be queued are not in the pool of the fabric: for the end of a run without
-     * any.
+     * Call it only when no packet is about to be enqueued, because such packets are not in the
+     * fabric's pool yet.
      *
-     * @return true if what was sent is delivered, dropped or in the fabric
+     * @return true if every sent packet is delivered, dropped or in the fabric
      */
     bool IsConserved() const
     {
@@ -204,15 +203,15 @@ class IpSite
 
     FabricHelper m_helper;                   //!< makes the fabric
     Ptr<Fabric> m_fabric;                    //!< the fabric
-    Ipv4InterfaceContainer m_addresses;      //!< by host
-    std::map<uint32_t, Arrivals> m_arrivals; //!< of UDP, by host
+    Ipv4InterfaceContainer m_addresses;      //!< addresses, by host
+    std::map<uint32_t, Arrivals> m_arrivals; //!< UDP traffic, by host
     std::vector<uint64_t> m_received;        //!< bytes of TCP, by transfer
     std::vector<int64_t> m_finishedNs;       //!< when each transfer was complete; 0 before
 
   private:
     /**
      * @param host a host
-     * @return a socket of UDP
+     * @return a UDP socket
      */
     Ptr<Socket> MakeUdp(uint32_t host) const
     {
@@ -222,7 +221,7 @@ class IpSite
 
 /**
  * @ingroup evenkeel-tests
- * @brief Defaults of attributes during the lifetime of this object, such as those of TCP.
+ * @brief Sets defaults of attributes, such as those of TCP, for the lifetime of this object.
  */
 class Defaults
 {
@@ -255,7 +254,7 @@ class Defaults
     Defaults& operator=(const Defaults&) = delete;
 
   private:
-    std::map<std::string, Ptr<const AttributeValue>> m_before; //!< values before
+    std::map<std::string, Ptr<const AttributeValue>> m_before; //!< previous values
 };
 
 } // namespace tests

@@ -20,15 +20,15 @@ using namespace ns3::tests;
 namespace
 {
 
-/// Settings of TCP for the rates and delays of a fabric. A receiver must not delay acknowledgements
-/// for longer than its sender waits for them.
+/// TCP settings that suit the rates and delays of a fabric. A receiver must not delay
+/// acknowledgements for longer than its sender's timeout.
 const std::map<std::string, std::string> TCP{{"ns3::TcpSocket::SegmentSize", "1448"},
                                              {"ns3::TcpSocket::SndBufSize", "4000000"},
                                              {"ns3::TcpSocket::RcvBufSize", "4000000"},
                                              {"ns3::TcpSocket::DelAckTimeout", "100us"},
                                              {"ns3::TcpSocketBase::MinRto", "2ms"}};
 
-/// The same with a congestion control.
+/// Returns these settings with a congestion control.
 std::map<std::string, std::string>
 TcpWith(const std::string& congestionControl)
 {
@@ -66,9 +66,9 @@ class BulkTestCase : public TestCase
         Simulator::Stop(MilliSeconds(50));
         Simulator::Run();
         NS_TEST_EXPECT_MSG_EQ(site.m_received[0], bytes, "all bytes");
-        // Frames of 1448 B with 20 B of IP, 32 B of TCP with time stamps, 18 B of Ethernet; then
-        // the gap. The handshake is a round-trip time; slow start doubles 10 segments each of
-        // them up to those of a round-trip time, about 50.
+        // Frames have 1448 B of data, 20 B of IP, 32 B of TCP with time stamps and 18 B of
+        // Ethernet, followed by the gap. The handshake takes a round-trip time. Slow start doubles
+        // 10 segments in each further one, up to about 50, which fill a round-trip time.
         const double segments = double(bytes) / 1448;
         const double full = segments * (1448 + 20 + 32 + 18 + 20) * 0.08;
         const double roundTrip = 2 * 4 * (500 + 0.08 * 800);
@@ -102,7 +102,7 @@ class BulkTestCase : public TestCase
     }
 };
 
-/// Tests that switches mark packets of DCTCP, which keeps queues short.
+/// Tests that switches mark DCTCP packets, which keeps queues short.
 class EcnTestCase : public TestCase
 {
   public:
@@ -115,15 +115,15 @@ class EcnTestCase : public TestCase
     /// The results of a run.
     struct Result
     {
-        uint64_t finished{0}; //!< transfers
+        uint64_t finished{0}; //!< completed transfers
         uint64_t marked{0};   //!< packets that arrived with a mark, by the fabric's count
-        uint64_t seen{0};     //!< the same, by the headers that IP stacks received
+        uint64_t seen{0};     //!< marked packets in the headers that IP stacks received
         uint64_t queue{0};    //!< longest queue of a switch, in bytes
     };
 
     /**
      * @param congestionControl of TCP
-     * @param ecn whether switches mark
+     * @param ecn true if switches mark
      * @return the results of four transfers to one host
      */
     static Result Run(const std::string& congestionControl, bool ecn)
@@ -169,7 +169,7 @@ class EcnTestCase : public TestCase
     }
 };
 
-/// Tests that TCP recovers what a small buffer drops, beside RDMA.
+/// Tests that TCP recovers from drops in a small buffer, alongside RDMA.
 class DropsTestCase : public TestCase
 {
   public:
@@ -211,7 +211,7 @@ class DropsTestCase : public TestCase
     }
 };
 
-/// Tests that a link that fails loses packets, and that TCP goes on by another.
+/// Tests that a failing link loses packets, and that TCP continues over another.
 class FailureTestCase : public TestCase
 {
   public:
@@ -222,8 +222,8 @@ class FailureTestCase : public TestCase
 
   private:
     /**
-     * @param spine that fails; none if there is no such spine
-     * @return bytes that each spine forwarded, then packets lost, and 1 if the transfer completed
+     * @param spine the failing spine; if it does not exist, nothing fails
+     * @return bytes that each spine forwarded, then lost packets, and 1 if the transfer completed
      */
     static std::vector<uint64_t> Run(uint32_t spine)
     {
@@ -266,7 +266,7 @@ class FailureTestCase : public TestCase
     }
 };
 
-/// Tests the policies of switches.
+/// Tests switch policies.
 class PoliciesTestCase : public TestCase
 {
   public:
@@ -279,7 +279,7 @@ class PoliciesTestCase : public TestCase
     /**
      * @param policy of switches
      * @param flows number of transfers
-     * @return the number of spines that carried some of them; 0 if a transfer is not complete
+     * @return number of spines that carried traffic; 0 if a transfer is incomplete
      */
     static uint32_t Run(const std::string& policy, uint16_t flows)
     {

@@ -23,15 +23,15 @@ namespace
 
 /// Picoseconds per byte at 100 Gbps.
 constexpr uint64_t BYTE = 80;
-/// The delay of a link, in picoseconds.
+/// Propagation delay of a link, in picoseconds.
 constexpr uint64_t LINK = 500000;
 
-/// The gap after each packet, in bytes.
+/// Gap after each packet, in bytes.
 constexpr uint64_t GAP = 20;
-/// The frame of a data packet of RDMA, in bytes.
+/// Frame of an RDMA data packet, in bytes.
 constexpr uint64_t DATA = 4158;
 
-/// Makes a fabric of plain NICs and switches.
+/// Makes a fabric with plain NICs and switches.
 void
 UsePlainCore(IpSite& site, const FabricSettings& settings = FabricSettings())
 {
@@ -60,7 +60,7 @@ class IdlePathTestCase : public TestCase
      * @param leaves 1 for two links, 2 for four
      * @param packets number of datagrams
      * @param payload of each
-     * @param plain whether the fabric has plain NICs
+     * @param plain true if the fabric has plain NICs
      */
     void Check(uint32_t leaves, uint32_t packets, uint32_t payload, bool plain)
     {
@@ -103,7 +103,7 @@ class IdlePathTestCase : public TestCase
         TestIpv6();
     }
 
-    /// A datagram that is longer than the MTU arrives in fragments, and whole.
+    /// Tests that a datagram longer than the MTU arrives in fragments and is reassembled.
     void TestFragments()
     {
         IpSite site;
@@ -117,7 +117,7 @@ class IdlePathTestCase : public TestCase
         NS_TEST_EXPECT_MSG_EQ(site.m_fabric->GetIpCounters().sent, 14, "in 20008 / 1480 packets");
     }
 
-    /// IPv6, by a global address and by that of the link.
+    /// Tests IPv6, with a global address and with a link-local one.
     void TestIpv6()
     {
         for (const uint32_t index : {0, 1})
@@ -137,7 +137,7 @@ class IdlePathTestCase : public TestCase
             from->Bind6();
             from->BindToNetDevice(site.m_helper.GetNics().Get(0));
             from->Connect(Inet6SocketAddress(addresses.GetAddress(1, index), PORT));
-            // Addresses of IPv6 are in use a second after the start.
+            // IPv6 addresses can be used one second after the start, so send after two.
             Simulator::Schedule(Seconds(2), [from] { from->Send(Create<Packet>(3000)); });
             Simulator::Stop(Seconds(3));
             Simulator::Run();
@@ -158,7 +158,7 @@ class SharedTestCase : public TestCase
 
   private:
     /**
-     * @param plain whether the fabric has plain NICs
+     * @param plain true if the fabric has plain NICs
      * @param from the host that sends datagrams to host 2
      * @param datagrams their number; the message from host 1 to host 2 has 100 packets
      * @return when the message completed, in picoseconds
@@ -203,7 +203,7 @@ class SharedTestCase : public TestCase
         TestTurns();
     }
 
-    /// IP and RDMA of a NIC take turns: half the rate each while both have packets.
+    /// Tests that IP and RDMA alternate at a NIC: each has half the rate while both have packets.
     void TestTurns()
     {
         IpSite site;
@@ -219,7 +219,7 @@ class SharedTestCase : public TestCase
     }
 };
 
-/// Tests that an IP stack that sends nothing changes no result of RDMA.
+/// Tests that an idle IP stack does not change the results of RDMA.
 class SilentTestCase : public TestCase
 {
   public:
@@ -231,8 +231,8 @@ class SilentTestCase : public TestCase
   private:
     /**
      * @param policy of switches and NICs
-     * @param pfc whether there is priority flow control
-     * @param ip whether hosts have an IP stack
+     * @param pfc true for priority flow control
+     * @param ip true if hosts have an IP stack
      * @return times of flows, bytes of links, counters
      */
     static std::vector<uint64_t> Run(const std::string& policy, bool pfc, bool ip)
@@ -326,7 +326,7 @@ class QueuesTestCase : public TestCase
         TestNic();
     }
 
-    /// The queue of a NIC.
+    /// Tests the IP queue of a NIC.
     void TestNic()
     {
         IpSite site;
@@ -339,8 +339,8 @@ class QueuesTestCase : public TestCase
             Callback<void, Ptr<const Packet>>(
                 [&dropped](Ptr<const Packet> packet) { dropped += packet->GetSize(); }));
         site.SendUdp(0, 1, 25, 1000);
-        // When four have started, there is room for four others: the fifth starts at 4 (1046 + 20)
-        // B.
+        // Once four have started, there is room for four others. The fifth starts after 4 (1046 +
+        // 20) B.
         site.SendUdp(0, 1, 25, 1000, NanoSeconds(3 * 1066 * 80 / 1000 + 1));
         Simulator::Run();
         NS_TEST_EXPECT_MSG_EQ(site.m_arrivals[1].packets, 10 + 4, "ten fit, and then four");
@@ -399,7 +399,7 @@ class PlanesTestCase : public TestCase
             NS_TEST_EXPECT_MSG_EQ(Run(plane, 40, 0), int64_t(alone / 1000), "plane " << plane);
             const int64_t beside = Run(plane, 40, 200);
             NS_TEST_EXPECT_MSG_GT(beside, int64_t(alone / 1000), "the message takes turns");
-            // A packet of RDMA before each datagram, and acknowledgements.
+            // An RDMA packet before each datagram, and acknowledgements.
             NS_TEST_EXPECT_MSG_LT(beside, int64_t(2.1 * alone / 1000), "no more than its turns");
         }
     }

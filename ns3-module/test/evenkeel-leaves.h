@@ -25,7 +25,7 @@ namespace ns3
 namespace tests
 {
 
-/// What a test needs to know of a family of IP. @tparam F IPv4 or IPv6
+/// The types and operations that a test needs for a family of IP. @tparam F IPv4 or IPv6
 template <class F>
 struct Kit;
 
@@ -33,10 +33,10 @@ struct Kit;
 template <>
 struct Kit<Ipv4Family>
 {
-    using Helper = LoadBalancedRoutingHelper;     //!< of the policy
-    using Policy = LoadBalancedRouting;           //!< the protocol
-    using StaticHelper = Ipv4StaticRoutingHelper; //!< of static routes
-    using AddressHelper = Ipv4AddressHelper;      //!< of addresses
+    using Helper = LoadBalancedRoutingHelper;     //!< helper of the policy
+    using Policy = LoadBalancedRouting;           //!< the protocol with the policy
+    using StaticHelper = Ipv4StaticRoutingHelper; //!< helper of static routes
+    using AddressHelper = Ipv4AddressHelper;      //!< helper of addresses
     using SocketAddress = InetSocketAddress;      //!< address and port
 
     /// @return the first network
@@ -60,7 +60,7 @@ struct Kit<Ipv4Family>
         socket->SetIpTos(dscp << 2);
     }
 
-    /// @param helper of the policy @param routes where next hops come from @return the protocols
+    /// @param helper of the policy @param routes source of next hops @return the protocols
     static Ipv4ListRoutingHelper Protocols(const Helper& helper, const std::string& routes)
     {
         return routes == "global"   ? helper.WithGlobalRouting()
@@ -74,16 +74,16 @@ struct Kit<Ipv4Family>
 template <>
 struct Kit<Ipv6Family>
 {
-    using Helper = Ipv6LoadBalancedRoutingHelper; //!< of the policy
-    using Policy = Ipv6LoadBalancedRouting;       //!< the protocol
-    using StaticHelper = Ipv6StaticRoutingHelper; //!< of static routes
-    using AddressHelper = Ipv6AddressHelper;      //!< of addresses
+    using Helper = Ipv6LoadBalancedRoutingHelper; //!< helper of the policy
+    using Policy = Ipv6LoadBalancedRouting;       //!< the protocol with the policy
+    using StaticHelper = Ipv6StaticRoutingHelper; //!< helper of static routes
+    using AddressHelper = Ipv6AddressHelper;      //!< helper of addresses
     using SocketAddress = Inet6SocketAddress;     //!< address and port
 
     /// @return the first network
     static Ipv6AddressHelper Networks()
     {
-        // ns-3 forwards no packets of the network for documentation, 2001:db8::/32.
+        // Not the documentation network 2001:db8::/32, whose packets ns-3 does not forward.
         return Ipv6AddressHelper("fd00::", Ipv6Prefix(64));
     }
 
@@ -93,7 +93,8 @@ struct Kit<Ipv6Family>
     {
         Ipv6InterfaceContainer interfaces = networks.Assign(ends);
         networks.NewNetwork();
-        // The second end is that of a switch or, like the first, of a switch.
+        // IPv6 does not forward by default. The second end is always a switch, and the first may be
+        // one.
         interfaces.SetForwarding(0, true);
         interfaces.SetForwarding(1, true);
         return {interfaces.GetAddress(0, 1), interfaces.GetAddress(1, 1)};
@@ -105,7 +106,7 @@ struct Kit<Ipv6Family>
         socket->SetIpv6Tclass(dscp << 2);
     }
 
-    /// @param helper of the policy @param routes where next hops come from @return the protocols
+    /// @param helper of the policy @param routes source of next hops @return the protocols
     static Ipv6ListRoutingHelper Protocols(const Helper& helper, const std::string& routes)
     {
         return routes == "static" ? helper.WithStaticRouting()
@@ -117,7 +118,7 @@ struct Kit<Ipv6Family>
 /**
  * @ingroup evenkeel-tests
  *
- * @brief Two leaves with two hosts each under three spines, and flows of UDP from the hosts of the
+ * @brief Two leaves with two hosts each under three spines, and UDP flows from the hosts of the
  * first leaf to those of the second.
  *
  * @tparam F IPv4 or IPv6
@@ -127,16 +128,16 @@ class Leaves
 {
   public:
     using Address = typename F::Address; //!< an address
-    using Of = Kit<F>;                   //!< what differs
+    using Of = Kit<F>;                   //!< the family's types and operations
 
     static constexpr uint32_t HOSTS = 2;          //!< hosts per leaf
     static constexpr uint32_t SPINES = 3;         //!< spines
     static constexpr uint32_t UPLINK = 1 + HOSTS; //!< the first uplink; 0 is the loopback
 
-    /// A choice of the policy of the first leaf.
+    /// A choice by the policy of the first leaf.
     struct Choice
     {
-        Time at;             //!< when
+        Time at;             //!< the time
         uint32_t flow;       //!< number of the flow
         uint32_t interface;  //!< the chosen interface
         uint32_t candidates; //!< number of next hops
@@ -144,7 +145,7 @@ class Leaves
 
     /**
      * @param helper of the policy
-     * @param routes where next hops come from; "rip" for shortest paths above RIP
+     * @param routes source of next hops; "rip" for shortest paths above RIP
      * @param lastRate rate of the links of the last spine; those of the others have 1 Gbps
      */
     Leaves(const typename Of::Helper& helper,
@@ -196,7 +197,7 @@ class Leaves
         Simulator::Destroy();
     }
 
-    /// @return when flows begin: IPv6 has checked for duplicate addresses before
+    /// @return when flows begin: by then IPv6 has checked for duplicate addresses
     static Time Start()
     {
         return Seconds(2);
@@ -204,8 +205,8 @@ class Leaves
 
     /**
      * @brief Runs flows, each of which sends a packet of 500 bytes every 20 us.
-     * @param packets number of packets of each flow
-     * @param dscps DSCPs of the flows, by number; their number is that of the flows
+     * @param packets number of packets per flow
+     * @param dscps DSCP of each flow, by flow
      * @return number of packets that did not arrive
      */
     uint64_t Send(uint32_t packets, const std::vector<uint8_t>& dscps)
@@ -239,8 +240,9 @@ class Leaves
     }
 
     /**
-     * @param count number of routes to ask for
-     * @return number of routes of own packets of the first leaf that have no source address
+     * @param count number of routes to request
+     * @return number of routes without a source address, for packets that the first leaf itself
+     *         sends
      */
     uint32_t RoutesWithoutSource(uint32_t count) const
     {
@@ -286,10 +288,10 @@ class Leaves
         return uplinks;
     }
 
-    std::vector<Choice> m_choices; //!< in their order
+    std::vector<Choice> m_choices; //!< choices, in order
 
   private:
-    static constexpr uint16_t FIRST_PORT = 9000; //!< of the first flow
+    static constexpr uint16_t FIRST_PORT = 9000; //!< port of the first flow
 
     /// @param a a node @param b another @param rate of their link @return their addresses
     std::vector<Address> Connect(Ptr<Node> a, Ptr<Node> b, const std::string& rate)
@@ -327,7 +329,7 @@ class Leaves
     NodeContainer m_spines;                //!< spines
     NodeContainer m_hosts;                 //!< hosts
     typename Of::AddressHelper m_networks; //!< addresses
-    std::vector<Address> m_addresses;      //!< of hosts
+    std::vector<Address> m_addresses;      //!< addresses of the hosts
 };
 
 } // namespace tests

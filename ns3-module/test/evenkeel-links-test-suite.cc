@@ -23,15 +23,15 @@ namespace
 
 /// Time of a full data packet on the wire at 400 Gbit/s, in picoseconds.
 constexpr uint64_t ON_WIRE_PS = DATA * 20;
-/// From the start of one packet to that of the next: the gap is 20 bytes.
+/// Time from the start of one packet to that of the next; the gap is 20 bytes.
 constexpr uint64_t PERIOD_PS = (DATA + 20) * 20;
 /// Packets of each message.
 constexpr uint64_t PACKETS = 400;
 
 /**
- * @param firstPs when the first of many packets starts, which follow each other
+ * @param firstPs start of the first of many consecutive packets
  * @param nowPs the time
- * @return bytes of those that start before it
+ * @return bytes of the packets that start before that time
  */
 uint64_t
 CarriedBy(uint64_t firstPs, uint64_t nowPs)
@@ -45,7 +45,7 @@ CarriedBy(uint64_t firstPs, uint64_t nowPs)
 
 /**
  * @ingroup evenkeel-tests
- * @brief Tests the bytes of links of two hosts that send to a third behind one switch.
+ * @brief Tests the carried bytes of links while two hosts send to a third behind one switch.
  */
 class CarriedTestCase : public TestCase
 {
@@ -59,7 +59,7 @@ class CarriedTestCase : public TestCase
     /**
      * @brief Runs until a time.
      * @param stop the time; 0 for the end of the messages
-     * @param interval how often the script asks during the run; 0 for never
+     * @param interval how often the script queries the links during the run; 0 for never
      * @return completion times in picoseconds
      */
     std::vector<uint64_t> Run(Time stop, Time interval)
@@ -107,8 +107,8 @@ class CarriedTestCase : public TestCase
     void Check()
     {
         const uint64_t now = m_fabric->GetNowPs();
-        // The queue of the switch grows from the arrival of the first packets on. Link 2 is that of
-        // the receiver, whose second end is the switch.
+        // The switch's queue grows from the first arrivals on. Link 2 belongs to the receiver; its
+        // second end is the switch.
         const uint64_t first = ON_WIRE_PS + 500000;
         const uint64_t down = m_fabric->GetPort(5).GetCarriedBytes();
         if (now < PACKETS * PERIOD_PS)
@@ -135,7 +135,7 @@ class CarriedTestCase : public TestCase
     }
 
     Ptr<Fabric> m_fabric; //!< the fabric
-    uint32_t m_asked{0};  //!< how often the links were checked
+    uint32_t m_asked{0};  //!< number of checks of the links
 };
 
 /// The suite.

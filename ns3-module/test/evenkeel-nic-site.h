@@ -25,12 +25,12 @@ namespace tests
 /// Attributes of a NIC, by name.
 using Attributes = std::map<std::string, std::string>;
 
-/// A message: the sending and the receiving host.
+/// The sending and the receiving host of a message.
 using Way = std::pair<uint32_t, uint32_t>;
 
 /**
  * @ingroup evenkeel-tests
- * @brief A leaf with hosts, some of which have NICs of their own.
+ * @brief A leaf with hosts, some of which have different NICs.
  */
 class NicSite
 {

@@ -30,7 +30,7 @@ using namespace ns3::tests;
 namespace
 {
 
-/// Other values than the defaults.
+/// Values that differ from the defaults.
 const Attributes OTHER{{"Payload", "2048"},
                        {"Header", "80"},
                        {"AckBytes", "84"},
@@ -47,7 +47,7 @@ const std::vector<Way> WAYS{{0, 3}, {1, 3}, {2, 3}, {3, 0}, {3, 1}, {1, 2}};
 
 /**
  * @ingroup evenkeel-tests
- * @brief Tests NICs that are set one by one to the same values, and one that differs and is idle.
+ * @brief Tests NICs that are set one by one to the same values, and an idle NIC that differs.
  */
 class EqualTestCase : public TestCase
 {
@@ -83,7 +83,7 @@ class EqualTestCase : public TestCase
             }
         };
         NS_TEST_EXPECT_MSG_EQ((Run(each) == expected), true, "set for each");
-        // The NICs know that they are not alike, for which each message has its own settings.
+        // The core sees NICs that differ, so each message uses the settings of its own NICs.
         const auto beside = [](NicSite& site) {
             site.SetAll(OTHER);
             site.SetOf(4, {{"Payload", "1024"}, {"CongestionControl", "dcqcn"}, {"Retries", "9"}});
@@ -95,7 +95,7 @@ class EqualTestCase : public TestCase
     }
 
     /**
-     * @brief Sets the attributes of NICs that a script connects one by one.
+     * @brief Tests attributes of NICs that a script connects one by one.
      * @param expected completion times
      */
     void TestOneByOne(const std::map<Way, uint64_t>& expected)
@@ -141,7 +141,7 @@ class EqualTestCase : public TestCase
 
 /**
  * @ingroup evenkeel-tests
- * @brief Tests that two kinds of NICs in one fabric each do what they do where all are alike.
+ * @brief Tests that two kinds of NICs in one fabric behave as in fabrics with one kind.
  */
 class TwoKindsTestCase : public TestCase
 {
@@ -174,8 +174,7 @@ class TwoKindsTestCase : public TestCase
 
     void DoRun() override
     {
-        // Pairs of hosts share only a switch, whose ports are their own: whatever the other pair
-        // has must not matter.
+        // Pairs of hosts share only a switch but no port, so the other pair must not matter.
         const std::vector<Attributes> kinds{{{"Payload", "1024"}},
                                             {{"Header", "90"}},
                                             {{"AckBytes", "1000"}, {"AckEvery", "16"}},
@@ -206,7 +205,7 @@ class TwoKindsTestCase : public TestCase
         TestWindow();
     }
 
-    /// A sender with half the rate beside one with all of it.
+    /// Tests a sender with half the rate next to one with the full rate.
     void TestRates()
     {
         NicSite site(4);
@@ -218,7 +217,8 @@ class TwoKindsTestCase : public TestCase
         NS_TEST_EXPECT_MSG_EQ_TOL(ratio, 2.0, 0.02, "half the rate, twice the time");
     }
 
-    /// Receivers notify senders whose congestion control asks for it, whatever their own is.
+    /// Tests that receivers notify senders that need it, regardless of their own congestion
+    /// control.
     void TestNotifications()
     {
         {
@@ -238,7 +238,7 @@ class TwoKindsTestCase : public TestCase
         NS_TEST_EXPECT_MSG_EQ(other.m_cnps[0] + other.m_cnps[1], 0, "a receiver with DCQCN");
     }
 
-    /// A sender with a small window asks a receiver that acknowledges every 16 packets.
+    /// Tests a sender with a small window and a receiver that acknowledges every 16 packets.
     void TestWindow()
     {
         NicSite site(2);
@@ -249,17 +249,17 @@ class TwoKindsTestCase : public TestCase
     }
 };
 
-/// A call that must end the program.
+/// A call that must abort.
 struct Refused
 {
-    std::string what;                   //!< names the call
-    std::string reason;                 //!< is in the message, too
+    std::string what;                   //!< name of the call
+    std::string reason;                 //!< part of the message
     std::function<void(NicSite&)> call; //!< the call
 };
 
 /**
  * @ingroup evenkeel-tests
- * @brief Tests settings that cannot be.
+ * @brief Tests invalid settings.
  */
 class RefusedTestCase : public TestCase
 {
@@ -270,7 +270,7 @@ class RefusedTestCase : public TestCase
     }
 
   private:
-    /// @return calls that end the program
+    /// @return calls that abort
     static std::vector<Refused> Wrong()
     {
         const auto differ = [](NicSite& it, const std::string& name, const std::string& value) {
@@ -372,7 +372,7 @@ class RefusedTestCase : public TestCase
     }
 
     /**
-     * @brief Tests the queues of queue pairs, each of its own NIC.
+     * @brief Tests that the queues of a queue pair have the depths of its own NIC.
      * @param site hosts 0 and 1 can be connected, and the send queue of 1 has one entry
      */
     void TestQueues(NicSite& site)

@@ -28,7 +28,7 @@ constexpr uint32_t PAYLOAD = 4096;   //!< payload of a full packet
 constexpr uint64_t DATA = 4096 + 62; //!< length of a full packet on the wire
 constexpr uint64_t ACK = 64;         //!< length of an acknowledgement
 constexpr uint64_t GAP = 20;         //!< gap on the wire after each packet
-constexpr uint64_t PS_PER_BYTE = 80; //!< at 100 Gbps
+constexpr uint64_t PS_PER_BYTE = 80; //!< picoseconds per byte at 100 Gbps
 
 /**
  * @ingroup evenkeel-tests
@@ -38,8 +38,8 @@ struct TwoHosts
 {
     /**
      * @param planes number of planes
-     * @param punctual whether each start is an event
-     * @param shared whether all links go to the first switch, which is wrong
+     * @param punctual true if each start is an event
+     * @param shared true to connect all links to the first switch, which is invalid
      */
     TwoHosts(uint32_t planes, bool punctual, bool shared = false)
         : helper(FabricHelper::UNCHANGED)
@@ -67,7 +67,7 @@ struct TwoHosts
 
 /**
  * @ingroup evenkeel-tests
- * @brief Tests the devices of a NIC with several ports, and the time of a lone message.
+ * @brief Tests the devices of a multi-port NIC, and the time of a single message.
  */
 class LoneMessageTestCase : public TestCase
 {
@@ -91,7 +91,7 @@ class LoneMessageTestCase : public TestCase
 
     /**
      * @param planes number of planes
-     * @param punctual whether each start is an event
+     * @param punctual true if each start is an event
      */
     void Send(uint32_t planes, bool punctual)
     {
@@ -128,7 +128,7 @@ class LoneMessageTestCase : public TestCase
 
 /**
  * @ingroup evenkeel-tests
- * @brief Tests a port that fails: its NIC leaves it, and tells its peers.
+ * @brief Tests that the NIC of a failing port stops using it and notifies its peers.
  */
 class PortFailureTestCase : public TestCase
 {
@@ -140,7 +140,7 @@ class PortFailureTestCase : public TestCase
 
   private:
     /**
-     * @brief Counts a packet if it tells the state of ports.
+     * @brief Counts a packet if it reports the state of ports.
      * @param packet the packet
      * @param when when it arrives
      */
@@ -179,7 +179,7 @@ class PortFailureTestCase : public TestCase
 
 /**
  * @ingroup evenkeel-tests
- * @brief Tests two ports of each host to switches of one fabric, and links that make no planes.
+ * @brief Tests two ports of each host to switches of one fabric, and links that form no planes.
  */
 class TopologyTestCase : public TestCase
 {

@@ -58,7 +58,7 @@ class ScriptTestCase : public TestCase
 
   private:
     /**
-     * @brief Counts a message that is delivered.
+     * @brief Counts a delivered message.
      * @param event the message and the time
      */
     void Delivered(const FabricMessageEvent& event)
@@ -67,7 +67,7 @@ class ScriptTestCase : public TestCase
     }
 
     /**
-     * @brief Keeps the time of a completion and posts the next message.
+     * @brief Records the time of a completion and posts the next message.
      * @param event the message and the time
      */
     void Next(const FabricMessageEvent& event)
@@ -123,7 +123,7 @@ class ConnectionTestCase : public TestCase
 
   private:
     /**
-     * @brief Keeps how many messages are outstanding at a delivery.
+     * @brief Records the number of outstanding messages at a delivery.
      * @param event the message and the time
      */
     void Delivered(const FabricMessageEvent& event)
@@ -132,7 +132,7 @@ class ConnectionTestCase : public TestCase
     }
 
     /**
-     * @brief Keeps how many messages are outstanding at a completion.
+     * @brief Records the number of outstanding messages at a completion.
      * @param event the message and the time
      */
     void Completed(const FabricMessageEvent& event)
@@ -159,10 +159,10 @@ class ConnectionTestCase : public TestCase
     }
 
     Ptr<RdmaConnection> m_connection;    //!< the connection under test
-    std::vector<uint32_t> m_outstanding; //!< outstanding messages, at each event
+    std::vector<uint32_t> m_outstanding; //!< number of outstanding messages at each event
 };
 
-/// Tests a connection to which the script has no pointer any more.
+/// Tests a connection that the script no longer references.
 class DroppedConnectionTestCase : public TestCase
 {
   public:
@@ -173,7 +173,7 @@ class DroppedConnectionTestCase : public TestCase
 
   private:
     /**
-     * @brief Keeps the kind of what is reported.
+     * @brief Records the kind of an event.
      * @param event the message and the time
      */
     void Report(const FabricMessageEvent& event)
@@ -198,7 +198,7 @@ class DroppedConnectionTestCase : public TestCase
         NS_TEST_EXPECT_MSG_EQ((m_reported == expected), true, "what is reported");
     }
 
-    std::vector<FabricMessageEventKind> m_reported; //!< what is reported, in order
+    std::vector<FabricMessageEventKind> m_reported; //!< kinds of events, in order
 };
 
 /// Tests the graph and the settings that a helper passes to evenkeel.

@@ -4,7 +4,7 @@
 #ifndef EVENKEEL_TEST_TWO_HOSTS_H
 #define EVENKEEL_TEST_TWO_HOSTS_H
 
-// Shared by the suites of verbs: two hosts with a queue pair each, completions and errors as text.
+// Shared by the verbs suites: two hosts with a queue pair each, completions and errors as text.
 
 #include "evenkeel-plain-fabric.h"
 
@@ -21,12 +21,12 @@ namespace ns3
 namespace tests
 {
 
-/// The transmission time of a byte at 400 Gbps, in picoseconds.
+/// Transmission time of a byte at 400 Gbps, in picoseconds.
 inline constexpr uint64_t BYTE = 20;
-/// The delay of a link, in picoseconds.
+/// Propagation delay of a link, in picoseconds.
 inline constexpr uint64_t LINK = 500000;
 
-/// The time of a packet of that length on the wire over the two links between two hosts.
+/// Returns the time that a packet of this length takes over the two links between two hosts.
 constexpr uint64_t
 Across(uint64_t bytes)
 {

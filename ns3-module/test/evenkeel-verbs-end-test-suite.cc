@@ -27,13 +27,13 @@ class VerbsEndInCallbackTestCase : public TestCase
     }
 
   private:
-    /// When a WRITE of one packet that was posted at the start completes, in picoseconds.
+    /// Completion time of a one-packet WRITE posted at the start, in picoseconds.
     static constexpr uint64_t FIRST = Across(DATA) + Across(ACK);
 
     /**
      * @brief Destroys both queue pairs at the first successful completion.
      * @param test the test case
-     * @param own the queue pair of the callback, which thus holds a reference to itself
+     * @param own the queue pair of the callback, which thereby holds a reference to itself
      * @param peer its other end
      * @param completion the completion
      */
@@ -89,7 +89,7 @@ class VerbsEndInCallbackTestCase : public TestCase
     };
 
     /**
-     * @brief Does nothing with a completion.
+     * @brief Ignores a completion.
      * @param destroyer an object that the callback holds
      * @param completion the completion
      */
@@ -97,7 +97,7 @@ class VerbsEndInCallbackTestCase : public TestCase
     {
     }
 
-    /// @return the completions of callbacks since the last call, one per line
+    /// @return the completions that callbacks received since the last call, one per line
     std::string TakeLog()
     {
         const std::string log = m_log.str();
@@ -107,7 +107,7 @@ class VerbsEndInCallbackTestCase : public TestCase
 
     /**
      * @brief Destroys both queue pairs in a callback of one.
-     * @param more whether other work has not completed by then
+     * @param more true if other work has not completed by then
      */
     void DestroyBothInCallback(bool more)
     {
@@ -121,7 +121,7 @@ class VerbsEndInCallbackTestCase : public TestCase
             two.a->PostWrite(1000000, 2);
             two.a->PostReceive(3);
         }
-        // Long before a timer could expire, only this test holds references to them.
+        // Long before a timer could expire, only this test has references to them.
         Simulator::Schedule(PicoSeconds(2 * FIRST), [this, &two] {
             NS_TEST_EXPECT_MSG_EQ(two.a->GetReferenceCount(), 1, "the callback is released");
             NS_TEST_EXPECT_MSG_EQ(two.b->GetReferenceCount(), 1, "so is its reference to the peer");
@@ -242,7 +242,7 @@ class VerbsEndInCallbackTestCase : public TestCase
         Reset();
     }
 
-    std::ostringstream m_log; //!< completions of callbacks, one per line
+    std::ostringstream m_log; //!< completions that callbacks received, one per line
 };
 
 /// Tests flushed work, failed work and invalid calls.
@@ -334,7 +334,7 @@ class VerbsErrorsTestCase : public TestCase
         NS_TEST_EXPECT_MSG_EQ(completion.atPs, now + 50000000, "after one timeout");
     }
 
-    /// Tests calls that are refused with a reason.
+    /// Tests calls that are rejected with a reason.
     void Refuse()
     {
         TwoHosts two;

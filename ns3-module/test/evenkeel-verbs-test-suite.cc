@@ -21,7 +21,7 @@ using namespace ns3::tests;
 namespace
 {
 
-/// Compares the time of a WRITE with that of a message of the same length.
+/// Tests that a WRITE takes as long as a message of the same length.
 class VerbsWriteTestCase : public TestCase
 {
   public:
@@ -141,7 +141,7 @@ class VerbsDialogueTestCase : public TestCase
             two.Make();
             two.a->PostRead(4096, 3);
             Simulator::Run();
-            // The request consists of headers, and the response follows its acknowledgement.
+            // The request has only headers, and the response follows its acknowledgement.
             const uint64_t here = Across(62) + (ACK + 20) * BYTE + Across(DATA);
             NS_TEST_EXPECT_MSG_EQ(Completions(two.a),
                                   "host 0 qp 0 READ 3 4096B IBV_WC_SUCCESS at " +
@@ -175,7 +175,7 @@ class VerbsCallbackTestCase : public TestCase
 
   private:
     /**
-     * @brief Answers from one host, up to six times.
+     * @brief Replies from one host, up to six times.
      * @param completion the completion
      */
     void Ping(const FabricCompletion& completion)
@@ -189,7 +189,7 @@ class VerbsCallbackTestCase : public TestCase
     }
 
     /**
-     * @brief Answers from the other host.
+     * @brief Replies from the other host.
      * @param completion the completion
      */
     void Pong(const FabricCompletion& completion)
@@ -200,7 +200,7 @@ class VerbsCallbackTestCase : public TestCase
     }
 
     /**
-     * @brief Counts a completion of a trace source, which must be a receive.
+     * @brief Counts a traced completion, which must be a receive.
      * @param completion the completion
      */
     void Traced(const FabricCompletion& completion)
@@ -225,7 +225,7 @@ class VerbsCallbackTestCase : public TestCase
         m_b->PostReceive();
         m_a->PostSend(4096, 0, RdmaQp::UNSIGNALED);
         Simulator::Run();
-        // Each end answers at once, after the acknowledgement of the message that it answers.
+        // Each end replies immediately, after the acknowledgement of the message that it received.
         const uint64_t way = Across(DATA);
         std::vector<uint64_t> expected{way};
         while (expected.size() < 6)
@@ -242,9 +242,9 @@ class VerbsCallbackTestCase : public TestCase
     }
 
     Ptr<RdmaQp> m_a;               //!< sends the first message
-    Ptr<RdmaQp> m_b;               //!< answers it
+    Ptr<RdmaQp> m_b;               //!< replies to it
     std::vector<uint64_t> m_times; //!< when receives completed
-    uint32_t m_traced{0};          //!< completions that trace sinks saw
+    uint32_t m_traced{0};          //!< completions seen by trace sinks
 };
 
 /// Tests queue pairs and messages that share NICs and a lossy link.
@@ -317,7 +317,7 @@ class VerbsCaptureTestCase : public TestCase
 
   private:
     /**
-     * @brief Adds the length of a packet that is dropped.
+     * @brief Adds the length of a dropped packet.
      * @param packet the packet
      */
     void Dropped(Ptr<const Packet> packet)
@@ -367,10 +367,10 @@ class VerbsCaptureTestCase : public TestCase
                               "malformed packets");
     }
 
-    uint32_t m_dropped{0}; //!< bytes of other stacks
+    uint32_t m_dropped{0}; //!< dropped bytes of other stacks
 };
 
-/// Tests a rail-optimised fabric, in which a server is a node with a NIC per GPU.
+/// Tests a rail-optimised fabric, in which a server is a node with one NIC per GPU.
 class VerbsRailsTestCase : public TestCase
 {
   public:
@@ -396,7 +396,7 @@ class VerbsRailsTestCase : public TestCase
             NS_TEST_EXPECT_MSG_EQ(nic->GetNode()->GetNDevices(), 4, "NICs of a server");
             NS_TEST_EXPECT_MSG_EQ(nic->GetNode()->GetDevice(host % 4), nic, "in order of rails");
         }
-        // To the same GPU of another server, to another GPU of the same, to the other unit.
+        // To the same GPU of another server, to another GPU of the same server, to the other unit.
         Ptr<RdmaQp> same = RdmaNicHelper::ConnectQps(fabric->GetNic(1), fabric->GetNic(5)).first;
         Ptr<RdmaQp> other = RdmaNicHelper::ConnectQps(fabric->GetNic(9), fabric->GetNic(10)).first;
         Ptr<RdmaQp> far = RdmaNicHelper::ConnectQps(fabric->GetNic(3), fabric->GetNic(15)).first;

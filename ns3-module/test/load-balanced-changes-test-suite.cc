@@ -22,18 +22,18 @@ using namespace ns3::tests;
 namespace
 {
 
-/// Routes that count how often they are read.
+/// A source of routes that counts how often it is read.
 class CountingSource : public NextHopSource
 {
   public:
-    /// What was read, and what the routes are.
+    /// The routes, and the counts of reads.
     struct Routes
     {
-        uint32_t finds{0};     //!< look-ups of a destination
-        uint32_t digests{0};   //!< readings of all routes
-        uintptr_t number{1};   //!< what a signature reveals
-        uint64_t content{1};   //!< what only reading all reveals
-        uint32_t interface{2}; //!< of the next hop
+        uint32_t finds{0};     //!< lookups of a destination
+        uint32_t digests{0};   //!< reads of all routes
+        uintptr_t number{1};   //!< changes that the signature shows
+        uint64_t content{1};   //!< changes that only reading all routes shows
+        uint32_t interface{2}; //!< interface of the next hop
     };
 
     /**
@@ -65,7 +65,7 @@ class CountingSource : public NextHopSource
     Routes& m_routes; //!< the routes
 };
 
-/// Tests when routes are read: after a change, and all of them once in an interval.
+/// Tests when routes are read: after a change, and all routes once per interval.
 class ReadingTestCase : public TestCase
 {
   public:
@@ -77,7 +77,7 @@ class ReadingTestCase : public TestCase
   private:
     /**
      * @param routes the routes
-     * @param finds look-ups that are right so far
+     * @param finds expected number of lookups so far
      */
     void Expect(const CountingSource::Routes& routes, uint32_t finds)
     {
@@ -99,10 +99,10 @@ class ReadingTestCase : public TestCase
             Simulator::Schedule(MilliSeconds(time), find);
         }
         Simulator::Schedule(MilliSeconds(35), [&] { Expect(routes, 1); });
-        // Noticed at once.
+        // Detected immediately.
         Simulator::Schedule(MilliSeconds(35), [&] { routes.number++; });
         Simulator::Schedule(MilliSeconds(36), [&] { Expect(routes, 2); });
-        // Noticed within the interval.
+        // Detected within the interval.
         Simulator::Schedule(MilliSeconds(52), [&] { routes.content++, routes.interface++; });
         Simulator::Schedule(MilliSeconds(54), [&] { Expect(routes, 2); });
         Simulator::Schedule(MilliSeconds(64), [&] { Expect(routes, 3); });
@@ -114,7 +114,7 @@ class ReadingTestCase : public TestCase
                               "the new next hop");
     }
 
-    /// Gives a host with one link two routes, between which it would choose if it read them.
+    /// Tests a host with one link and two routes, which it never reads.
     void TestOneLink()
     {
         LoadBalancedRoutingHelper routing("switch-rr");
@@ -139,7 +139,7 @@ class ReadingTestCase : public TestCase
         NS_TEST_EXPECT_MSG_EQ(chose, false, "the host with one link did not read its routes");
     }
 
-    /// Replaces the last static route, which leaves their number.
+    /// Replaces the last static route, so that the number of routes stays the same.
     void TestReplaced()
     {
         Diamond diamond(LoadBalancedRoutingHelper("switch-rr").WithStaticRouting());
@@ -154,7 +154,7 @@ class ReadingTestCase : public TestCase
         of(2)->AddHostRouteTo(diamond.m_to, diamond.m_slow, SLOW);
         Simulator::Schedule(MicroSeconds(505), [&] {
             of(2)->RemoveRoute(of(2)->GetNRoutes() - 1);
-            // A second gateway on the fast way, because a table has no route twice.
+            // A second gateway on the fast path, because a table cannot have a route twice.
             of(2)->AddHostRouteTo(diamond.m_to, Ipv4Address("10.0.9.9"), FAST);
         });
         NS_TEST_EXPECT_MSG_EQ(diamond.Send(100), 100, "all arrive");

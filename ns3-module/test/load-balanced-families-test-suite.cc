@@ -44,7 +44,7 @@ class FamilyTestCase : public TestCase
     }
 
     /**
-     * @param routes where next hops come from
+     * @param routes source of next hops
      * @param policy name of the policy
      */
     void Check(const std::string& routes, const std::string& policy)
@@ -83,7 +83,7 @@ class FailuresTestCase : public TestCase
 {
   public:
     /**
-     * @param sources where next hops come from
+     * @param sources sources of next hops
      */
     explicit FailuresTestCase(const std::vector<std::string>& sources)
         : TestCase(F::Name() + ": an interface that is down is left out at once, and comes back"),
@@ -104,14 +104,14 @@ class FailuresTestCase : public TestCase
     }
 
     /**
-     * @param routes where next hops come from
+     * @param routes source of next hops
      * @param policy name of the policy
      */
     void Check(const std::string& routes, const std::string& policy)
     {
         const std::string what = routes + ", " + policy;
         typename Kit<F>::Helper helper(policy);
-        // Flows of a packet every 20 us have gaps, so that a flowlet can return.
+        // Packets are 20 us apart, so each may start a flowlet and return to the restored uplink.
         helper.Set("Parameters", StringValue(policy == "flowlet" ? "gap = \"15us\"" : ""));
         Leaves<F> leaves(helper, routes);
         const uint32_t failed = Leaves<F>::UPLINK + 1;
@@ -139,7 +139,7 @@ class FailuresTestCase : public TestCase
         NS_TEST_EXPECT_MSG_EQ(leaves.RoutesWithoutSource(60), 0, what << ": own packets");
     }
 
-    std::vector<std::string> m_sources; //!< where next hops come from
+    std::vector<std::string> m_sources; //!< sources of next hops
 };
 
 /**
@@ -184,7 +184,7 @@ class DscpTestCase : public TestCase
     }
 };
 
-/// Tests what the attribute DscpPolicies can have.
+/// Tests valid and invalid values of the attribute DscpPolicies.
 class DscpFormatTestCase : public TestCase
 {
   public:
@@ -280,7 +280,7 @@ class LoadBalancedFamiliesTestSuite : public TestSuite
     {
         AddTestCase(new FamilyTestCase<Ipv4Family>);
         AddTestCase(new FamilyTestCase<Ipv6Family>);
-        // Static routes go with their interface, and ns-3 does not bring them back.
+        // Not static routes: ns-3 removes them with their interface and does not restore them.
         AddTestCase(new FailuresTestCase<Ipv4Family>({"global", "shortest-paths"}));
         AddTestCase(new FailuresTestCase<Ipv6Family>({"shortest-paths"}));
         AddTestCase(new DscpTestCase<Ipv4Family>);

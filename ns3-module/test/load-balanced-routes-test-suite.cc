@@ -20,7 +20,7 @@ using namespace ns3::tests;
 namespace
 {
 
-/// Tests next hops from static routes, and from shortest paths.
+/// Tests next hops from static routes and from shortest paths.
 class SourcesTestCase : public TestCase
 {
   public:
@@ -61,7 +61,7 @@ class SourcesTestCase : public TestCase
     }
 };
 
-/// Tests what is found from the rates and delays of links.
+/// Tests values computed from the rates and delays of links.
 class FoundTestCase : public TestCase
 {
   public:
@@ -89,7 +89,7 @@ class FoundTestCase : public TestCase
                                       tiers[node],
                                       "tier of node " << node);
             }
-            // Four links each way: 1 us each, and 1,556 bytes at 10 Gbps, which is the faster way.
+            // Four links each way: 1 us each, and 1,556 bytes at 10 Gbps, on the faster path.
             NS_TEST_EXPECT_MSG_EQ(topology.GetBaseRtt(), NanoSeconds(8000 + 4 * 1245), "base RTT");
         }
         const std::string warning = Warning("100Mbps");
@@ -97,7 +97,7 @@ class FoundTestCase : public TestCase
                               std::string::npos,
                               warning);
         NS_TEST_EXPECT_MSG_EQ(Warning("5Gbps"), "", "a fast link has no warning");
-        // Half of the round trip over the faster way, which is computed above.
+        // Half of the round-trip time over the faster path, which is computed above.
         const std::string found = Warning("100Mbps", Time(0));
         NS_TEST_EXPECT_MSG_NE(found.find("the flowlet gap of 6490 ns is shorter than"),
                               std::string::npos,
@@ -106,8 +106,8 @@ class FoundTestCase : public TestCase
 
     /**
      * @param slow rate of a link
-     * @param baseRtt the longest round trip, of which the gap is a half; 0 to find it
-     * @return what a simulation with flowlets warns of
+     * @param baseRtt the longest round-trip time, twice the gap; 0 to compute it
+     * @return the warnings of a simulation with flowlets
      */
     std::string Warning(const std::string& slow, Time baseRtt = MicroSeconds(100))
     {

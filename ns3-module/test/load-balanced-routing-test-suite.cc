@@ -31,7 +31,7 @@ namespace
 /**
  * @ingroup evenkeel-tests
  *
- * @brief A leaf-spine fabric with TCP transfers from each host to one under the other leaf.
+ * @brief A leaf-spine fabric with a TCP transfer from each host to a host under the other leaf.
  */
 class LeafSpine
 {
@@ -137,10 +137,10 @@ class LeafSpine
     NodeContainer m_spines;                 //!< spine switches
     NodeContainer m_hosts;                  //!< hosts
     std::map<uint32_t, uint64_t> m_choices; //!< packets, by chosen interface
-    uint64_t m_reordered = 0;               //!< packets that arrived after a later one
+    uint64_t m_reordered = 0;               //!< packets that arrived after one sent later
 
   private:
-    /// Addresses and ports.
+    /// Addresses and ports of a flow.
     using Flow = std::tuple<uint32_t, uint32_t, uint16_t, uint16_t>;
 
     /**
@@ -211,11 +211,11 @@ class LeafSpine
     PointToPointHelper m_p2p;             //!< links
     TrafficControlHelper m_queues;        //!< queues
     Ipv4AddressHelper m_networks;         //!< addresses
-    std::vector<Ipv4Address> m_addresses; //!< of hosts
-    uint64_t m_expected = 0;              //!< bytes of a transfer
-    uint64_t m_received = 0;              //!< bytes of all
+    std::vector<Ipv4Address> m_addresses; //!< addresses of the hosts
+    uint64_t m_expected = 0;              //!< bytes of each transfer
+    uint64_t m_received = 0;              //!< bytes received in all transfers
     Time m_last;                          //!< when the last byte arrived
-    /// The highest IP identification that arrived, by flow.
+    /// Highest IP identification received, by flow.
     std::map<Flow, uint16_t> m_highest;
 };
 
@@ -250,7 +250,7 @@ class PoliciesTestCase : public TestCase
                 NS_TEST_EXPECT_MSG_GT(used, 1, policy << ": several spines are used");
             }
         }
-        // A path for each flow or burst keeps order; a path for each packet does not.
+        // One path per flow or burst keeps the order; one path per packet does not.
         NS_TEST_EXPECT_MSG_EQ(reordered[""], 0, "global routing alone keeps order");
         NS_TEST_EXPECT_MSG_EQ(reordered["ecmp"], 0, "a hash keeps order");
         NS_TEST_EXPECT_MSG_EQ(reordered["flowlet"],
@@ -282,7 +282,7 @@ class SeedsTestCase : public TestCase
   private:
     /**
      * @param seed the seed of the policy
-     * @param stream the stream for AssignStreams, which is used if the seed is 0
+     * @param stream the stream for AssignStreams, used if the seed is 0
      * @return packets, by uplink
      */
     std::map<uint32_t, uint64_t> Run(uint64_t seed, int64_t stream)
@@ -323,7 +323,7 @@ class SeedsTestCase : public TestCase
 /**
  * @ingroup evenkeel-tests
  *
- * @brief Tests that the policy follows changes of the routes during the simulation.
+ * @brief Tests that the policy follows route changes during the simulation.
  */
 class FailureTestCase : public TestCase
 {
@@ -340,7 +340,7 @@ class FailureTestCase : public TestCase
         {
             LeafSpine fabric("switch-rr");
             Ptr<Ipv4> leaf = fabric.m_leaves.Get(0)->GetObject<Ipv4>();
-            // Interface 0 is the loopback; those to the hosts and to the spines follow.
+            // Interface 0 is the loopback; the interfaces to hosts and then to spines follow.
             const uint32_t uplink = 1 + LeafSpine::HOSTS;
             m_uplink = uplink;
             LeafSpine::PolicyOf(fabric.m_leaves.Get(0))
@@ -380,7 +380,7 @@ class FailureTestCase : public TestCase
 
     uint32_t m_uplink = 0; //!< the interface that fails
     uint32_t m_others = 0; //!< candidates while it is down
-    uint64_t m_before = 0; //!< packets over it before it fails
+    uint64_t m_before = 0; //!< packets over it before the failure
     uint64_t m_during = 0; //!< packets over it while it is down
     uint64_t m_after = 0;  //!< packets over it after it is up again
 };
@@ -388,7 +388,7 @@ class FailureTestCase : public TestCase
 /**
  * @ingroup evenkeel-tests
  *
- * @brief Tests a change of the policy during the simulation, and the printed routing table.
+ * @brief Tests a policy change during the simulation, and the printed routing table.
  */
 class ConfigurationTestCase : public TestCase
 {
@@ -431,7 +431,7 @@ class LoadBalancedRoutingTestSuite : public TestSuite
     LoadBalancedRoutingTestSuite()
         : TestSuite("evenkeel-load-balanced-routing")
     {
-        // The default test type and duration, because their names differ between versions.
+        // The default test type and duration, because their names differ between versions of ns-3.
         AddTestCase(new PoliciesTestCase);
         AddTestCase(new SeedsTestCase);
         AddTestCase(new FailureTestCase);

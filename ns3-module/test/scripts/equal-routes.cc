@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-only
 // Copyright (c) 2026 The evenkeel authors
 //
-// A leaf-spine with a static route over each spine to each host, and no global routing.
+// A leaf-spine without global routing, with a static route over each spine to each host.
 
 #include "script.h"
 
@@ -49,7 +49,7 @@ main(int argc, char* argv[])
             }
             else
             {
-                // Interface 0 is the loopback; those to the hosts and to the spines follow.
+                // Interface 0 is the loopback; the interfaces to hosts and then to spines follow.
                 routesOf(leaves.Get(leaf))
                     ->AddHostRouteTo(addresses[host], ends[1], 1 + hostsPerLeaf + spine);
             }

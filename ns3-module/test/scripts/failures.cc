@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0-only
 // Copyright (c) 2026 The evenkeel authors
 //
-// Links of a leaf-spine that go down and up while it runs, as ns-3's scripts schedule it: global
-// routing responds to interfaces, and one change is computed by the script itself.
+// A leaf-spine whose links go down and up during the run. Global routing responds to the interface
+// changes; for one metric change the script itself recomputes the routes.
 
 #include "script.h"
 
@@ -20,7 +20,7 @@ main(int argc, char* argv[])
     script.InstallInternet(NodeContainer(leaves, spines, hosts));
     PointToPointHelper p2p;
     p2p.SetDeviceAttribute("DataRate", StringValue("1Gbps"));
-    // A change takes effect at one instant: no packet is on the way then.
+    // A short delay, so that no packet is in flight when a change takes effect.
     p2p.SetChannelAttribute("Delay", StringValue("100ns"));
     Ipv4AddressHelper network("10.0.0.0", "255.255.255.0");
     std::vector<Ipv4Address> addresses;
@@ -52,7 +52,8 @@ main(int argc, char* argv[])
         Simulator::Schedule(MicroSeconds(at), change, PeekPointer(leaf), 1 + hostsPerLeaf);
         Simulator::Schedule(MicroSeconds(at), change, PeekPointer(spine), 1);
     }
-    // The spine's links count as long: the number of routes changes nowhere else.
+    // A high metric removes the path over this spine at one leaf; all other nodes keep their
+    // routes.
     Ptr<Ipv4> other = leaves.Get(1)->GetObject<Ipv4>();
     Simulator::Schedule(MicroSeconds(12095), &Ipv4::SetMetric, other, 1 + hostsPerLeaf, 10);
     Simulator::Schedule(MicroSeconds(12095), &Ipv4GlobalRoutingHelper::RecomputeRoutingTables);

@@ -2,7 +2,7 @@
 // Copyright (c) 2026 The evenkeel authors
 //
 // A k = 12 fat-tree of 432 hosts with a static route over each shortest path to each host: up to
-// 2,556 in a switch.
+// 2,556 routes in a switch.
 
 #include "fat-tree.h"
 
@@ -13,7 +13,7 @@ namespace
 
 /**
  * @brief Adds a route to a host.
- * @param from the end of a link by which packets leave
+ * @param from the end of a link through which packets leave
  * @param to the other end
  * @param host address of the host
  */
@@ -42,7 +42,7 @@ main(int argc, char* argv[])
             ->SetDefaultRoute(link.upper.address, link.lower.interface);
         for (uint32_t number = 0; number < tree.m_edgeLinks.size(); number++)
         {
-            // Both are by a switch of a pod and its port.
+            // Both arrays are indexed by a switch of a pod and its port.
             const FatTree::Link& edge = tree.m_edgeLinks[number];
             const FatTree::Link& core = tree.m_coreLinks[number];
             const bool isInPod = number / (half * half) == host / (half * half);

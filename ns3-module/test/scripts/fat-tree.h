@@ -14,14 +14,14 @@ namespace ns3
 
 /**
  * @ingroup evenkeel-tests
- * @brief A k = 12 fat-tree of 432 hosts, of which each sends packets to a host of another pod.
+ * @brief A k = 12 fat-tree of 432 hosts, each of which sends packets to a host of another pod.
  */
 class FatTree
 {
   public:
-    /// Half the ports of a switch.
+    /// Half the number of ports of a switch.
     static constexpr uint32_t HALF = 6;
-    /// Pods.
+    /// Number of pods.
     static constexpr uint32_t PODS = 2 * HALF;
 
     /// One end of a link.
@@ -35,7 +35,7 @@ class FatTree
     /// A link.
     struct Link
     {
-        End lower; //!< the end that is nearer to hosts
+        End lower; //!< the end nearer to hosts
         End upper; //!< the other end
     };
 

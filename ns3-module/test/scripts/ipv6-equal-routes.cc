@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-only
 // Copyright (c) 2026 The evenkeel authors
 //
-// A leaf-spine of IPv6 with a static route over each spine to each host.
+// An IPv6 leaf-spine with a static route over each spine to each host.
 
 #include "script.h"
 
@@ -51,13 +51,13 @@ main(int argc, char* argv[])
             }
             else
             {
-                // Interface 0 is the loopback; those to the hosts and to the spines follow.
+                // Interface 0 is the loopback; the interfaces to hosts and then to spines follow.
                 routesOf(leaves.Get(leaf))
                     ->AddHostRouteTo(addresses[host], ends[1], 1 + hostsPerLeaf + spine);
             }
         }
     }
-    // Addresses of IPv6 are checked for duplicates in the first second.
+    // In the first second, IPv6 checks addresses for duplicates.
     for (uint32_t host = 0; host < hosts.GetN(); host++)
     {
         const uint32_t to = (host + hostsPerLeaf) % hosts.GetN();

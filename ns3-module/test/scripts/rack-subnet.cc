@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0-only
 // Copyright (c) 2026 The evenkeel authors
 //
-// Racks in which one /24 lies over the separate links of all hosts, with global routing alone:
-// static routing would send the packets to all of them over the first link.
+// Racks in which one /24 spans the separate links of all hosts, with global routing alone. Static
+// routing would send the packets to all of them over the first link.
 
 #include "script.h"
 

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0-only
 // Copyright (c) 2026 The evenkeel authors
 //
-// A dumbbell, in which no packet has a choice, with global routing alone and random traffic: a
-// module that draws from the script's random streams, or adds a route, changes what it prints.
+// A dumbbell, in which no packet has a choice, with global routing alone and random traffic. A
+// module that draws from the script's random streams, or adds a route, would change the output.
 
 #include "script.h"
 
@@ -28,7 +28,7 @@ main(int argc, char* argv[])
         addresses.push_back(network.Assign(link).GetAddress(0));
     }
     Ipv4GlobalRoutingHelper::PopulateRoutingTables();
-    // Made after the stack: their streams follow those that a routing protocol takes.
+    // Made after the stack, so their streams follow those that a routing protocol takes.
     Ptr<ExponentialRandomVariable> gaps = CreateObject<ExponentialRandomVariable>();
     gaps->SetAttribute("Mean", DoubleValue(200));
     OnOffHelper onOff("ns3::UdpSocketFactory", InetSocketAddress(addresses[3], 80));

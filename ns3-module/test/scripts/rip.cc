@@ -1,8 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-only
 // Copyright (c) 2026 The evenkeel authors
 //
-// A leaf-spine whose routes RIP finds. ns-3's RIP keeps one route to each network, so that no
-// packet has a choice.
+// A leaf-spine with RIP. ns-3's RIP keeps one route to each network, so no packet has a choice.
 
 #include "script.h"
 

@@ -22,10 +22,10 @@ namespace ns3
 
 /**
  * @ingroup evenkeel-tests
- * @brief What the scripts of this folder share: a policy, or none; flows; and what they print.
+ * @brief Shared by the scripts of this folder: an optional policy, flows, and the output.
  *
- * With `--policy=none` a script uses nothing of the module. What it prints on its standard output
- * must not depend on the policy where no packet has a choice of paths.
+ * With `--policy=none` a script uses nothing of the module. If no packet has a choice of paths, the
+ * standard output must not depend on the policy.
  */
 class Script
 {
@@ -124,7 +124,7 @@ class Script
     }
 
     /**
-     * @brief Runs the simulation and prints what arrived.
+     * @brief Runs the simulation and prints the arrivals.
      * @param stop when it ends
      * @return the exit status: 0 if all packets arrived
      */
@@ -173,7 +173,7 @@ class Script
 
     std::string m_policy{"none"};   //!< name of the policy
     ApplicationContainer m_servers; //!< by flow
-    std::vector<Time> m_arrivals;   //!< sum of the times, by flow
+    std::vector<Time> m_arrivals;   //!< sum of arrival times, by flow
     uint64_t m_sent{0};             //!< packets of all flows
 };
 

@@ -29,7 +29,7 @@ main(int argc, char* argv[])
         addresses.push_back(network.Assign(link).GetAddress(0));
         network.NewNetwork();
     }
-    // The next hop of each leaf at each spine.
+    // Next hop of each leaf at each spine.
     std::vector<std::vector<Ipv4Address>> nextHops(leaves.GetN());
     for (uint32_t leaf = 0; leaf < leaves.GetN(); leaf++)
     {
@@ -46,7 +46,7 @@ main(int argc, char* argv[])
     {
         const uint32_t leaf = 1 - host / hostsPerLeaf;
         const uint32_t spine = host % 2;
-        // Interface 0 is the loopback; those to the hosts and to the spines follow.
+        // Interface 0 is the loopback; the interfaces to hosts and then to spines follow.
         pins.GetStaticRouting(leaves.Get(leaf)->GetObject<Ipv4>())
             ->AddHostRouteTo(addresses[host], nextHops[leaf][spine], 1 + hostsPerLeaf + spine);
     }
