@@ -123,8 +123,8 @@ class HpccRecorder
     Ptr<Fabric> m_fabric;                              //!< the fabric
     std::vector<std::unique_ptr<TracedPort>> m_traced; //!< ports whose packets are recorded
     std::vector<uint32_t> m_sampled;                   //!< ports whose counters are sampled
-    std::vector<uint32_t> m_waiting; //!< queued bytes without priority, by port
-    std::vector<uint64_t> m_carried; //!< bytes started, by port
+    std::vector<uint32_t> m_waiting;                   //!< queued bytes without priority, by port
+    std::vector<uint64_t> m_carried;                   //!< bytes started, by port
 };
 
 } // namespace ns3

@@ -41,7 +41,7 @@ class EqualCostRoutesOf
         std::vector<Ptr<typename F::Route>> routes; //!< their routes
         uint64_t version{0};                        //!< version of the routes at the last lookup
         std::vector<NextHopOf<F>> hops;             //!< the next hops as looked up
-        std::vector<uint64_t> rates;   //!< their link rates, in bit/s; 0 if unknown
+        std::vector<uint64_t> rates;                //!< their link rates, in bit/s; 0 if unknown
         std::vector<uint32_t> weights; //!< their weights, by rate; empty if all rates are equal
     };
 

@@ -97,9 +97,9 @@ struct FabricPacket
                         //!< header of its verb, see GetVerb(); IP: its slot in FabricIp
     uint32_t marked{0}; //!< acknowledgements: which of those were marked; IP: 1 if ECN-capable
     uint32_t stamp{0};  //!< when the data was sent, in steps of 1,024 ps
-    uint16_t wireBytes{0}; //!< length on the wire without the gap
-    uint16_t entropy{0};   //!< entropy value, or path with source routing
-    uint16_t route{0};     //!< rest of the path with source routing
+    uint16_t wireBytes{0};                         //!< length on the wire without the gap
+    uint16_t entropy{0};                           //!< entropy value, or path with source routing
+    uint16_t route{0};                             //!< rest of the path with source routing
     FabricPacketKind kind{FabricPacketKind::DATA}; //!< kind of the packet
     uint8_t flags{0};                              //!< bits of FabricPacketFlag
 

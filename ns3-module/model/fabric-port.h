@@ -428,8 +428,8 @@ class FabricPort : public NetDevice
     Ptr<Node> m_node;                  //!< the node of the device
     uint32_t m_ifIndex{0};             //!< index among the devices of the node
     Mac48Address m_address;            //!< address of the device
-    uint16_t m_mtu{9000};         //!< IP MTU; RDMA packets have the NIC's payload size instead
-    uint64_t m_foreignDropped{0}; //!< packets of protocol stacks dropped before the wire
+    uint16_t m_mtu{9000};              //!< IP MTU; RDMA packets have the NIC's payload size instead
+    uint64_t m_foreignDropped{0};      //!< packets of protocol stacks dropped before the wire
     NetDevice::ReceiveCallback m_receive;               //!< takes IP packets that arrived
     NetDevice::PromiscReceiveCallback m_receivePromisc; //!< the promiscuous callback
     TracedCallback<> m_linkChangeCallbacks; //!< never called: failures do not change IsLinkUp

@@ -115,8 +115,8 @@ class IpTopologyOf
     std::map<Address, uint32_t> m_owners;  //!< id of the node, by address
     std::vector<uint32_t> m_hostDistances; //!< links to the nearest host, by id
     std::unordered_map<uint32_t, std::vector<uint32_t>> m_distances; //!< by destination's id
-    Time m_baseRtt{-1};             //!< negative until computed
-    uint64_t m_changes{UINT64_MAX}; //!< changes when it was read
+    Time m_baseRtt{-1};                                              //!< negative until computed
+    uint64_t m_changes{UINT64_MAX};                                  //!< changes when it was read
 };
 
 extern template class IpTopologyOf<Ipv4Family>;
