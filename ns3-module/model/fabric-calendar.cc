@@ -98,6 +98,7 @@ FabricCalendar::Push(uint64_t timePs, Kind kind, uint32_t number)
     const uint32_t place = drawn ? m_client->GetPlace(timePs, number) : number;
     m_heap.push_back(Entry{timePs, static_cast<uint32_t>(kind) << KIND_SHIFT | place, number});
     std::push_heap(m_heap.begin(), m_heap.end(), IsLater());
+    // While events run, Run arms the calendar once at the end.
     if (!m_running)
     {
         Arm();
@@ -107,6 +108,7 @@ FabricCalendar::Push(uint64_t timePs, Kind kind, uint32_t number)
 uint64_t
 FabricCalendar::Now() const
 {
+    // ns-3's clock may be coarser than the event that runs.
     if (m_running)
     {
         return m_now;
@@ -146,6 +148,7 @@ FabricCalendar::Run()
     {
         m_armed = FABRIC_NEVER;
     }
+    // Run all events within this tick, in picosecond order.
     const uint64_t end = (tick + 1) * m_psPerTick;
     m_running = true;
     while (m_client && !m_heap.empty() && m_heap.front().time < end)
@@ -174,10 +177,12 @@ FabricCalendar::Arm()
     }
     const uint64_t now = static_cast<uint64_t>(Simulator::Now().GetTimeStep());
     const uint64_t tick = std::max(m_heap.front().time / m_psPerTick, now);
+    // An earlier or equal tick is scheduled already. It is never cancelled.
     if (tick >= m_armed)
     {
         return;
     }
+    // ns-3 cannot represent this time; the event would never run.
     if (tick > static_cast<uint64_t>(std::numeric_limits<int64_t>::max()))
     {
         return;

@@ -100,6 +100,7 @@ FabricPort::SetPaused(uint64_t nowPs, FabricPfc::Order order, uint32_t trafficCl
     const uint8_t bit = FabricClassQueues::BitOf(trafficClass);
     const uint8_t others = m_classes ? m_classes->paused & static_cast<uint8_t>(~bit) : 0;
     const bool isAnyPaused = paused || others != 0;
+    // With classes, Pause reports only the first pause and the last resume.
     if (!m_classes || isAnyPaused != IsPaused())
     {
         m_pauseTrace(isAnyPaused);

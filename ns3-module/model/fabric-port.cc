@@ -192,6 +192,7 @@ FabricPort::GetLoad(uint64_t nowPs) const
     uint64_t load = GetWaitingBytes();
     if (m_free > nowPs && !m_wire.IsEmpty())
     {
+        // The last packet put on the wire is the one that occupies it.
         load += m_pool->Get(m_wire.tail).packet.wireBytes;
     }
     return load;
@@ -204,6 +205,7 @@ FabricPort::Transmit(uint32_t slot, uint64_t startPs)
     const uint64_t bytes = entry.packet.wireBytes;
     const uint64_t sent = startPs + GetTimeFor(bytes);
     entry.arrives = sent + m_delay;
+    // Fault checks compute the start of the packet from its rate when it arrives.
     if (m_faulty)
     {
         entry.aside.SetRateIndex(static_cast<uint32_t>(m_rates.empty() ? 0 : m_rates.size() - 1));
@@ -278,6 +280,7 @@ FabricPort::ArmFor(bool more)
     uint64_t due = m_free;
     if (!m_wire.IsEmpty())
     {
+        // This event also settles the port, so a busy port needs no separate start event.
         due = m_pool->Get(m_wire.head).arrives;
     }
     else if (!more)

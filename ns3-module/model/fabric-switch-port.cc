@@ -254,6 +254,7 @@ FabricSwitchPort::MarkIf(MarkPoint point, uint32_t slot)
     }
     const uint64_t waiting =
         m_classes ? m_classes->waitingBytes[packet.GetTrafficClass()] : m_waitingBytes[1];
+    // No random draw outside the ramp: below kmin nothing is marked, above kmax everything.
     if (waiting <= m_ecn.kmin)
     {
         return;
@@ -274,6 +275,7 @@ FabricSwitchPort::AccountEnqueue(uint64_t nowPs, uint32_t slot)
     FabricPool::Slot& entry = m_pool->Get(slot);
     if (entry.packet.Has(FabricPacket::PRIORITY))
     {
+        // PFC counts only packets without priority.
         entry.aside.ClearIngress();
     }
     if (entry.aside.HasIngress())

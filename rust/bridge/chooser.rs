@@ -132,6 +132,7 @@ impl SwitchChooser {
         weights: &[u32],
     ) -> u32 {
         let ports = &ports[..ports.len().min(MOST_PORTS as usize)];
+        // Nothing to choose, and the policy must not draw.
         if ports.len() < 2 {
             return 0;
         }
@@ -151,6 +152,7 @@ impl SwitchChooser {
         if let Some(flows) = &mut self.flows {
             flows.stamp(now, &mut packet);
         }
+        // Calls must not fail, so weights of a wrong length count as equal.
         let weights = if weights.len() == ports.len() { weights } else { &[] };
         let schedule = self.schedules.find(weights);
         let (epoch, switch_ports) = (self.epoch, self.ports);

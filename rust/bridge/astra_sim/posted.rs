@@ -44,6 +44,7 @@ impl Posted {
     pub(super) fn take(&mut self, now: Time, request: &Request) {
         let &Request::Send(Transfer { rank, peer, bytes, .. }) = request else { return };
         let Ok(peer) = u32::try_from(peer) else { return };
+        // Empty messages, and messages of a rank to itself, complete without the network.
         let crosses_network = bytes > 0 && peer != rank;
         let is_valid = peer < self.hosts && i64::try_from(bytes).is_ok();
         if !crosses_network || !is_valid {

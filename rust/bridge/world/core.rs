@@ -132,6 +132,7 @@ impl Core {
                     *packet = FabricPacket::from(&next);
                     return true;
                 }
+                // The pacer permits a packet only from `start` on: poll again at that time.
                 (None, Some(start)) if start.as_ps() <= now_ps => *free_ps = start.as_ps(),
                 (None, _) => return false,
             }
@@ -141,6 +142,7 @@ impl Core {
 
     pub(super) fn poll_transmit_control(&mut self, host: u32, packet: &mut FabricPacket) -> bool {
         let nic = &mut self.endpoints.host_mut(HostId(host)).nic;
+        // Without priority, control packets wait behind paused data.
         if !nic.answers_pass() {
             return false;
         }
@@ -215,6 +217,7 @@ impl Core {
     }
 
     pub(super) fn next_wake(&self, host: u32, now_ps: u64, free_ps: u64) -> u64 {
+        // A verb may have completed work without a packet, so the host must be woken to report it.
         if self.verbs.has_completions_of(HostId(host)) {
             return now_ps;
         }

@@ -68,6 +68,8 @@ impl Recording {
         id: HostId,
         packet: &Packet,
     ) {
+        // Control packets enqueued by this packet are those behind the ones that were queued
+        // before.
         let before = endpoints.host(id).nic.answers().len();
         endpoints.handle_packet(now, id, packet);
         let Host { port, nic, .. } = endpoints.host(id);
