@@ -83,7 +83,7 @@ RdmaNicHelper::EnablePcapInternal(std::string prefix,
     PcapHelper files;
     const std::string name =
         explicitFilename ? prefix : files.GetFilenameFromDevice(prefix, device);
-    // Packets of a fabric are nanoseconds apart, so timestamps in microseconds are too coarse.
+    // The time between packets is nanoseconds, so timestamps in microseconds are too coarse.
     Ptr<PcapFileWrapper> file = CreateObject<PcapFileWrapper>();
     file->SetAttribute("NanosecMode", BooleanValue(true));
     file->Open(name, std::ios::out);

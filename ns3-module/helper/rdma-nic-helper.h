@@ -21,7 +21,7 @@ namespace ns3
  * @ingroup evenkeel
  * @brief Installs RDMA NICs on nodes and writes their packets to pcap files.
  *
- * FabricHelper::Install(host, switch) connects the NIC of a host, or adds one if the host has none.
+ * FabricHelper::Install(host, switch) connects the NIC of a host, and adds a NIC first if needed.
  */
 class RdmaNicHelper : public PcapHelperForDevice
 {

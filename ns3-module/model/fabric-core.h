@@ -306,7 +306,7 @@ class FabricSwitching
      */
     virtual void ApplyStep(uint32_t step, uint64_t nowPs) = 0;
     /**
-     * @brief Adds failures during a run, none of which begins in the past.
+     * @brief Adds failures during a run, which begin now or later.
      *
      * Throws std::invalid_argument with an explanation. A core whose links do not fail need not
      * override it.

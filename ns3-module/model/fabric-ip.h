@@ -127,7 +127,7 @@ class FabricIp
      * @param packet the packet
      * @param protocol EtherType
      * @param destination its destination address
-     * @return number of the next-hop host; FABRIC_NO_PORT if there is none
+     * @return number of the next-hop host; FABRIC_NO_PORT without one
      */
     uint32_t FindNextHop(uint32_t from,
                          uint32_t plane,
@@ -139,7 +139,7 @@ class FabricIp
      * @param from the sending host
      * @param plane the plane of the sending port
      * @param packet the packet
-     * @return the gateway of its route; an invalid address if there is none
+     * @return the gateway of its route; an invalid address without a gateway
      */
     template <class F>
     Address FindGateway(uint32_t from, uint32_t plane, Ptr<const Packet> packet) const;

@@ -186,7 +186,7 @@ class Fabric : public Object, private FabricCalendar::Client
         return *m_switching;
     }
 
-    /// @return the verbs of the NICs; null if the core has none
+    /// @return the verbs of the NICs; null without verbs in the core
     FabricVerbs* GetVerbs() const
     {
         return m_verbs;
@@ -264,7 +264,7 @@ class Fabric : public Object, private FabricCalendar::Client
      * From then on the run is the same as if they had been declared before the fabric was made.
      * Throws std::invalid_argument with an explanation.
      *
-     * @param sections sections [[failure]] of a scenario, none of which begins in the past
+     * @param sections sections [[failure]] of a scenario, which begin now or later
      */
     void AddFailures(const std::string& sections);
     /**

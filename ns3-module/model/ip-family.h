@@ -255,7 +255,7 @@ struct Ipv6Family
      * @param interface an interface
      * @param destination an address
      * @return the global address of the interface in the subnet of the destination; otherwise its
-     *         last global address; the any address if it has none
+     *         last global address; the any address without a global address
      */
     static Address GlobalAddressOf(Ptr<Ip> ip, uint32_t interface, Address destination)
     {

@@ -42,7 +42,7 @@ class IpTopologyOf
 
     /**
      * @param destination the address of a host
-     * @return the id of the adjacent node, which represents its edge switch; 0 if there is none
+     * @return the id of the adjacent node, which represents its edge switch; 0 without one
      */
     uint32_t EdgeOf(Address destination);
     /**

@@ -148,7 +148,7 @@ class RdmaNic : public FabricPort
      * @param call the call; it must change nothing if it throws
      */
     void UseVerbs(const VerbCall& call);
-    /// @return the verbs of its fabric; throws if there are none
+    /// @return the verbs of its fabric; throws without verbs
     FabricVerbs& GetVerbs() const;
     /**
      * @brief Destroys a queue pair. Its object is released after its flushed work is reported.
@@ -263,7 +263,7 @@ class RdmaNic : public FabricPort
     /// Starts one packet when the wire of a single-port NIC is free and IP is queued: a control
     /// packet with priority, or alternately a packet of RDMA and one of IP.
     void SendBesideIp();
-    /// Does the same with traffic classes, each of which has RDMA and IP packets.
+    /// Does the same with traffic classes. Each class may have RDMA and IP packets.
     void SendBesideIpByClass();
     /**
      * @param nowPs the time

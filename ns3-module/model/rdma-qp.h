@@ -131,7 +131,7 @@ class RdmaQp : public Object
     /**
      * @brief Returns the oldest completion that was not passed to a callback.
      * @param completion set to the completion
-     * @return false if there is none
+     * @return false without such a completion
      */
     bool PollCompletion(FabricCompletion& completion);
     /**
@@ -197,7 +197,7 @@ class RdmaQp : public Object
      * @param work the request
      */
     void Post(const FabricWork& work);
-    /// @return its NIC; throws std::invalid_argument if it has none
+    /// @return its NIC; throws std::invalid_argument without one
     RdmaNic& NicOrThrow() const;
 
     Ptr<RdmaNic> m_nic;                                        //!< its NIC

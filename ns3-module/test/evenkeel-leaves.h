@@ -204,7 +204,7 @@ class Leaves
     }
 
     /**
-     * @brief Runs flows, each of which sends a packet of 500 bytes every 20 us.
+     * @brief Runs flows. Each sends a packet of 500 bytes every 20 us.
      * @param packets number of packets per flow
      * @param dscps DSCP of each flow, by flow
      * @return number of packets that did not arrive

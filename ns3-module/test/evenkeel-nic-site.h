@@ -30,7 +30,7 @@ using Way = std::pair<uint32_t, uint32_t>;
 
 /**
  * @ingroup evenkeel-tests
- * @brief A leaf with hosts, some of which have different NICs.
+ * @brief A leaf with hosts. Some hosts have different NICs.
  */
 class NicSite
 {

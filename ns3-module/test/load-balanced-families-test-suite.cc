@@ -111,7 +111,7 @@ class FailuresTestCase : public TestCase
     {
         const std::string what = routes + ", " + policy;
         typename Kit<F>::Helper helper(policy);
-        // Packets are 20 us apart, so each may start a flowlet and return to the restored uplink.
+        // A flow sends every 20 us, so each packet may start a flowlet and use the restored uplink.
         helper.Set("Parameters", StringValue(policy == "flowlet" ? "gap = \"15us\"" : ""));
         Leaves<F> leaves(helper, routes);
         const uint32_t failed = Leaves<F>::UPLINK + 1;

@@ -45,7 +45,7 @@ pub fn run(setup: &Setup) -> Result<Outcome, Refused> {
 }
 
 /// Does the same as [`run`], with failures that a script adds during the run. Each entry has the
-/// time of the call and `[[failure]]` sections of a scenario, none of which begins before it.
+/// time of the call and `[[failure]]` sections of a scenario that begin then or later.
 ///
 /// # Errors
 /// As [`run`].

@@ -14,7 +14,7 @@ namespace ns3
 
 /**
  * @ingroup evenkeel-tests
- * @brief A k = 12 fat-tree of 432 hosts, each of which sends packets to a host of another pod.
+ * @brief A k = 12 fat-tree of 432 hosts. Each host sends packets to a host of another pod.
  */
 class FatTree
 {

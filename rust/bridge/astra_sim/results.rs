@@ -24,7 +24,7 @@ pub(super) fn folder(path: &str) -> Result<Option<Folder>, FolderError> {
     }
 }
 
-/// The results of a run, some of which are written during the run.
+/// The results of a run. Flows are written during the run.
 pub(super) struct Results<'a> {
     scenario: &'a Scenario,
     setup: &'a Setup,

@@ -61,8 +61,8 @@ impl Flows {
     }
 }
 
-/// Mixes a hash to 16 bits, each of which depends on every input bit (the finaliser of MurmurHash3;
-/// Appleby, 2011).
+/// Mixes a hash to 16 bits. Each output bit depends on every input bit (the finaliser of
+/// MurmurHash3; Appleby, 2011).
 const fn mixed(label: u32) -> u16 {
     let label = (label ^ label >> 16).wrapping_mul(0x85eb_ca6b);
     let label = (label ^ label >> 13).wrapping_mul(0xc2b2_ae35);

@@ -237,9 +237,9 @@ mod ffi {
         fn faults(self: &Core) -> Vec<FabricFault>;
         /// Returns every step, by time; simultaneous steps in the order in which they apply.
         fn steps(self: &Core) -> Vec<FabricStep>;
-        /// Adds failures, sections `[[failure]]` of a scenario, none of which begins before now.
-        /// `applied` is the number of `steps` applied so far. Later steps and all faults become
-        /// those of a scenario that also has these failures.
+        /// Adds failures, sections `[[failure]]` of a scenario that begin now or later. `applied`
+        /// is the number of `steps` applied so far. Later steps and all faults become those of a
+        /// scenario that also has these failures.
         #[cxx_name = "add_failures"]
         fn try_add_failures(
             self: &mut Core,
@@ -383,7 +383,7 @@ mod ffi {
         fn poll_completion(self: &mut Core, completion: &mut FabricCompletion) -> bool;
 
         /// Applies a switch's policy to a packet. Returns the index of its output port; the largest
-        /// number if it has none. `loads` are the bytes queued at each port of the switch and on
+        /// number without a port. `loads` are the bytes queued at each port of the switch and on
         /// its wire, or empty unless the policy looks at queues.
         fn route(
             self: &mut Core,

@@ -26,7 +26,7 @@ pub(super) trait Known<Own> {
     /// Returns the value in the library.
     ///
     /// # Errors
-    /// If there is none.
+    /// If the library has no such value.
     fn known(self) -> Result<Own, UnknownValue>;
 }
 

@@ -222,7 +222,7 @@ impl Core {
             return now_ps;
         }
         let (now, free) = (Time::from_ps(now_ps), Time::from_ps(free_ps));
-        // What was polled up to this time waits for a port, not for its time: do not wake earlier.
+        // Packets polled up to this time wait for a port, not for their time: do not wake earlier.
         let polled = self.polls.get(HostId(host).index()).map_or(Time::ZERO, PortPolls::at);
         let free = free.max(polled);
         let wake = self.endpoints.host(HostId(host)).next_wake(now, free);
