@@ -34,10 +34,10 @@ namespace
 /// The options of this example.
 struct Options
 {
-    std::string policies{"ecmp,spray,ethereal"}; //!< names, separated by commas
-    std::string collective{"all-to-all"};        //!< name
+    std::string policies{"ecmp,spray,ethereal"}; //!< policies, separated by commas
+    std::string collective{"all-to-all"};        //!< name of the collective
     bool failure{false};                         //!< true to take a link down
-    LeafSpineOptions fabric;                     //!< of the leaf-spine
+    LeafSpineOptions fabric;                     //!< size of the leaf-spine
 };
 
 /**

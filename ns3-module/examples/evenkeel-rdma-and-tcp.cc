@@ -42,9 +42,9 @@ constexpr uint32_t HOSTS = 4;
 /// The options of the program.
 struct Options
 {
-    uint64_t bytes{4000000};          //!< length of the message and of each transfer
-    uint32_t senders{3};              //!< hosts that send by TCP
-    std::string tcp{"ns3::TcpDctcp"}; //!< congestion control of TCP
+    uint64_t bytes{4000000};          //!< size of the message and of each transfer
+    uint32_t senders{3};              //!< number of TCP senders
+    std::string tcp{"ns3::TcpDctcp"}; //!< TCP congestion control
 };
 
 /// Bytes received by TCP, by sender.

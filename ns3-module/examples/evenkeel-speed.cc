@@ -48,9 +48,9 @@ WithPlainPolicy(std::unique_ptr<FabricCore> evenkeel)
 /// The options of this example.
 struct Options
 {
-    std::string policy{"spray"};                         //!< name
-    uint32_t rounds{2};                                  //!< the best of them counts
-    LeafSpineOptions fabric{8, 8, 8, 262144, "400Gbps"}; //!< of the leaf-spine
+    std::string policy{"spray"};                         //!< name of the policy
+    uint32_t rounds{2};                                  //!< rounds, of which the best counts
+    LeafSpineOptions fabric{8, 8, 8, 262144, "400Gbps"}; //!< leaf-spine
 };
 
 /// The core of a fabric.

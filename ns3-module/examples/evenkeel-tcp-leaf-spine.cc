@@ -95,7 +95,7 @@ CountReordered(const Ipv4Header& header, Ptr<const Packet> packet, uint32_t)
 struct Network
 {
     NodeContainer hosts;                //!< by number
-    std::vector<Ipv4Address> addresses; //!< of hosts
+    std::vector<Ipv4Address> addresses; //!< addresses of the hosts
 };
 
 /**

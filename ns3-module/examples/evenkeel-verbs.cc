@@ -89,7 +89,7 @@ class Client
         m_qp->PostSend(64, QUERY, RdmaQp::UNSIGNALED);
     }
 
-    uint64_t answeredPs{0}; //!< when the answer arrived
+    uint64_t answeredPs{0}; //!< when the response arrived
     uint64_t copiedPs{0};   //!< when the READ completed
 
   private:

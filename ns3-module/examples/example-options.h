@@ -20,8 +20,8 @@ namespace ns3
 struct LeafSpineOptions
 {
     uint32_t leaves{4};          //!< switches with hosts
-    uint32_t spines{4};          //!< switches that every leaf is wired to
-    uint32_t hostsPerLeaf{4};    //!< hosts of each leaf
+    uint32_t spines{4};          //!< switches that connect to every leaf
+    uint32_t hostsPerLeaf{4};    //!< hosts per leaf
     uint64_t bytes{1000000};     //!< payload that each host sends
     std::string rate{"400Gbps"}; //!< rate of every link
 

@@ -50,21 +50,21 @@ class FabricHelper
     enum Resolution
     {
         PICOSECONDS, //!< set it to picoseconds
-        UNCHANGED,   //!< leave it
+        UNCHANGED,   //!< leave it unchanged
     };
 
     /// Order in which the packets of traffic classes start.
     enum Scheduling
     {
-        WEIGHTED, //!< in turns with other weighted classes, in bytes by weight
+        WEIGHTED, //!< shares the bytes with other weighted classes, by weight
         STRICT,   //!< before all weighted classes, and before strict classes that are added later
     };
 
     /// Whether priority flow control (PFC) protects a traffic class, if switches have it.
     enum Protection
     {
-        PROTECTED,   //!< it has memory of its own, and is paused
-        UNPROTECTED, //!< its packets are dropped that find no room
+        PROTECTED,   //!< it has reserved memory and is paused
+        UNPROTECTED, //!< its packets are dropped if there is no room
     };
 
     /**
@@ -356,22 +356,22 @@ class FabricHelper
     std::vector<Ptr<RdmaNic>> m_nics;           //!< by number of host
     std::vector<Ptr<Node>> m_switchNodes;       //!< by number
     std::vector<Ptr<FabricSwitch>> m_switches;  //!< by number
-    std::vector<std::string> m_switchNames;     //!< by number; empty to use a default
+    std::vector<std::string> m_switchNames;     //!< by number; empty for a default name
     std::vector<Ptr<FabricChannel>> m_channels; //!< by number of link
     NodeContainer m_firstHosts;                 //!< hosts with the lowest numbers
-    std::vector<OwnAttribute> m_ownAttributes;  //!< of SetNicAttributeOf
-    std::string m_sections;                     //!< of AddSettings
-    std::vector<FabricClass> m_classes;         //!< of AddClass
-    std::string m_classSections;                //!< of AddClass, as sections of a scenario
-    std::vector<std::pair<Ptr<FabricChannel>, std::string>> m_failures; //!< of AddFailure
+    std::vector<OwnAttribute> m_ownAttributes;  //!< see SetNicAttributeOf
+    std::string m_sections;                     //!< see AddSettings
+    std::vector<FabricClass> m_classes;         //!< see AddClass
+    std::string m_classSections;                //!< classes as sections of a scenario
+    std::vector<std::pair<Ptr<FabricChannel>, std::string>> m_failures; //!< see AddFailure
     uint32_t m_gapBytes{20};                                            //!< gap after each packet
-    uint32_t m_nicsPerNode{1};                                          //!< of SetNicsPerNode
-    uint32_t m_portsPerNic{1};                                          //!< of SetPortsPerNic
-    bool m_joinedPorts{false}; //!< whether the ports of hosts are those of one fabric
-    Time m_forwardingDelay;    //!< of switches
-    int64_t m_stream{0};       //!< of AssignStreams
-    std::string m_madeBy;      //!< the call that made the fabric; empty before
-    Ptr<Fabric> m_fabric;      //!< the fabric; null before
+    uint32_t m_nicsPerNode{1};                                          //!< see SetNicsPerNode
+    uint32_t m_portsPerNic{1};                                          //!< see SetPortsPerNic
+    bool m_joinedPorts{false}; //!< ports of a host belong to one fabric
+    Time m_forwardingDelay;    //!< forwarding delay of switches
+    int64_t m_stream{0};       //!< see AssignStreams
+    std::string m_madeBy;      //!< name of the call that made the fabric; empty before
+    Ptr<Fabric> m_fabric;      //!< the fabric; null before it is made
 };
 
 } // namespace ns3

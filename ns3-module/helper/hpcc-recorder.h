@@ -109,8 +109,8 @@ class HpccRecorder
 
         evenkeel::contract::Core& m_core; //!< receives the events
         Ptr<FabricPort> m_port;           //!< the port; the simulation may end first
-        bool m_isNic;                     //!< the port is a NIC, which queues packets itself
-        bool m_dequeued{false};           //!< the packet that starts next left the queue
+        bool m_isNic;                     //!< true for a NIC, which queues packets itself
+        bool m_dequeued{false};           //!< the packet that starts next came from the queue
     };
 
     /**
@@ -123,8 +123,8 @@ class HpccRecorder
     Ptr<Fabric> m_fabric;                              //!< the fabric
     std::vector<std::unique_ptr<TracedPort>> m_traced; //!< ports whose packets are recorded
     std::vector<uint32_t> m_sampled;                   //!< ports whose counters are sampled
-    std::vector<uint32_t> m_waiting; //!< bytes without priority that wait, by port
-    std::vector<uint64_t> m_carried; //!< bytes that have started, by port
+    std::vector<uint32_t> m_waiting;                   //!< queued bytes without priority, by port
+    std::vector<uint64_t> m_carried;                   //!< bytes started, by port
 };
 
 } // namespace ns3

@@ -39,7 +39,7 @@ class DeviceQueues
     {
         Ptr<QueueBase> queue;             //!< its own queue; null if it has none
         Ptr<QueueDisc> disc;              //!< its root queue disc; null without one
-        std::shared_ptr<uint64_t> onWire; //!< bytes of the packet on the wire
+        std::shared_ptr<uint64_t> onWire; //!< size of the packet on the wire
     };
 
     /**
@@ -48,7 +48,7 @@ class DeviceQueues
      */
     static Device Inspect(Ptr<NetDevice> device);
 
-    std::map<uint32_t, Device> m_devices; //!< by number of the device in its node
+    std::map<uint32_t, Device> m_devices; //!< by index of the device in its node
 };
 
 } // namespace ns3

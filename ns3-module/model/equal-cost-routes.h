@@ -31,18 +31,18 @@ class EqualCostRoutesOf
   public:
     using Address = typename F::Address; //!< an address
     using Ip = typename F::Ip;           //!< the IP of a node
-    using Source = NextHopSourceOf<F>;   //!< where next hops come from
+    using Source = NextHopSourceOf<F>;   //!< source of next hops
 
     /// The equal-cost next hops to a destination.
     struct Group
     {
         uint32_t edge{0};                 //!< id of the node that represents the edge switch
-        std::vector<uint32_t> interfaces; //!< of the next hops
-        std::vector<Ptr<typename F::Route>> routes; //!< of the next hops
-        uint64_t version{0};                        //!< of the routes when they were looked up
-        std::vector<NextHopOf<F>> hops;             //!< as they were looked up
-        std::vector<uint64_t> rates;   //!< of their links, in bit/s; 0 for an unknown one
-        std::vector<uint32_t> weights; //!< of the next hops, by rate; none if all are equal
+        std::vector<uint32_t> interfaces; //!< their outgoing interfaces
+        std::vector<Ptr<typename F::Route>> routes; //!< their routes
+        uint64_t version{0};                        //!< version of the routes at the last lookup
+        std::vector<NextHopOf<F>> hops;             //!< the next hops as looked up
+        std::vector<uint64_t> rates;                //!< their link rates, in bit/s; 0 if unknown
+        std::vector<uint32_t> weights; //!< their weights, by rate; empty if all rates are equal
     };
 
     /**
@@ -89,12 +89,12 @@ class EqualCostRoutesOf
     bool LookUp(Address destination, Group& group);
 
     Ptr<Ip> m_ip;                             //!< the IP of the node
-    std::unique_ptr<Source> m_source;         //!< where the next hops come from
-    typename Source::Signature m_signature{}; //!< of the source when the version was set
-    uint64_t m_interfaceChanges{0};           //!< of the simulation when the version was set
-    uint64_t m_version{1};                    //!< of the routes
-    Time m_digested{0};                       //!< when all routes were read
-    uint64_t m_digest{0};                     //!< of all routes when they were read
+    std::unique_ptr<Source> m_source;         //!< source of next hops
+    typename Source::Signature m_signature{}; //!< signature of the source at the last version
+    uint64_t m_interfaceChanges{0};           //!< topology changes at the last version
+    uint64_t m_version{1};                    //!< version of the routes
+    Time m_digested{0};                       //!< when all routes were last read
+    uint64_t m_digest{0};                     //!< digest of all routes at that time
     uint32_t m_interfaces{0};                 //!< number of interfaces at the last HasChoice
     bool m_hasChoice{true};                   //!< the result of HasChoice
     std::map<Address, Group> m_groups;        //!< by destination

@@ -36,7 +36,7 @@ class FabricCalendar
     /// The kinds of events.
     enum Kind : uint32_t
     {
-        CONTROL = 0, //!< a change of links or routing, by the index of its step
+        CONTROL = 0, //!< link or routing change; the number is the index of its step
         START = 1,   //!< of port p: 2p, a pause expires; 2p + 1, the wire is free for a packet
         PORT = 2,    //!< the first packet on a port's wire arrives, or the wire is free
         HOST = 3,    //!< a wake-up that a host requested
@@ -99,7 +99,7 @@ class FabricCalendar
     struct Entry
     {
         uint64_t time;   //!< its time
-        uint32_t rank;   //!< kind, then place of the port or number
+        uint32_t rank;   //!< kind, then position of the port or number
         uint32_t number; //!< number
     };
 
@@ -126,10 +126,10 @@ class FabricCalendar
     /// Schedules the ns-3 event for the earliest entry.
     void Arm();
 
-    std::vector<Entry> m_heap; //!< a heap, the earliest first
+    std::vector<Entry> m_heap; //!< heap, earliest event first
     Client* m_client{nullptr}; //!< handles events; null while closed
     Ptr<EventImpl> m_tick;     //!< the ns-3 event
-    uint64_t m_armed;          //!< the tick that ns-3 has an event for
+    uint64_t m_armed;          //!< tick for which the ns-3 event is scheduled
     uint64_t m_now{0};         //!< time of the last event
     uint64_t m_count{0};       //!< number of events so far
     uint64_t m_psPerTick{1};   //!< picoseconds per tick of ns-3's time

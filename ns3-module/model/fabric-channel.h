@@ -54,7 +54,7 @@ class FabricChannel : public Channel
     void HandleAttribute();
 
     Time m_delay;                             //!< propagation delay
-    DataRate m_rate;                          //!< in each direction
+    DataRate m_rate;                          //!< rate in each direction
     std::array<Ptr<FabricPort>, 2> m_devices; //!< the two ends
 };
 

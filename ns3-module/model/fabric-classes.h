@@ -25,7 +25,7 @@ constexpr uint32_t FABRIC_MOST_CLASSES = 7;
 struct FabricClass
 {
     std::string name; //!< its name
-    bool pfc{true};   //!< priority flow control protects it, where switches have that
+    bool pfc{true};   //!< protected by priority flow control, if switches have it
 
     /**
      * @param classes of a fabric; empty if data has one queue
@@ -91,10 +91,10 @@ class FabricCodePoints
 struct FabricClassQueues
 {
     std::array<FabricPool::List, FABRIC_MOST_CLASSES> lists;  //!< queued packets, by class
-    std::array<uint32_t, FABRIC_MOST_CLASSES> waitingBytes{}; //!< their bytes, by class
-    uint8_t waiting{0};                                       //!< classes with packets: a bit each
-    uint8_t paused{0};                                        //!< classes that the far end pauses
-    uint8_t ipFirst{0}; //!< of a NIC: classes in which RDMA had the wire last
+    std::array<uint32_t, FABRIC_MOST_CLASSES> waitingBytes{}; //!< queued bytes, by class
+    uint8_t waiting{0};                                       //!< bitmap of classes with packets
+    uint8_t paused{0};                                        //!< bitmap of paused classes
+    uint8_t ipFirst{0}; //!< NIC: bitmap of classes in which RDMA sent last
 
     /**
      * @param trafficClass number of a class

@@ -105,7 +105,7 @@ class FabricCoreBridge : public FabricHosts, public FabricSwitching
 
     rust::Box<evenkeel::contract::Core> m_core; //!< hosts and policies in Rust
     FabricVerbsBridge m_verbs;                  //!< queue pairs of scripts
-    uint64_t m_nowPs{0};                        //!< the latest time of a call
+    uint64_t m_nowPs{0};                        //!< time of the latest call
 };
 
 } // namespace ns3

@@ -25,7 +25,7 @@ namespace ns3
 struct FabricFailures
 {
     std::vector<FabricFault> faults; //!< a lossy link draws for each of its faults in this order
-    std::vector<FabricStep> steps;   //!< by time; simultaneous ones in the order of application
+    std::vector<FabricStep> steps;   //!< by time; simultaneous ones in order of application
 };
 
 /**
@@ -35,14 +35,14 @@ struct FabricFailures
 struct FabricDescription
 {
     FabricGraph graph;                  //!< hosts, switches and links
-    FabricSettings settings;            //!< of all switches and links
-    std::vector<FabricClass> classes;   //!< traffic classes; none if data has one queue
-    std::vector<FabricEcn> ecn;         //!< marking, by port; unused for ports of hosts
+    FabricSettings settings;            //!< settings of all switches and links
+    std::vector<FabricClass> classes;   //!< traffic classes; empty if data has one queue
+    std::vector<FabricEcn> ecn;         //!< marking, by port; unused for host ports
     std::vector<FabricIngress> ingress; //!< PFC, by port and then by class; unused for ports that
                                         //!< end at a host
-    std::vector<uint64_t> poolSizes;    //!< shared memory of PFC, by switch, in bytes
+    std::vector<uint64_t> poolSizes;    //!< PFC pool of each switch, in bytes
     std::vector<FabricFault> faults;    //!< declared before the run, in any order
-    std::vector<FabricStep> steps;      //!< by time; simultaneous ones in the order of application
+    std::vector<FabricStep> steps;      //!< by time; simultaneous ones in order of application
 };
 
 /**
@@ -51,9 +51,9 @@ struct FabricDescription
  */
 struct FabricWires
 {
-    const uint64_t* freePs; //!< since when each is free
+    const uint64_t* freePs; //!< time since which each wire is free
     uint32_t count;         //!< their number
-    uint32_t paused;        //!< those whose data is paused: a bit each
+    uint32_t paused;        //!< bitmap of wires whose data is paused
 };
 
 /**
@@ -63,7 +63,7 @@ struct FabricWires
 struct FabricIpClasses
 {
     uint8_t waiting; //!< classes with packets that may start
-    uint8_t first;   //!< classes in which it is the turn of IP
+    uint8_t first;   //!< classes in which IP is next
 };
 
 /**
@@ -373,7 +373,7 @@ class FabricCore
     FabricQpCounts GetQpCounts() const;
 
   protected:
-    FabricDescription m_description; //!< properties when the fabric is made
+    FabricDescription m_description; //!< properties at its creation
 
   private:
     std::shared_ptr<FabricHosts> m_hosts;         //!< the hosts
@@ -410,8 +410,8 @@ std::unique_ptr<FabricCore> ReadFabricCore(const std::string& path);
 struct FabricNicSettings
 {
     std::vector<uint32_t> hosts; //!< numbers of the hosts
-    std::string settings;        //!< the text of a scenario file, whose [transport] is theirs
-    FabricQpSettings queuePairs; //!< of the queue pairs of scripts
+    std::string settings;        //!< text of a scenario file, whose [transport] applies to them
+    FabricQpSettings queuePairs; //!< settings of their queue pairs for scripts
 };
 
 /**

@@ -40,8 +40,8 @@ class FabricFaults
     bool Loses(uint32_t port, uint64_t startPs, uint64_t endPs);
 
   private:
-    FabricSwitching& m_switching;       //!< draws
-    std::vector<FabricFault> m_outages; //!< by link and time, none overlapping
+    FabricSwitching& m_switching;       //!< draws random losses
+    std::vector<FabricFault> m_outages; //!< by link and time, without overlaps
     std::vector<FabricFault> m_lossy;   //!< by link
 };
 

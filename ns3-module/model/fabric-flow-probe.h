@@ -99,7 +99,7 @@ class FabricFlowProbe : public FlowProbe
     void HandleDrop(const FabricPacket& packet, Time when);
 
     Ptr<FabricFlowClassifier> m_classifier; //!< classifies packets
-    bool m_isHost;                          //!< true for a NIC, where packets begin and end
+    bool m_isHost;                          //!< true for a NIC, where flows begin and end
 };
 
 } // namespace ns3

@@ -22,8 +22,8 @@ struct FabricGraph
     /// A switch.
     struct Switch
     {
-        std::string name; //!< name that failures refer to
-        uint32_t tier{0}; //!< number of switch tiers between it and the hosts: 0 at the edge
+        std::string name; //!< name in [[failure]] sections
+        uint32_t tier{0}; //!< switch tiers between it and the hosts; 0 at the edge
     };
 
     std::vector<std::string> hosts; //!< names, by number
@@ -47,7 +47,7 @@ struct FabricGraph
     {
         uint32_t leaves{0};       //!< switches with hosts
         uint32_t spines{0};       //!< switches that every leaf is wired to
-        uint32_t hostsPerLeaf{0}; //!< hosts of each leaf
+        uint32_t hostsPerLeaf{0}; //!< hosts per leaf
     };
 
     /**

@@ -32,7 +32,7 @@ struct FabricIpCounters
 {
     uint64_t sent{0};      //!< packets that NICs accepted from protocol stacks
     uint64_t delivered{0}; //!< packets that arrived at their host
-    uint64_t marked{0};    //!< those of them that a switch marked: congestion experienced (CE)
+    uint64_t marked{0};    //!< delivered packets that a switch marked: congestion experienced (CE)
     uint64_t dropped{0};   //!< packets dropped at a full NIC, at a switch or on a link that failed
 };
 
@@ -171,7 +171,7 @@ class FabricIp
     std::map<Key, uint32_t> m_hosts;         //!< by plane and address
     int64_t m_readAt{-1};                    //!< when they were read, in ticks; -1 before the run
     std::vector<Carried> m_carried;          //!< by FabricPacket::sack
-    std::vector<uint64_t> m_free;            //!< places of m_carried without a packet
+    std::vector<uint64_t> m_free;            //!< free slots of m_carried
     FabricIpCounters m_counters;             //!< counts of packets
 };
 

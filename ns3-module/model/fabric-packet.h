@@ -18,16 +18,16 @@ enum class FabricPacketKind : uint8_t
 {
     DATA = 0,            //!< part of a message
     ACK = 1,             //!< acknowledges packets that arrived
-    NACK = 2,            //!< the packet of PSN FabricPacket::ack is missing
+    NACK = 2,            //!< reports that PSN FabricPacket::ack is missing
     CNP = 3,             //!< congestion notification (DCQCN)
     REFUSAL = 4,         //!< RNR NAK (receiver not ready), or NAK of an invalid request
     PAUSE = 5,           //!< IEEE 802.1Qbb: stop sending packets without priority
     RESUME = 6,          //!< IEEE 802.1Qbb: continue to send packets without priority
-    PROBE = 7,           //!< asks a NIC for an answer over one path
-    PROBE_REPLY = 8,     //!< answers a probe
-    PORT_STATUS = 9,     //!< tells a NIC which ports of another one are usable
+    PROBE = 7,           //!< requests a reply over one path
+    PROBE_REPLY = 8,     //!< reply to a probe
+    PORT_STATUS = 9,     //!< reports a NIC's usable ports to another NIC
     CREDIT = 10,         //!< grants credit to a sender (RCCC)
-    CREDIT_REQUEST = 11, //!< asks a receiver for credit
+    CREDIT_REQUEST = 11, //!< requests credit from a receiver
     LINK_CREDIT = 12,    //!< how much the far end of a link has freed (CBFC)
     IP = 13,             //!< a packet of ns-3's IP stack, whose bytes FabricIp keeps
 };
@@ -45,7 +45,7 @@ enum class FabricPacketFlag : uint8_t
     TRIMMED = 1 << 4,       //!< trimmed to its header by a switch
     LAST_HOP = 1 << 5,      //!< trimmed by the switch that the receiver is attached to
     ACK_REQUEST = 1 << 6,   //!< BTH AckReq: requests an immediate acknowledgement
-    HASHED = 1 << 7,        //!< its ports are chosen by the hash of ECMP, whatever the policy is
+    HASHED = 1 << 7,        //!< switches choose its ports by ECMP hash, whatever their policy
 };
 
 /**
@@ -55,10 +55,10 @@ enum class FabricPacketFlag : uint8_t
 enum class FabricPacketVerb : uint8_t
 {
     WRITE = 0,                //!< part of a plain WRITE
-    WRITE_WITH_IMMEDIATE = 1, //!< part of a WRITE that consumes a receive and carries a number
+    WRITE_WITH_IMMEDIATE = 1, //!< part of a WRITE with immediate data, which consumes a receive
     SEND = 2,                 //!< part of a SEND, which consumes a receive
-    READ_REQUEST = 3,         //!< asks for bytes
-    READ_RESPONSE = 4,        //!< part of the answer to a READ
+    READ_REQUEST = 3,         //!< requests a READ
+    READ_RESPONSE = 4,        //!< part of the response to a READ
 };
 
 /**
@@ -97,9 +97,9 @@ struct FabricPacket
                         //!< header of its verb, see GetVerb(); IP: its slot in FabricIp
     uint32_t marked{0}; //!< acknowledgements: which of those were marked; IP: 1 if ECN-capable
     uint32_t stamp{0};  //!< when the data was sent, in steps of 1,024 ps
-    uint16_t wireBytes{0}; //!< length on the wire without the gap
-    uint16_t entropy{0};   //!< entropy value, or path where the source routes
-    uint16_t route{0};     //!< the rest of the path, where the source routes
+    uint16_t wireBytes{0};                         //!< length on the wire without the gap
+    uint16_t entropy{0};                           //!< entropy value, or path with source routing
+    uint16_t route{0};                             //!< rest of the path with source routing
     FabricPacketKind kind{FabricPacketKind::DATA}; //!< kind of the packet
     uint8_t flags{0};                              //!< bits of FabricPacketFlag
 

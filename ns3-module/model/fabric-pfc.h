@@ -42,11 +42,11 @@ class FabricPfc
     struct Ingress
     {
         uint32_t pool{0xffffffff}; //!< number of the switch; 0xffffffff if the link ends at a host
-        FabricIngress limits;      //!< its reserve, its share of the pool and its headroom
+        FabricIngress limits;      //!< reserve, share of the pool and headroom
         uint64_t used{0};          //!< bytes in reserve and pool
         uint64_t inHeadroom{0};    //!< bytes in headroom
         bool paused{false};        //!< true if the last order was a pause
-        bool isProtected{true};    //!< it has memory of its own, and is paused
+        bool isProtected{true};    //!< it has reserve and headroom, and is paused
 
         /// @return bytes in the pool
         uint64_t GetShared() const
@@ -66,8 +66,8 @@ class FabricPfc
     struct Rules
     {
         uint64_t resumeOffset{0}; //!< a link is resumed this many bytes below its threshold
-        uint32_t classes{1};      //!< traffic classes of a link
-        bool repeats{false};      //!< a pause is sent again for each packet while it lasts
+        uint32_t classes{1};      //!< traffic classes per link
+        bool repeats{false};      //!< repeat the pause for each packet while it lasts
     };
 
     /**

@@ -70,14 +70,14 @@ class FabricPool
         }
 
       private:
-        uint32_t m_value{0}; //!< port plus 1 or 0, or index of a rate
+        uint32_t m_value{0}; //!< port + 1, or 0 without an ingress; or index of a rate
     };
 
     /// A packet and its bookkeeping.
     struct alignas(64) Slot
     {
         FabricPacket packet; //!< the packet
-        uint64_t arrives{0}; //!< when it arrives at the end of its wire, in ps
+        uint64_t arrives{0}; //!< arrival time at the end of its wire, in ps
         uint32_t next{NONE}; //!< slot of the next packet in its list
         Aside aside;         //!< its ingress or its rate
     };
@@ -214,7 +214,7 @@ class FabricPool
 
   private:
     std::vector<Slot> m_slots;    //!< by number
-    std::vector<uint32_t> m_free; //!< numbers of slots without a packet
+    std::vector<uint32_t> m_free; //!< free slots
 };
 
 static_assert(sizeof(FabricPool::Slot) == 64, "a slot is one cache line");

@@ -133,15 +133,15 @@ class FabricPort : public NetDevice
         Fabric* fabric{nullptr};                        //!< the fabric
         FabricPort* end{nullptr};                       //!< the far end
         uint32_t id{0};                                 //!< number in the fabric
-        uint32_t number{0};                             //!< number in its switch
+        uint32_t number{0};                             //!< number within its switch
         uint64_t rateBps{0};                            //!< bits per second
         uint64_t delayPs{0};                            //!< propagation plus forwarding delay
         uint64_t forwardingPs{0};                       //!< forwarding delay of the far end
         uint32_t gapBytes{0};                           //!< gap after each packet
-        FabricRounding rounding{FabricRounding::EXACT}; //!< of transmission times
-        FabricEcn ecn;                                  //!< marking
+        FabricRounding rounding{FabricRounding::EXACT}; //!< rounding of transmission times
+        FabricEcn ecn;                                  //!< ECN marking
         uint32_t classes{0};                            //!< traffic classes; 0 for one queue
-        bool pausesExpire{false};                       //!< pauses end after a time
+        bool pausesExpire{false};                       //!< pauses expire after a time
     };
 
     /// @return the fabric; null before it is made
@@ -337,7 +337,7 @@ class FabricPort : public NetDevice
     uint32_t m_waitingBytes[2]{0, 0}; //!< bytes in each queue
     FabricPort* m_end{nullptr};       //!< the far end
     uint32_t m_id{0};                 //!< number in its fabric
-    uint32_t m_number{0};             //!< number in its switch
+    uint32_t m_number{0};             //!< number within its switch
     uint32_t m_psPerByte{0};          //!< picoseconds per byte if that is a whole number; else 0
     bool m_armed{false};              //!< an event of this port is scheduled
     bool m_startArmed{false};         //!< a start is scheduled
@@ -346,17 +346,17 @@ class FabricPort : public NetDevice
     bool m_punctual{false};           //!< each start is an event
     bool m_traced{false};             //!< trace sinks are connected, for starts or arrivals
     bool m_classWaits{false};         //!< a packet of a traffic class may start
-    bool m_isTurnOfIp{false};         //!< of a NIC: RDMA had the wire last
-    FabricRounding m_rounding{FabricRounding::EXACT}; //!< of transmission times
+    bool m_isTurnOfIp{false};         //!< NIC: RDMA sent last
+    FabricRounding m_rounding{FabricRounding::EXACT}; //!< rounding of transmission times
     uint64_t m_delay{0};                              //!< from last bit out to arrival
     uint64_t m_gap{0};        //!< time that the wire stays busy after each packet
-    uint64_t m_carried{0};    //!< bytes sent
+    uint64_t m_carried{0};    //!< bytes started
     uint32_t m_gapBytes{0};   //!< bytes of the gap
-    uint32_t m_waitingMax{0}; //!< maximum of the bytes in the queues
+    uint32_t m_waitingMax{0}; //!< maximum of the queued bytes
     uint64_t m_rate{0};       //!< bits per second
-    uint64_t m_forwarding{0}; //!< the part of the delay in the far switch
-    FabricEcn m_ecn;          //!< marking
-    std::unique_ptr<FabricClassQueues> m_classes; //!< by traffic class; null for one queue
+    uint64_t m_forwarding{0}; //!< forwarding delay of the far switch, part of m_delay
+    FabricEcn m_ecn;          //!< ECN marking
+    std::unique_ptr<FabricClassQueues> m_classes; //!< by traffic class; null without classes
 
     TracedCallback<const FabricPacket&, Time> m_sentTrace;     //!< a packet starts
     TracedCallback<const FabricPacket&, Time> m_receivedTrace; //!< a packet arrived
@@ -365,7 +365,7 @@ class FabricPort : public NetDevice
     TracedCallback<const FabricPacket&, Time> m_dropTrace;     //!< a packet is dropped
     TracedCallback<const FabricPacket&, Time> m_markTrace;     //!< a packet is ECN marked
     TracedCallback<bool> m_pauseTrace;                         //!< PFC pauses or resumes the port
-    TracedCallback<uint32_t, bool> m_classPauseTrace;          //!< the same, with the class
+    TracedCallback<uint32_t, bool> m_classPauseTrace;          //!< PFC pauses or resumes a class
     TracedCallback<Ptr<const Packet>> m_snifferTrace;          //!< bytes of passing packets
     TracedCallback<Ptr<const Packet>> m_macTxTrace;            //!< an IP packet is accepted
     TracedCallback<Ptr<const Packet>> m_macTxDropTrace; //!< a packet is dropped before the wire
@@ -422,16 +422,16 @@ class FabricPort : public NetDevice
      */
     bool IsLostOnWire(const FabricPool::Slot& entry) const;
 
-    std::vector<uint64_t> m_rates; //!< all its rates, the current one last; empty before a change
-    std::vector<uint64_t> m_pauseEnds; //!< when pauses expire, by class; empty if they do not
+    std::vector<uint64_t> m_rates; //!< all rates so far, current one last; empty before a change
+    std::vector<uint64_t> m_pauseEnds; //!< when pauses expire, by class; empty if they never do
     Ptr<FabricChannel> m_channel;      //!< the link
     Ptr<Node> m_node;                  //!< the node of the device
     uint32_t m_ifIndex{0};             //!< index among the devices of the node
     Mac48Address m_address;            //!< address of the device
-    uint16_t m_mtu{9000};         //!< of IP: NICs make packets of RDMA by their own payload size
-    uint64_t m_foreignDropped{0}; //!< packets of protocol stacks dropped before the wire
+    uint16_t m_mtu{9000};              //!< IP MTU; RDMA packets have the NIC's payload size instead
+    uint64_t m_foreignDropped{0};      //!< packets of protocol stacks dropped before the wire
     NetDevice::ReceiveCallback m_receive;               //!< takes IP packets that arrived
-    NetDevice::PromiscReceiveCallback m_receivePromisc; //!< the same, for all devices
+    NetDevice::PromiscReceiveCallback m_receivePromisc; //!< the promiscuous callback
     TracedCallback<> m_linkChangeCallbacks; //!< never called: failures do not change IsLinkUp
 };
 

@@ -129,7 +129,7 @@ class FabricSwitch : public Object
 
     uint64_t m_bufferBytes{0};  //!< size of the buffer
     bool m_sharedBuffer{true};  //!< one buffer per switch, or one per port
-    uint64_t m_ecnKmin{0};      //!< no marking up to this
+    uint64_t m_ecnKmin{0};      //!< marking starts above this
     uint64_t m_ecnKmax{0};      //!< certain marking above this
     double m_ecnPmax{0};        //!< probability just below m_ecnKmax
     bool m_ecn{true};           //!< true to mark

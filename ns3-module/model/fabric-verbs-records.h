@@ -28,10 +28,10 @@ enum class FabricQpState : uint8_t
 {
     RESET = 0, //!< new, or reset; not connected
     INIT = 1,  //!< receives can be posted; packets for it are dropped
-    RTR = 2,   //!< it receives and answers READs; work cannot be posted yet
+    RTR = 2,   //!< it receives and serves READs; work cannot be posted yet
     RTS = 3,   //!< it sends and receives
-    SQD = 4,   //!< it completes the messages that it has started; other posted work waits
-    SQE = 5,   //!< a state of unreliable services, which queue pairs here never enter
+    SQD = 4,   //!< it completes messages in progress; other posted work waits
+    SQE = 5,   //!< a state of unreliable services, never entered here
     ERROR = 6, //!< packets for it are dropped; all work is flushed
 };
 
@@ -41,9 +41,9 @@ enum class FabricQpState : uint8_t
  */
 struct FabricQpSettings
 {
-    uint32_t sendQueue{1024};                  //!< work requests that a send queue holds
-    uint32_t receiveQueue{1024};               //!< receives that a receive queue holds
-    uint64_t rnrTimerPs{640000000};            //!< time that a sender waits after an RNR NAK
+    uint32_t sendQueue{1024};                  //!< capacity of the send queue, in work requests
+    uint32_t receiveQueue{1024};               //!< capacity of the receive queue, in receives
+    uint64_t rnrTimerPs{640000000};            //!< wait of a sender after an RNR NAK
     uint32_t rnrRetries{FABRIC_WITHOUT_LIMIT}; //!< retries after consecutive RNR NAKs
     uint32_t retries{FABRIC_WITHOUT_LIMIT};    //!< retries after consecutive timeouts
 };
@@ -55,7 +55,7 @@ struct FabricQpSettings
 enum class FabricOperation : uint8_t
 {
     WRITE = 0,                //!< writes bytes at the peer, which is not notified
-    WRITE_WITH_IMMEDIATE = 1, //!< writes bytes and a number, which completes a receive of the peer
+    WRITE_WITH_IMMEDIATE = 1, //!< writes bytes and immediate data; completes a receive of the peer
     SEND = 2,                 //!< sends bytes to a receive that the peer posted
     READ = 3,                 //!< reads bytes of the peer
 };
@@ -89,8 +89,8 @@ enum class FabricOpcode : uint8_t
     WRITE = 0,                  //!< a WRITE, with immediate data or without
     SEND = 1,                   //!< a SEND
     READ = 2,                   //!< a READ
-    RECEIVE = 3,                //!< a receive that a SEND completed, or that was flushed
-    RECEIVE_WITH_IMMEDIATE = 4, //!< a receive that a WRITE with immediate data completed
+    RECEIVE = 3,                //!< a receive completed by a SEND, or flushed
+    RECEIVE_WITH_IMMEDIATE = 4, //!< a receive completed by a WRITE with immediate data
 };
 
 /**
@@ -113,7 +113,7 @@ enum class FabricCompletionStatus : uint8_t
 struct FabricCompletion
 {
     using Opcode = FabricOpcode;                             //!< kind of work
-    using Status = FabricCompletionStatus;                   //!< how it completed
+    using Status = FabricCompletionStatus;                   //!< its status
     static constexpr Opcode WRITE = FabricOpcode::WRITE;     //!< see FabricOpcode
     static constexpr Opcode SEND = FabricOpcode::SEND;       //!< see FabricOpcode
     static constexpr Opcode READ = FabricOpcode::READ;       //!< see FabricOpcode
@@ -134,11 +134,11 @@ struct FabricCompletion
     uint64_t bytes{0};                        //!< bytes transferred; 0 if it failed
     uint64_t atPs{0};                         //!< when it completed
     uint32_t host{0};                         //!< number of the host
-    uint32_t qp{0};                           //!< number of the queue pair there
+    uint32_t qp{0};                           //!< number of the queue pair at that host
     uint32_t immediate{0};                    //!< immediate data of a WRITE
     bool hasImmediate{false};                 //!< true if there is immediate data
     FabricOpcode opcode{FabricOpcode::WRITE}; //!< kind of work
-    FabricCompletionStatus status{FabricCompletionStatus::SUCCESS}; //!< how it completed
+    FabricCompletionStatus status{FabricCompletionStatus::SUCCESS}; //!< its status
 };
 
 } // namespace ns3

@@ -415,26 +415,26 @@ class Fabric : public Object, private FabricCalendar::Client
     void ApplyStep(uint64_t nowPs, uint32_t step);
 
     std::unique_ptr<FabricCore> m_core;         //!< the core
-    FabricHosts* m_hosts{nullptr};              //!< of the core
-    FabricSwitching* m_switching{nullptr};      //!< of the core
-    FabricVerbs* m_verbs{nullptr};              //!< of the core; null if it has none
-    FabricSettings m_settings;                  //!< of switches and links
+    FabricHosts* m_hosts{nullptr};              //!< hosts of the core
+    FabricSwitching* m_switching{nullptr};      //!< switches of the core
+    FabricVerbs* m_verbs{nullptr};              //!< verbs of the core; null if it has none
+    FabricSettings m_settings;                  //!< settings of switches and links
     FabricPool m_pool;                          //!< packets
     FabricCalendar m_calendar;                  //!< events
     std::unique_ptr<FabricIp> m_ip;             //!< IP packets; null before the fabric is made
     std::unique_ptr<FabricPfc> m_pfc;           //!< PFC; null if it is off
     std::unique_ptr<FabricFaults> m_faults;     //!< faults of links
-    std::vector<FabricStep> m_steps;            //!< of failures, by time
-    uint32_t m_applied{0};                      //!< number of steps so far
+    std::vector<FabricStep> m_steps;            //!< steps of failures, by time
+    uint32_t m_applied{0};                      //!< number of steps applied so far
     std::unique_ptr<RoceBytes> m_roceBytes;     //!< encodes packets for captures
     std::vector<FabricPort*> m_ports;           //!< by number
     std::vector<Ptr<RdmaNic>> m_nics;           //!< by host
     std::vector<Ptr<FabricSwitch>> m_switches;  //!< by number
     std::vector<Ptr<FabricChannel>> m_channels; //!< by link
-    std::vector<std::string> m_nicAttributes;   //!< of each NIC when the fabric was made
-    std::string m_switchAttributes;             //!< of every switch when the fabric was made
-    Counters m_counters;                        //!< counts of packets
-    std::array<uint64_t, FABRIC_MOST_CLASSES> m_droppedOf{}; //!< data packets, by traffic class
+    std::vector<std::string> m_nicAttributes;   //!< attributes of each NIC when the fabric was made
+    std::string m_switchAttributes;             //!< attributes of the switches when it was made
+    Counters m_counters;                        //!< packet counters
+    std::array<uint64_t, FABRIC_MOST_CLASSES> m_droppedOf{}; //!< dropped data, by class
     std::vector<Pause> m_pauses;                             //!< PFC frames that took effect
     std::function<void(uint64_t)> m_sampler;                 //!< samples the fabric
     Verdict m_verdict{RUNNING};                              //!< the state of the run

@@ -20,7 +20,7 @@ namespace ns3
 struct IpFields
 {
     Address destination;     //!< an Ipv4Address or an Ipv6Address
-    bool isMulticast{false}; //!< destination is for several hosts, broadcast included
+    bool isMulticast{false}; //!< true for multicast and broadcast destinations
     bool isCapable{false};   //!< ECN-capable transport (RFC 3168)
     uint8_t dscp{0};         //!< the code point of its service (RFC 2474)
     /// Hash of addresses and protocol, and of TCP and UDP ports unless in a fragment. For IPv6 it

@@ -70,12 +70,12 @@ class IpTopologyOf
     /// One direction of a link.
     struct Edge
     {
-        uint32_t interface; //!< of the node
+        uint32_t interface; //!< outgoing interface
         uint32_t to;        //!< id of the neighbour
         Address gateway;    //!< address of the neighbour
         bool isUp;          //!< both interfaces are up
-        uint64_t rateBps;   //!< of the link; 0 if it is unknown
-        Time delay;         //!< of the link
+        uint64_t rateBps;   //!< link rate; 0 if unknown
+        Time delay;         //!< link delay
     };
 
     /// A node.
@@ -115,8 +115,8 @@ class IpTopologyOf
     std::map<Address, uint32_t> m_owners;  //!< id of the node, by address
     std::vector<uint32_t> m_hostDistances; //!< links to the nearest host, by id
     std::unordered_map<uint32_t, std::vector<uint32_t>> m_distances; //!< by destination's id
-    Time m_baseRtt{-1};             //!< negative if it is not computed yet
-    uint64_t m_changes{UINT64_MAX}; //!< when it was read
+    Time m_baseRtt{-1};                                              //!< negative until computed
+    uint64_t m_changes{UINT64_MAX};                                  //!< changes when it was read
 };
 
 extern template class IpTopologyOf<Ipv4Family>;

@@ -34,7 +34,7 @@ template <class F>
 struct NextHopOf
 {
     uint32_t interface;          //!< interface to it
-    typename F::Address gateway; //!< its address; 0.0.0.0 or :: for the destination itself
+    typename F::Address gateway; //!< its address; 0.0.0.0 or :: if the destination is adjacent
 
     /**
      * @param other another next hop

@@ -62,7 +62,7 @@ class NoticedAccessor : public AttributeAccessor
 
   private:
     Ptr<const AttributeAccessor> m_accessor; //!< reads and sets the attribute
-    Notice m_notice;                         //!< what the object does
+    Notice m_notice;                         //!< called after the attribute was set
 };
 
 /**

@@ -51,8 +51,8 @@ class PlainFabricSwitching : public FabricSwitching
     bool Draw(uint64_t numerator, uint64_t denominator);
 
     FabricEcn m_ecn;        //!< marking at every port
-    bool m_onlyPorts{true}; //!< OnlyPort returns ports
-    uint64_t m_draw{1};     //!< state of the draws
+    bool m_onlyPorts{true}; //!< OnlyPort may return a port
+    uint64_t m_draw{1};     //!< state of the random generator
     /// Ports on shortest paths, by switch, then host.
     std::vector<std::vector<std::vector<uint32_t>>> m_routes;
 };

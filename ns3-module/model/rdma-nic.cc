@@ -46,7 +46,7 @@ class RdmaNic::Handling
 
   private:
     RdmaNic& m_nic; //!< the NIC
-    bool m_before;  //!< an outer event is being handled
+    bool m_before;  //!< true within another event's handling
 };
 
 RdmaNic::RdmaNic()

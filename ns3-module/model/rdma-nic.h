@@ -374,10 +374,10 @@ class RdmaNic : public FabricPort
     uint32_t m_host{0};                      //!< number of the host
     uint64_t m_wake{FABRIC_NEVER};           //!< time of the scheduled wake-up
     uint64_t m_dataSent{0};                  //!< data packets put on the wire
-    uint32_t m_streams{0};                   //!< streams of queue pairs and connections so far
+    uint32_t m_streams{0};                   //!< streams reserved for queue pairs and connections
     bool m_handling{false};                  //!< an event is being handled
     bool m_wakesHost{false};                 //!< WakeHost was called since the last wake-up
-    std::vector<EnteringIp> m_entering;      //!< IP packets that were sent since the last event
+    std::vector<EnteringIp> m_entering;      //!< IP packets sent since the last event
     std::map<uint32_t, Ptr<RdmaQp>> m_qps;   //!< queue pairs of scripts, by number
     std::vector<uint32_t> m_destroyed;       //!< destroyed queue pairs to release
     /// Completion callbacks of sent messages, by message.
@@ -390,7 +390,7 @@ class RdmaNic : public FabricPort
     TracedCallback<const FabricPacket&, Time> m_cnpTrace;       //!< a CNP arrived
     TracedCallback<const FabricCompletion&> m_completionTrace;  //!< work of a queue pair completed
 
-    uint32_t m_ipQueueBytes{4000000};            //!< IP that waits at a port, at most, in bytes
+    uint32_t m_ipQueueBytes{4000000};            //!< capacity of a port's IP queue, in bytes
     uint32_t m_payload{4096};                    //!< payload of a full packet, in bytes
     uint32_t m_header{62};                       //!< headers of a data packet, in bytes
     uint32_t m_ackBytes{64};                     //!< length of an acknowledgement
@@ -399,11 +399,11 @@ class RdmaNic : public FabricPort
     Time m_retransmitTimeout;                    //!< retransmission timer
     uint32_t m_sendQueue{1024};                  //!< depth of send queues
     uint32_t m_receiveQueue{1024};               //!< depth of receive queues
-    Time m_rnrTimer;                             //!< time that a sender waits after an RNR NAK
+    Time m_rnrTimer;                             //!< wait of a sender after an RNR NAK
     uint32_t m_rnrRetries{FABRIC_WITHOUT_LIMIT}; //!< retries after RNR NAKs
     uint32_t m_retries{FABRIC_WITHOUT_LIMIT};    //!< retries after timeouts
-    std::string m_congestionControl;             //!< name
-    std::string m_recovery;                      //!< name
+    std::string m_congestionControl;             //!< name of the congestion control
+    std::string m_recovery;                      //!< name of the loss recovery
     std::string m_parameters;                    //!< further keys of [transport]
 };
 

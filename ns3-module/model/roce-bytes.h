@@ -73,7 +73,7 @@ class RoceBytes
     {
         bool inMessage{false};        //!< the latest packet is not the last of its message
         std::set<uint32_t> firstPsns; //!< PSNs that start messages
-        std::deque<uint32_t> byAge;   //!< the same, the oldest first
+        std::deque<uint32_t> byAge;   //!< the PSNs of firstPsns, oldest first
     };
 
     /**

@@ -35,7 +35,7 @@ const uint8_t UDP = 17;
 /// Whether this simulation has warned of a flowlet gap.
 struct GapWarning
 {
-    bool given{false}; //!< it was
+    bool given{false}; //!< true after the warning
 };
 
 /**
@@ -98,7 +98,7 @@ struct RoutePolicy<F>::Choosers
         return "";
     }
 
-    std::vector<evenkeel::SwitchChooser> policies; //!< the first is that of the attribute Policy
+    std::vector<evenkeel::SwitchChooser> policies; //!< the attribute Policy comes first
     std::array<uint8_t, 64> ofDscp{};              //!< index of the policy, by DSCP
 };
 

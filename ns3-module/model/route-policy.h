@@ -184,24 +184,24 @@ class RoutePolicy
 
     std::string m_policy;                 //!< name of the policy
     std::string m_parameters;             //!< parameters of the policy, lines of TOML
-    std::string m_dscpPolicies;           //!< policies of some DSCPs
+    std::string m_dscpPolicies;           //!< policies for ranges of DSCPs
     uint64_t m_seed;                      //!< 0: drawn from the stream
     uint8_t m_tier;                       //!< tiers between the node and the hosts, or FOUND
     std::string m_source;                 //!< name of the source of next hops
-    uint64_t m_portBuffer;                //!< bytes that can wait at one port
-    Time m_baseRtt;                       //!< the longest round trip of the idle network
+    uint64_t m_portBuffer;                //!< buffer per port, in bytes
+    Time m_baseRtt;                       //!< longest round-trip time of the idle network
     Time m_refreshInterval;               //!< how often to read the routes again
-    int64_t m_stream;                     //!< of AssignStreams; negative if it was not called
-    std::unique_ptr<Choosers> m_choosers; //!< the policies; null before they are needed
+    int64_t m_stream;                     //!< set by AssignStreams; negative if it was not called
+    std::unique_ptr<Choosers> m_choosers; //!< the policies; null until needed
     EqualCostRoutesOf<F> m_routes;        //!< next hops
-    bool m_routesAll{false};              //!< route packets without a choice, too
-    bool m_forwardsAll{false};            //!< the same, but no packets of the node itself
+    bool m_routesAll{false};              //!< also route packets without a choice
+    bool m_forwardsAll{false};            //!< also route forwarded packets without a choice
     bool m_gapChecked{false};             //!< CheckFlowletGap was called
-    DeviceQueues m_queues;                //!< bytes that wait at devices
-    std::vector<std::size_t> m_indices;   //!< of the candidates in their group
+    DeviceQueues m_queues;                //!< queued bytes at devices
+    std::vector<std::size_t> m_indices;   //!< index of each candidate in its group
     std::vector<uint32_t> m_candidates;   //!< interfaces of the candidates
-    std::vector<uint64_t> m_queueBytes;   //!< bytes that wait at the candidates
-    std::vector<uint32_t> m_weights;      //!< of the candidates; none if all are equal
+    std::vector<uint64_t> m_queueBytes;   //!< queued bytes at the candidates
+    std::vector<uint32_t> m_weights;      //!< weights of the candidates; empty if all are equal
 
     /// The policy chose a next hop for a packet.
     TracedCallback<Ptr<const Packet>, const Header&, uint32_t, uint32_t> m_choice;

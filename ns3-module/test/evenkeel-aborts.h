@@ -22,8 +22,8 @@ namespace tests
 /// A call that must abort.
 struct Refused
 {
-    std::string what;                        //!< names the call, and is in the message
-    std::string reason;                      //!< is in the message, too
+    std::string what;                        //!< name of the call, part of the message
+    std::string reason;                      //!< another part of the message
     std::function<void(FabricHelper&)> call; //!< the call
 };
 

@@ -65,14 +65,14 @@ class StampingHosts : public PlainFabricHosts
     }
 
   private:
-    uint32_t m_ofData; //!< those bits of data
-    uint32_t m_ofAcks; //!< those bits of acknowledgements
+    uint32_t m_ofData; //!< those bits in data
+    uint32_t m_ofAcks; //!< those bits in acknowledgements
 };
 
 /// A script-defined core.
 struct OwnCore
 {
-    uint32_t classes{0}; //!< traffic classes that it describes
+    uint32_t classes{0}; //!< number of traffic classes that it describes
     uint32_t ofData{0};  //!< the class of data
     uint32_t ofAcks{0};  //!< the upper 8 bits in acknowledgements
     /// Changes the description.

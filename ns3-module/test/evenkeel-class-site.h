@@ -109,7 +109,7 @@ struct ClassSite : public IpSite
         });
     }
 
-    std::string m_sent; //!< what started, in order
+    std::string m_sent; //!< packets that started, in order
 };
 
 /**

@@ -172,8 +172,8 @@ class ClassPauseTestCase : public TestCase
         RunUnprotected();
     }
 
-    uint64_t m_pauses{0};  //!< pauses that the sink saw
-    uint64_t m_resumes{0}; //!< resumes that the sink saw
+    uint64_t m_pauses{0};  //!< pauses seen by the trace sink
+    uint64_t m_resumes{0}; //!< resumes seen by the trace sink
 };
 
 /// Tests code points and frames in the bytes of captures.

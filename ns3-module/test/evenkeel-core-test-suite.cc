@@ -404,7 +404,7 @@ class CoreCnpTestCase : public TestCase
     }
 
     uint64_t m_cnps{0};  //!< CNPs that arrived
-    uint64_t m_marks{0}; //!< packets that were marked
+    uint64_t m_marks{0}; //!< marked packets
 };
 
 /// The suite.

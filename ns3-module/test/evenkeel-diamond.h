@@ -81,10 +81,10 @@ class Diamond
             m_nodes.Get(2)->GetObject<Ipv4>()->GetRoutingProtocol());
     }
 
-    NodeContainer m_nodes;                  //!< hosts 0 and 1, edges 2 and 3, ways 4 and 5
+    NodeContainer m_nodes;                  //!< hosts 0, 1; edges 2, 3; middle switches 4, 5
     Ipv4Address m_to;                       //!< address of the second host
-    Ipv4Address m_fast;                     //!< next hop of the first edge on the first way
-    Ipv4Address m_slow;                     //!< next hop of the first edge on the second way
+    Ipv4Address m_fast;                     //!< next hop of the first edge on the fast path
+    Ipv4Address m_slow;                     //!< next hop of the first edge on the slow path
     std::map<uint32_t, uint32_t> m_choices; //!< packets by interface of the first edge
 
   private:

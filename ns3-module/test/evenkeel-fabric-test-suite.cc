@@ -145,7 +145,7 @@ class PunctualTestCase : public TestCase
         }
     }
 
-    uint64_t m_sent{0}; //!< starts that the sink saw
+    uint64_t m_sent{0}; //!< starts seen by the trace sink
 };
 
 /// Tests the sizes of shared and separate buffers, and the conservation of packets.
@@ -342,8 +342,8 @@ class PfcTestCase : public TestCase
         NS_TEST_EXPECT_MSG_LT(times[0], FABRIC_NEVER, "the first message completes");
     }
 
-    uint64_t m_pauses{0};  //!< pauses that the sink saw
-    uint64_t m_resumes{0}; //!< resumes that the sink saw
+    uint64_t m_pauses{0};  //!< pauses seen by the trace sink
+    uint64_t m_resumes{0}; //!< resumes seen by the trace sink
 };
 
 /// Tests an outage, a degraded link and a lossy link.
@@ -423,7 +423,7 @@ class FaultTestCase : public TestCase
         NS_TEST_EXPECT_MSG_LT(lost, 575, "5,000 / 10, plus 3.5 standard deviations");
     }
 
-    std::vector<uint32_t> m_dropped; //!< PSNs
+    std::vector<uint32_t> m_dropped; //!< PSNs of dropped packets
 };
 
 /// The suite.

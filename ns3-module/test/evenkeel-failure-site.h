@@ -31,8 +31,8 @@ struct Fault
     uint32_t part;           //!< number of the link, or of the switch
     int64_t from;            //!< when it begins
     int64_t until;           //!< when it ends; -1 for never
-    uint32_t numerator{1};   //!< of the fraction
-    uint32_t denominator{1}; //!< of the fraction
+    uint32_t numerator{1};   //!< numerator of the fraction
+    uint32_t denominator{1}; //!< denominator of the fraction
 };
 
 /// The time at which a script makes the calls for a failure.
@@ -42,7 +42,7 @@ enum When
     FINISHED,  //!< after it was made, before the run
     BEGINNING, //!< when each failure begins
     SOONER,    //!< during the run, before each failure begins
-    RESTORED   //!< when each failure begins, and when it ends
+    RESTORED   //!< when each failure begins and when it ends
 };
 
 /// The variant of a case.
@@ -209,7 +209,7 @@ class FailureSite
     }
 
     FabricHelper m_helper;    //!< makes the fabric
-    FailureHelper m_failures; //!< lets links fail
+    FailureHelper m_failures; //!< makes links fail
     Ptr<Fabric> m_fabric;     //!< the fabric
 
   private:

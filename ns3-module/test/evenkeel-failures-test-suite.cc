@@ -170,8 +170,8 @@ class SinkTestCase : public TestCase
 /// A call that must abort.
 struct Refused
 {
-    std::string what;                       //!< names the call
-    std::string reason;                     //!< is in the message, too
+    std::string what;                       //!< name of the call
+    std::string reason;                     //!< part of the message
     std::function<void(FailureSite&)> call; //!< the call
 };
 

@@ -64,7 +64,7 @@ struct Arrivals
 {
     uint64_t packets{0}; //!< datagrams
     uint64_t bytes{0};   //!< payload
-    int64_t lastNs{0};   //!< when the last one came
+    int64_t lastNs{0};   //!< when the last one arrived
 };
 
 /**
@@ -203,8 +203,8 @@ class IpSite
 
     FabricHelper m_helper;                   //!< makes the fabric
     Ptr<Fabric> m_fabric;                    //!< the fabric
-    Ipv4InterfaceContainer m_addresses;      //!< by host
-    std::map<uint32_t, Arrivals> m_arrivals; //!< of UDP, by host
+    Ipv4InterfaceContainer m_addresses;      //!< addresses, by host
+    std::map<uint32_t, Arrivals> m_arrivals; //!< UDP traffic, by host
     std::vector<uint64_t> m_received;        //!< bytes of TCP, by transfer
     std::vector<int64_t> m_finishedNs;       //!< when each transfer was complete; 0 before
 
@@ -254,7 +254,7 @@ class Defaults
     Defaults& operator=(const Defaults&) = delete;
 
   private:
-    std::map<std::string, Ptr<const AttributeValue>> m_before; //!< values before
+    std::map<std::string, Ptr<const AttributeValue>> m_before; //!< previous values
 };
 
 } // namespace tests

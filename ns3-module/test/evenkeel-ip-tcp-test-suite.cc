@@ -115,9 +115,9 @@ class EcnTestCase : public TestCase
     /// The results of a run.
     struct Result
     {
-        uint64_t finished{0}; //!< transfers
+        uint64_t finished{0}; //!< completed transfers
         uint64_t marked{0};   //!< packets that arrived with a mark, by the fabric's count
-        uint64_t seen{0};     //!< the same, by the headers that IP stacks received
+        uint64_t seen{0};     //!< marked packets in the headers that IP stacks received
         uint64_t queue{0};    //!< longest queue of a switch, in bytes
     };
 

@@ -33,10 +33,10 @@ struct Kit;
 template <>
 struct Kit<Ipv4Family>
 {
-    using Helper = LoadBalancedRoutingHelper;     //!< of the policy
-    using Policy = LoadBalancedRouting;           //!< the protocol
-    using StaticHelper = Ipv4StaticRoutingHelper; //!< of static routes
-    using AddressHelper = Ipv4AddressHelper;      //!< of addresses
+    using Helper = LoadBalancedRoutingHelper;     //!< helper of the policy
+    using Policy = LoadBalancedRouting;           //!< the protocol with the policy
+    using StaticHelper = Ipv4StaticRoutingHelper; //!< helper of static routes
+    using AddressHelper = Ipv4AddressHelper;      //!< helper of addresses
     using SocketAddress = InetSocketAddress;      //!< address and port
 
     /// @return the first network
@@ -74,10 +74,10 @@ struct Kit<Ipv4Family>
 template <>
 struct Kit<Ipv6Family>
 {
-    using Helper = Ipv6LoadBalancedRoutingHelper; //!< of the policy
-    using Policy = Ipv6LoadBalancedRouting;       //!< the protocol
-    using StaticHelper = Ipv6StaticRoutingHelper; //!< of static routes
-    using AddressHelper = Ipv6AddressHelper;      //!< of addresses
+    using Helper = Ipv6LoadBalancedRoutingHelper; //!< helper of the policy
+    using Policy = Ipv6LoadBalancedRouting;       //!< the protocol with the policy
+    using StaticHelper = Ipv6StaticRoutingHelper; //!< helper of static routes
+    using AddressHelper = Ipv6AddressHelper;      //!< helper of addresses
     using SocketAddress = Inet6SocketAddress;     //!< address and port
 
     /// @return the first network
@@ -128,7 +128,7 @@ class Leaves
 {
   public:
     using Address = typename F::Address; //!< an address
-    using Of = Kit<F>;                   //!< what differs
+    using Of = Kit<F>;                   //!< the family's types and operations
 
     static constexpr uint32_t HOSTS = 2;          //!< hosts per leaf
     static constexpr uint32_t SPINES = 3;         //!< spines
@@ -137,7 +137,7 @@ class Leaves
     /// A choice by the policy of the first leaf.
     struct Choice
     {
-        Time at;             //!< when
+        Time at;             //!< the time
         uint32_t flow;       //!< number of the flow
         uint32_t interface;  //!< the chosen interface
         uint32_t candidates; //!< number of next hops
@@ -288,10 +288,10 @@ class Leaves
         return uplinks;
     }
 
-    std::vector<Choice> m_choices; //!< in their order
+    std::vector<Choice> m_choices; //!< choices, in order
 
   private:
-    static constexpr uint16_t FIRST_PORT = 9000; //!< of the first flow
+    static constexpr uint16_t FIRST_PORT = 9000; //!< port of the first flow
 
     /// @param a a node @param b another @param rate of their link @return their addresses
     std::vector<Address> Connect(Ptr<Node> a, Ptr<Node> b, const std::string& rate)
@@ -329,7 +329,7 @@ class Leaves
     NodeContainer m_spines;                //!< spines
     NodeContainer m_hosts;                 //!< hosts
     typename Of::AddressHelper m_networks; //!< addresses
-    std::vector<Address> m_addresses;      //!< of hosts
+    std::vector<Address> m_addresses;      //!< addresses of the hosts
 };
 
 } // namespace tests

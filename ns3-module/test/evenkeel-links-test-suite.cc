@@ -135,7 +135,7 @@ class CarriedTestCase : public TestCase
     }
 
     Ptr<Fabric> m_fabric; //!< the fabric
-    uint32_t m_asked{0};  //!< how often the links were checked
+    uint32_t m_asked{0};  //!< number of checks of the links
 };
 
 /// The suite.

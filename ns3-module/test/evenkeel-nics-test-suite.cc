@@ -252,8 +252,8 @@ class TwoKindsTestCase : public TestCase
 /// A call that must abort.
 struct Refused
 {
-    std::string what;                   //!< names the call
-    std::string reason;                 //!< is in the message, too
+    std::string what;                   //!< name of the call
+    std::string reason;                 //!< part of the message
     std::function<void(NicSite&)> call; //!< the call
 };
 

@@ -27,10 +27,10 @@ namespace tests
 struct Plan
 {
     uint32_t leaves{1};          //!< switches with hosts
-    uint32_t spines{1};          //!< switches that every leaf is wired to
-    uint32_t hostsPerLeaf{2};    //!< hosts of each leaf
-    std::string rate{"400Gbps"}; //!< of each link
-    FabricSettings settings;     //!< of switches and links
+    uint32_t spines{1};          //!< switches that connect to every leaf
+    uint32_t hostsPerLeaf{2};    //!< hosts per leaf
+    std::string rate{"400Gbps"}; //!< rate of each link
+    FabricSettings settings;     //!< settings of switches and links
     /// Changes other settings of the core.
     std::function<void(PlainFabricCore&)> configure{[](PlainFabricCore&) {}};
 };

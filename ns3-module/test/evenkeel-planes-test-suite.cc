@@ -28,7 +28,7 @@ constexpr uint32_t PAYLOAD = 4096;   //!< payload of a full packet
 constexpr uint64_t DATA = 4096 + 62; //!< length of a full packet on the wire
 constexpr uint64_t ACK = 64;         //!< length of an acknowledgement
 constexpr uint64_t GAP = 20;         //!< gap on the wire after each packet
-constexpr uint64_t PS_PER_BYTE = 80; //!< at 100 Gbps
+constexpr uint64_t PS_PER_BYTE = 80; //!< picoseconds per byte at 100 Gbps
 
 /**
  * @ingroup evenkeel-tests

@@ -159,7 +159,7 @@ class ConnectionTestCase : public TestCase
     }
 
     Ptr<RdmaConnection> m_connection;    //!< the connection under test
-    std::vector<uint32_t> m_outstanding; //!< outstanding messages, at each event
+    std::vector<uint32_t> m_outstanding; //!< number of outstanding messages at each event
 };
 
 /// Tests a connection that the script no longer references.
@@ -198,7 +198,7 @@ class DroppedConnectionTestCase : public TestCase
         NS_TEST_EXPECT_MSG_EQ((m_reported == expected), true, "what is reported");
     }
 
-    std::vector<FabricMessageEventKind> m_reported; //!< what is reported, in order
+    std::vector<FabricMessageEventKind> m_reported; //!< kinds of events, in order
 };
 
 /// Tests the graph and the settings that a helper passes to evenkeel.

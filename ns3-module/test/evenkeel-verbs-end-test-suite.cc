@@ -242,7 +242,7 @@ class VerbsEndInCallbackTestCase : public TestCase
         Reset();
     }
 
-    std::ostringstream m_log; //!< completions of callbacks, one per line
+    std::ostringstream m_log; //!< completions that callbacks received, one per line
 };
 
 /// Tests flushed work, failed work and invalid calls.

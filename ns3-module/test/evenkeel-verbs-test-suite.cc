@@ -242,9 +242,9 @@ class VerbsCallbackTestCase : public TestCase
     }
 
     Ptr<RdmaQp> m_a;               //!< sends the first message
-    Ptr<RdmaQp> m_b;               //!< answers it
+    Ptr<RdmaQp> m_b;               //!< replies to it
     std::vector<uint64_t> m_times; //!< when receives completed
-    uint32_t m_traced{0};          //!< completions that trace sinks saw
+    uint32_t m_traced{0};          //!< completions seen by trace sinks
 };
 
 /// Tests queue pairs and messages that share NICs and a lossy link.
@@ -367,7 +367,7 @@ class VerbsCaptureTestCase : public TestCase
                               "malformed packets");
     }
 
-    uint32_t m_dropped{0}; //!< bytes of other stacks
+    uint32_t m_dropped{0}; //!< dropped bytes of other stacks
 };
 
 /// Tests a rail-optimised fabric, in which a server is a node with one NIC per GPU.

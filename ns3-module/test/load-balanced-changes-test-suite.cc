@@ -29,11 +29,11 @@ class CountingSource : public NextHopSource
     /// The routes, and the counts of reads.
     struct Routes
     {
-        uint32_t finds{0};     //!< look-ups of a destination
-        uint32_t digests{0};   //!< readings of all routes
-        uintptr_t number{1};   //!< what a signature reveals
-        uint64_t content{1};   //!< what only reading all reveals
-        uint32_t interface{2}; //!< of the next hop
+        uint32_t finds{0};     //!< lookups of a destination
+        uint32_t digests{0};   //!< reads of all routes
+        uintptr_t number{1};   //!< changes that the signature shows
+        uint64_t content{1};   //!< changes that only reading all routes shows
+        uint32_t interface{2}; //!< interface of the next hop
     };
 
     /**

@@ -139,7 +139,7 @@ class FailuresTestCase : public TestCase
         NS_TEST_EXPECT_MSG_EQ(leaves.RoutesWithoutSource(60), 0, what << ": own packets");
     }
 
-    std::vector<std::string> m_sources; //!< where next hops come from
+    std::vector<std::string> m_sources; //!< sources of next hops
 };
 
 /**

@@ -137,7 +137,7 @@ class LeafSpine
     NodeContainer m_spines;                 //!< spine switches
     NodeContainer m_hosts;                  //!< hosts
     std::map<uint32_t, uint64_t> m_choices; //!< packets, by chosen interface
-    uint64_t m_reordered = 0;               //!< packets that arrived after a later one
+    uint64_t m_reordered = 0;               //!< packets that arrived after one sent later
 
   private:
     /// Addresses and ports of a flow.
@@ -211,9 +211,9 @@ class LeafSpine
     PointToPointHelper m_p2p;             //!< links
     TrafficControlHelper m_queues;        //!< queues
     Ipv4AddressHelper m_networks;         //!< addresses
-    std::vector<Ipv4Address> m_addresses; //!< of hosts
-    uint64_t m_expected = 0;              //!< bytes of a transfer
-    uint64_t m_received = 0;              //!< bytes of all
+    std::vector<Ipv4Address> m_addresses; //!< addresses of the hosts
+    uint64_t m_expected = 0;              //!< bytes of each transfer
+    uint64_t m_received = 0;              //!< bytes received in all transfers
     Time m_last;                          //!< when the last byte arrived
     /// Highest IP identification received, by flow.
     std::map<Flow, uint16_t> m_highest;
@@ -380,7 +380,7 @@ class FailureTestCase : public TestCase
 
     uint32_t m_uplink = 0; //!< the interface that fails
     uint32_t m_others = 0; //!< candidates while it is down
-    uint64_t m_before = 0; //!< packets over it before it fails
+    uint64_t m_before = 0; //!< packets over it before the failure
     uint64_t m_during = 0; //!< packets over it while it is down
     uint64_t m_after = 0;  //!< packets over it after it is up again
 };

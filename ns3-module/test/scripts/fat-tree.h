@@ -35,7 +35,7 @@ class FatTree
     /// A link.
     struct Link
     {
-        End lower; //!< the end that is nearer to hosts
+        End lower; //!< the end nearer to hosts
         End upper; //!< the other end
     };
 

@@ -173,7 +173,7 @@ class Script
 
     std::string m_policy{"none"};   //!< name of the policy
     ApplicationContainer m_servers; //!< by flow
-    std::vector<Time> m_arrivals;   //!< sum of the times, by flow
+    std::vector<Time> m_arrivals;   //!< sum of arrival times, by flow
     uint64_t m_sent{0};             //!< packets of all flows
 };
 
