@@ -1,24 +1,24 @@
-//! The remaining capacity behind each next hop, and the shares of traffic that follow from it.
+//! The remaining capacity behind each next hop, and the traffic shares derived from it.
 //!
 //! Source: Zhou et al., "WCMP: Weighted Cost Multipathing for Improved Fairness in Data Centers"
 //! (EuroSys 2014), section 3: next hops weighted by the capacity behind them; "Load Balancing for
 //! AI Training Workloads" (arXiv 2507.21372 v2, 2026), destination rotation after failures: the
 //! capacities towards a destination, divided by their greatest common divisor.
 //!
-//! The capacity towards an edge switch is computed by distance from it. The edge switch itself
-//! has its full capacity. The fraction of any other switch is the capacity of its next hops,
-//! divided by the rates of all next hops of the best switch at this distance when nothing had
-//! failed. The capacity of a next hop is the least of two: the rate of its link now, and the rate
-//! of the fastest link of its siblings times the fraction of the switch behind it. Weights compare
-//! that fraction with the largest one of the siblings: what all of them lack makes no difference.
+//! The capacity towards an edge switch is computed in order of distance from it. The edge switch
+//! itself has its full capacity. Every other switch has a remaining fraction. It is the total
+//! capacity of its next hops, divided by the largest total rate at this distance in the intact
+//! fabric. The capacity of a next hop is the lesser of two values. One is the current rate of its
+//! link. The other is the rate of the fastest sibling link times the fraction of the switch behind
+//! the next hop. Weights compare that fraction with the largest one among the siblings: a loss that
+//! all siblings share makes no difference.
 //!
 //! \[inferred\] The sources do not define whose "capacity" is meant. An uplink to a switch that
-//! has lost one of its four uplinks counts three quarters, although it alone could still be
-//! filled: the switch's other neighbours use those uplinks too. Two slow links in a row count
-//! once.
+//! lost one of its four uplinks counts three quarters, even though it alone could still be filled:
+//! the switch's other neighbours use those uplinks too. Two slow links in a row count once.
 //!
-//! \[inferred\] Schedules have at most 256 entries, or 16 per next hop if that is more. Capacities
-//! are rounded to the nearest such shares, and next hops whose share rounds to zero are left out.
+//! \[inferred\] A schedule has at most 256 entries, or 16 per next hop if that is more. Capacities
+//! are rounded to the nearest such shares. A next hop whose share rounds to zero is left out.
 
 use std::collections::BTreeMap;
 
@@ -27,46 +27,46 @@ use crate::balance::rotation::weighted_schedule;
 use crate::ids::{HostId, LinkId, SwitchId};
 use crate::units::BitRate;
 
-/// Maximum entries of a schedule for few next hops.
+/// Maximum length of a schedule with few next hops.
 const ENTRIES: u128 = 256;
-/// Maximum entries of a schedule per next hop, where that gives more than [`ENTRIES`].
+/// Maximum length of a schedule per next hop, where that exceeds [`ENTRIES`].
 const ENTRIES_EACH: u128 = 16;
-/// The full capacity of a switch, the denominator of remaining fractions. It divides by every
-/// number of next hops up to 16, on two tiers in a row, without a remainder.
+/// Full capacity of a switch: the denominator of remaining fractions. It is divisible by every
+/// number of next hops up to 16 on two consecutive tiers.
 const FULL: u128 = 720_720 * 720_720;
-/// A remaining fraction that is not computed yet.
+/// A remaining fraction that is not yet computed.
 const UNKNOWN: u128 = u128::MAX;
-/// Table entry where all next hops have the same capacity.
+/// Table entry if all next hops have the same capacity.
 const EQUAL: u32 = 0;
 
-/// The weights of next hops, where those of a switch towards an edge switch differ.
+/// Next-hop weights, stored only where the next hops of a switch towards an edge switch differ.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Capacities {
-    /// `table[switch * columns + column]`: [`EQUAL`], or one more than an index into `groups`.
+    /// `table[switch * columns + column]`: [`EQUAL`], or an index into `groups` plus one.
     table: Vec<u32>,
     columns: usize,
     groups: Vec<WeightGroup>,
 }
 
-/// Weights, stored once for all switches and destinations that have them.
+/// Weights shared by all switches and destinations with equal ones.
 #[derive(Debug, Clone, PartialEq, Eq)]
 struct WeightGroup {
     weights: Vec<u32>,
     schedule: Vec<u16>,
 }
 
-/// The shares of traffic of a switch's candidate ports for a destination.
+/// Traffic shares of a switch's candidate ports for one destination.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Shares<'a> {
-    /// Weights by candidate; 0 for a candidate that carries nothing.
+    /// Weights by candidate; 0 for a candidate without traffic.
     pub weights: &'a [u32],
-    /// A rotation over candidates, in which each occurs as often as its weight.
+    /// A rotation over candidates in which each occurs as often as its weight.
     pub schedule: &'a [u16],
 }
 
 impl Capacities {
-    /// Computes the capacities of the next hops of `routes`, where `left` is the remaining rate of
-    /// each link and `intact` are the routes of the fabric without failures.
+    /// Computes the capacities of the next hops of `routes`. `left` is the remaining rate of each
+    /// link, and `intact` holds the routes of the fabric without failures.
     pub fn new(
         topology: &Topology,
         routes: &Routes,
@@ -96,7 +96,7 @@ impl Capacities {
                 let best = fabric.best_behind(&fractions, switch, column);
                 let mut capacities = fabric.next_hops(&fractions, switch, column, best);
                 let first = capacities.next();
-                // Most switches see no difference after a failure: nothing is allocated for them.
+                // Most switches see no difference after a failure; they allocate nothing.
                 if capacities.all(|capacity| Some(capacity) == first) {
                     continue;
                 }
@@ -112,8 +112,8 @@ impl Capacities {
         Self { table, columns, groups }
     }
 
-    /// The shares of the next hops of `switch` towards `dst`, in the order of
-    /// [`Routes::next_hops`]; `None` if all of them are equal.
+    /// Returns the shares of the next hops of `switch` towards `dst`, in the order of
+    /// [`Routes::next_hops`], or `None` if all are equal.
     #[inline]
     pub fn shares(&self, routes: &Routes, switch: SwitchId, dst: HostId) -> Option<Shares<'_>> {
         let entry = self.table[switch.index() * self.columns + routes.column_of(dst)];
@@ -129,7 +129,7 @@ impl WeightGroup {
     }
 }
 
-/// The rates and routes from which capacities are computed.
+/// Link rates and routes from which capacities are computed.
 struct LinkCapacities<'a> {
     routes: &'a Routes,
     intact: &'a Routes,
@@ -140,8 +140,8 @@ struct LinkCapacities<'a> {
 }
 
 impl LinkCapacities<'_> {
-    /// Computes the distance of each switch from the edge switch of `column`, and the largest sum
-    /// of rates of next hops at each distance, where nothing has failed.
+    /// Computes, in the intact fabric, each switch's distance from the edge switch of `column` and
+    /// the largest total next-hop rate at each distance.
     fn fill_most(&self, most: &mut Vec<u128>, distances: &mut [usize], column: usize) {
         most.clear();
         for (switch, distance) in distances.iter_mut().enumerate() {
@@ -156,15 +156,15 @@ impl LinkCapacities<'_> {
         }
     }
 
-    /// The sum of the rates of the next hops of `switch` where nothing has failed.
+    /// Returns the total rate of the next hops of `switch` in the intact fabric.
     fn once(&self, switch: usize, column: usize) -> u128 {
         let ports = self.intact.candidates(switch, column).unwrap_or_default();
         ports.iter().map(|port| self.whole[port.link().index()]).sum()
     }
 
-    /// Computes the remaining fractions of the `pending` switches towards `column`, and those of
-    /// the switches that they depend on: parts of `most` of their distances. `pending` is the
-    /// stack of a depth-first search.
+    /// Computes the remaining fractions towards `column` of the `pending` switches and of the
+    /// switches that they depend on. `most` is the largest total rate at a switch's distance.
+    /// `pending` is the stack of a depth-first search.
     fn fill(
         &self,
         fractions: &mut [u128],
@@ -182,29 +182,29 @@ impl LinkCapacities<'_> {
                 pending.pop();
                 continue;
             };
-            // A next hop is always closer to the edge switch, so that the search ends. A switch
-            // stays on the stack until all that it depends on is known.
+            // A next hop is always closer to the edge switch, so the search ends. A switch stays on
+            // the stack until all its dependencies are known.
             let before = pending.len();
             let next = next_hops.iter().map(|&port| self.routes.switch_behind(port).index());
             pending.extend(next.filter(|&next| fractions[next] == UNKNOWN));
             if pending.len() == before {
                 let now: u128 = self.next_hops(fractions, switch, column, FULL).sum();
-                // A detour around a failure may have more capacity than the path that failed.
+                // Clamped: a detour around a failure may have more capacity than the failed path.
                 fractions[switch] = (now / most(switch).max(1)).min(FULL);
                 pending.pop();
             }
         }
     }
 
-    /// The largest fraction of a switch behind `switch`.
+    /// Returns the largest fraction among the next hops of `switch`.
     fn best_behind(&self, fractions: &[u128], switch: usize, column: usize) -> u128 {
         let next_hops = self.routes.candidates(switch, column).unwrap_or_default();
         let behind = next_hops.iter().map(|&port| self.routes.switch_behind(port).index());
         behind.map(|at| fractions[at]).max().unwrap_or(FULL)
     }
 
-    /// The capacity of each next hop of `switch`, in bits per second times `full`, the fraction
-    /// of a switch behind that limits nothing.
+    /// Returns the capacity of each next hop of `switch`, in bits per second times `full`. `full`
+    /// is the fraction of a next hop that imposes no limit.
     fn next_hops(
         &self,
         fractions: &[u128],
@@ -222,8 +222,8 @@ impl LinkCapacities<'_> {
     }
 }
 
-/// The shares of the source routes from host to host: in proportion to the least remaining rate
-/// (`left`) of their links between switches. The hosts' own links are on all of them.
+/// Returns the shares of the source routes between two hosts, in proportion to the lowest remaining
+/// rate (`left`) of their fabric links. The hosts' own links are common to all routes.
 pub(crate) fn path_shares(
     topology: &Topology,
     intact: &Routes,
@@ -241,13 +241,12 @@ pub(crate) fn path_shares(
     shares(&capacities)
 }
 
-/// The smallest whole numbers in the proportions of `capacities`, rounded where their sum would
-/// exceed the entries of a schedule.
+/// Returns the smallest whole numbers in the proportions of `capacities`, rounded if their sum
+/// would exceed the length of a schedule.
 fn shares(capacities: &[u128]) -> Vec<u32> {
     let whole = reduced(capacities.to_vec());
     let sum: u128 = whole.iter().sum();
-    // Rounded to the nearest, not upward: a next hop with hardly any capacity left is better
-    // avoided.
+    // Rounded to nearest, not up: a next hop with hardly any capacity left is better avoided.
     let most = ENTRIES.max(ENTRIES_EACH * capacities.len() as u128);
     let small = if sum > most {
         reduced(whole.iter().map(|it| (it * most + sum / 2) / sum).collect())
@@ -257,13 +256,13 @@ fn shares(capacities: &[u128]) -> Vec<u32> {
     small.into_iter().map(|it| u32::try_from(it).expect("at most 16 per next hop")).collect()
 }
 
-/// `numbers` divided by their greatest common divisor.
+/// Divides `numbers` by their greatest common divisor.
 fn reduced(numbers: Vec<u128>) -> Vec<u128> {
     let divisor = numbers.iter().copied().fold(0, gcd).max(1);
     numbers.into_iter().map(|number| number / divisor).collect()
 }
 
-/// The greatest common divisor.
+/// Returns the greatest common divisor.
 pub(super) const fn gcd(mut a: u128, mut b: u128) -> u128 {
     while b != 0 {
         (a, b) = (b, a % b);

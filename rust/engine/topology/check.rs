@@ -1,4 +1,4 @@
-//! Validation of a graph, once, so that later code can rely on it.
+//! Validation of a graph when it is built, so that later code can rely on it.
 
 use super::{
     Link, MAX_HOSTS, MAX_LINKS, MAX_ROUTES, MAX_SWITCHES, Node, Planes, Switch, TopologyError,
@@ -6,7 +6,7 @@ use super::{
 };
 use crate::ids::{HostId, PortId};
 
-/// Checks sizes against the limits of a [`super::Topology`]; callers check before they allocate.
+/// Checks sizes against the limits of a [`super::Topology`]; call it before allocating.
 pub(super) fn counts(hosts: u128, switches: u128, links: u128) -> Result<(), TopologyError> {
     limit("hosts", hosts, MAX_HOSTS)?;
     limit("switches", switches, MAX_SWITCHES)?;
@@ -20,7 +20,7 @@ fn limit(what: &'static str, count: u128, limit: u64) -> Result<(), TopologyErro
     Ok(())
 }
 
-/// Checks that names of nodes are unique.
+/// Checks that node names are unique.
 pub(super) fn names(hosts: &[String], switches: &[Switch]) -> Result<(), TopologyError> {
     let mut names: Vec<&str> = hosts.iter().map(String::as_str).collect();
     names.extend(switches.iter().map(|switch| switch.name.as_str()));
@@ -31,7 +31,7 @@ pub(super) fn names(hosts: &[String], switches: &[Switch]) -> Result<(), Topolog
     }
 }
 
-/// Checks that every link connects two different nodes that exist, at a rate above zero.
+/// Checks that every link connects two different existing nodes at a positive rate.
 pub(super) fn links(
     hosts: &[String],
     switches: &[Switch],
@@ -63,7 +63,7 @@ pub(super) fn links(
     Ok(())
 }
 
-/// Checks that every host has exactly one link, and returns the port of each.
+/// Checks that every host has exactly one link, and returns each host's port.
 pub(super) fn host_ports(
     hosts: &[String],
     switches: &[Switch],
@@ -89,8 +89,8 @@ pub(super) fn host_ports(
     Ok(ports)
 }
 
-/// The error for a host with several links. Rings and meshes of hosts exist in other simulators,
-/// so their error explains that hosts do not forward here.
+/// Returns the error for a host with several links. Other simulators support rings and meshes of
+/// hosts, so the error for those explains that hosts do not forward here.
 fn several_links(
     hosts: &[String],
     switches: &[Switch],
@@ -102,7 +102,7 @@ fn several_links(
     let ends = || links.iter().map(|link| link.ends);
     let joined = |a: Node, b: Node| ends().any(|ends| ends == [a, b] || ends == [b, a]);
     let node = |index: usize| Node::Host(HostId(u32::try_from(index).expect("ids are 32 bits")));
-    // The first pair without a link of its own shows best what hosts that do not forward mean.
+    // The first pair without a direct link is the best example of "hosts do not forward".
     let apart = (0..hosts.len()).find(|&to| to != many && !joined(node(many), node(to)));
     match apart {
         Some(to) if switches.is_empty() => TopologyError::HostsDoNotForward {
@@ -115,8 +115,8 @@ fn several_links(
     }
 }
 
-/// Checks that every host reaches every other of its rail over switches. Connected sets of nodes
-/// suffice: since each host has one link, no host lies between two others.
+/// Checks that every host reaches every other host of its rail over switches. Connected components
+/// suffice: each host has one link, so no host lies between two others.
 pub(super) fn reachability(
     rails: u32,
     hosts: &[String],
@@ -141,7 +141,7 @@ pub(super) fn reachability(
     }
 }
 
-/// Checks the size of the routing table, which has an entry per switch and edge switch.
+/// Checks the size of the routing table: one entry per switch and edge switch.
 pub(super) fn routes(
     switches: &[Switch],
     links: &[Link],
@@ -154,7 +154,7 @@ pub(super) fn routes(
             is_edge[switch.index()] = true;
         }
     }
-    // The table has a column for each edge switch of one plane.
+    // The table has one column per edge switch of a single plane.
     let edges = is_edge.iter().filter(|edge| **edge).count() / planes.count() as usize;
     limit("pairs of switch and edge switch", edges as u128 * switches.len() as u128, MAX_ROUTES)
 }

@@ -1,34 +1,35 @@
-//! The dragonfly and the dragonfly+: groups of switches, and links between every two groups.
+//! The dragonfly and the dragonfly+: groups of switches, with links between every two groups.
 //!
 //! Sources: Kim, Dally, Scott and Abts, "Technology-Driven, Highly-Scalable Dragonfly Topology"
-//! (ISCA 2008), section 3: groups of `a` routers, each with `p` hosts and `h` global links, of
-//! which there are at most `a·h + 1`; a minimal route has one global link. Shpiner et al.,
-//! "Dragonfly+: Low Cost Topology for Scaling Datacenters" (HiPINEB 2017): a group is a leaf-spine
-//! whose spines have the global links. How global links are arranged is \[inferred\]: link `j` of a
-//! group goes to the group `j + 1` further, and begins again when each other group has one.
+//! (ISCA 2008), section 3: at most `a·h + 1` groups of `a` routers, each router with `p` hosts and
+//! `h` global links. A minimal route has one global link. Shpiner et al., "Dragonfly+: Low Cost
+//! Topology for Scaling Datacenters" (HiPINEB 2017): a group is a leaf-spine whose spines have the
+//! global links. The arrangement of the global links is \[inferred\]: link `j` of a group goes to
+//! the group `j + 1` further, and starts over when every other group has one.
 
 use super::leaf_spine::{host_names, no_zero, switch};
 use super::{Direct, Link, Node, Switch, Topology, TopologyError, check};
 use crate::ids::{HostId, SwitchId};
 use crate::units::{BitRate, Span};
 
-/// What a global link costs where a link within a group costs 1: a route over two of them is never
-/// preferred to one with a link within a group before and after it.
+/// Cost of a global link where a link within a group costs 1. A route over two global links is
+/// never preferred to one global link with a local link before and after it.
 const GLOBAL_COST: u32 = 3;
 
-/// How the switches of a group are wired.
+/// Wiring of the switches of a group.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Group {
-    /// Routers that are all wired to each other, each with hosts and global links (dragonfly).
+    /// Fully connected routers, each with hosts and global links (dragonfly).
     Routers {
-        /// Routers of a group (`a`), called `g0r1`.
+        /// Routers per group (`a`), named `g0r1`.
         routers: u32,
     },
-    /// Leaves with hosts, each wired to every spine; spines have the global links (dragonfly+).
+    /// Leaves with hosts, each linked to every spine; the spines have the global links
+    /// (dragonfly+).
     LeafSpine {
-        /// Leaves of a group, called `g0-leaf1`.
+        /// Leaves per group, named `g0-leaf1`.
         leaves: u32,
-        /// Spines of a group, called `g0-spine1`.
+        /// Spines per group, named `g0-spine1`.
         spines: u32,
     },
 }
@@ -36,26 +37,26 @@ pub enum Group {
 /// A dragonfly or a dragonfly+.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Dragonfly {
-    /// The wiring of a group.
+    /// Wiring of each group.
     pub group: Group,
     /// Number of groups.
     pub groups: u32,
-    /// Hosts of each router or leaf (`p`).
+    /// Hosts per router or leaf (`p`).
     pub hosts_per_switch: u32,
-    /// Global links of each router or spine (`h`).
+    /// Global links per router or spine (`h`).
     pub global_links: u32,
     /// Rate of the hosts' links.
     pub host_rate: BitRate,
     /// Rate of the links between switches.
     pub fabric_rate: BitRate,
-    /// Propagation delay of each link within a group and of hosts' links.
+    /// Propagation delay of the hosts' links and of the links within a group.
     pub delay: Span,
     /// Propagation delay of each global link.
     pub global_delay: Span,
 }
 
 impl Group {
-    /// Switches with hosts, and switches with global links.
+    /// Returns the numbers of switches with hosts and of switches with global links.
     const fn counts(self) -> (u32, u32) {
         match self {
             Self::Routers { routers } => (routers, routers),
@@ -63,7 +64,7 @@ impl Group {
         }
     }
 
-    /// All switches.
+    /// Returns the number of switches.
     const fn switches(self) -> u64 {
         match self {
             Self::Routers { routers } => routers as u64,
@@ -71,7 +72,7 @@ impl Group {
         }
     }
 
-    /// Links between them.
+    /// Returns the number of links within the group.
     const fn links(self) -> u128 {
         match self {
             Self::Routers { routers } => routers as u128 * (routers as u128).saturating_sub(1) / 2,
@@ -91,7 +92,7 @@ impl Group {
         }
     }
 
-    /// The pairs of switches that are wired to each other.
+    /// Returns the pairs of directly linked switches.
     fn pairs(self) -> Vec<[u32; 2]> {
         let (first, second) = match self {
             Self::Routers { routers } => (0..routers, 0..routers),
@@ -101,7 +102,7 @@ impl Group {
         pairs.filter(|[a, b]| a < b).collect()
     }
 
-    /// The index of the first switch with global links.
+    /// Returns the index of the first switch with global links.
     const fn first_global(self) -> u32 {
         match self {
             Self::Routers { .. } => 0,
@@ -114,8 +115,8 @@ impl Dragonfly {
     /// Builds the topology.
     ///
     /// # Errors
-    /// Fails if a count or a rate is zero, if there are more groups than a group has global links
-    /// to, or if a size exceeds the limits of a [`Topology`].
+    /// Fails if a count or a rate is zero, if a group has too few global links to reach every other
+    /// group, or if a size exceeds the limits of a [`Topology`].
     pub fn build(&self) -> Result<Topology, TopologyError> {
         let hosts = self.check()?;
         let Self { group, groups, .. } = *self;
@@ -145,18 +146,19 @@ impl Dragonfly {
         Ok(topology.with_direct(Direct { groups, global_cost: GLOBAL_COST }))
     }
 
-    /// The number of global links of a group that are in use: as many to each other group.
+    /// Returns the number of global links per group in use: equally many to each other group.
     fn global_of_group(&self) -> u32 {
         let all = self.group.counts().1.saturating_mul(self.global_links);
         let others = self.groups.saturating_sub(1).max(1);
         all / others * (self.groups - 1)
     }
 
-    /// The switches at the ends of each global link, by the lower group and its link.
+    /// Returns the switches at the ends of each global link, ordered by the lower group and its
+    /// link.
     fn global_ends(&self) -> Vec<[u32; 2]> {
         let (others, per_group) = (self.groups - 1, self.group.switches() as u32);
-        // Neighbouring links of a group are of different switches, so that the links to one other
-        // group are, too, where there are several.
+        // Consecutive links of a group start at different switches, so parallel links between two
+        // groups do too where possible.
         let with_links = self.group.counts().1;
         let place = |group: u32, link: u32| {
             group * per_group + self.group.first_global() + link / self.global_links % with_links
@@ -175,7 +177,7 @@ impl Dragonfly {
         ends
     }
 
-    /// Number of hosts, after checking all parameters.
+    /// Checks all parameters and returns the number of hosts.
     fn check(&self) -> Result<u32, TopologyError> {
         let (edges, with_links) = self.group.counts();
         let (first, second) = match self.group {

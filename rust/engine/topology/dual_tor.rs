@@ -1,8 +1,8 @@
-//! Dual-ToR: each host has a port at each of two ToR switches of one fabric.
+//! Dual-ToR: each host has one port at each of two ToR switches of the same fabric.
 //!
 //! Source: Qian et al., "Alibaba HPN: A Data Center Network for Large Language Model Training"
-//! (SIGCOMM 2024), section 4 (non-stacked dual-ToR): two ToRs that know nothing of each other, each
-//! with routes to the hosts whose links to it are up. HPN's two planes share no switch
+//! (SIGCOMM 2024), section 4 (non-stacked dual-ToR). The two ToRs do not know of each other. Each
+//! advertises routes to the hosts whose links to it are up. HPN's two planes share no switch
 //! (`multi-plane`); here both ToRs have links to all spines.
 
 use super::leaf_spine::{host_names, no_zero, switch};
@@ -10,25 +10,25 @@ use super::{Link, Node, Topology, TopologyError, check};
 use crate::ids::{HostId, SwitchId};
 use crate::units::{BitRate, Span};
 
-/// Ports of each host.
+/// Ports per host.
 const PORTS: u32 = 2;
 
-/// A leaf-spine fabric with pairs of ToRs in place of leaves.
+/// A leaf-spine fabric with pairs of ToRs instead of leaves.
 ///
-/// Pair `p` is the switches `tor{p}a` and `tor{p}b`. The GPUs of a server are at pairs of their own
-/// (rail-optimised) if there are rails, as in [`super::MultiPlane`]. Ids are those of all first
-/// ToRs, of the spines, and of all second ToRs.
+/// Pair `p` consists of the switches `tor{p}a` and `tor{p}b`. With rails, each GPU of a server is
+/// attached to a different pair (rail-optimised), as in [`super::MultiPlane`]. Switch ids number
+/// the first ToR of every pair, then the spines, then the second ToRs.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct DualTor {
     /// Pairs of ToRs.
     pub pairs: u32,
     /// Spine switches, each with links to every ToR.
     pub spines: u32,
-    /// Hosts of each pair.
+    /// Hosts per pair.
     pub hosts_per_pair: u32,
-    /// GPUs of a server, each at a pair of its own; 1 if hosts follow each other at a pair.
+    /// GPUs per server, each at a different pair; 1 attaches consecutive hosts to the same pair.
     pub rails: u32,
-    /// Rate of each of the two links of a host.
+    /// Rate of each of a host's two links.
     pub host_rate: BitRate,
     /// Rate of the links between ToRs and spines.
     pub fabric_rate: BitRate,
@@ -72,7 +72,7 @@ impl DualTor {
         server / self.hosts_per_pair * self.rails + rail
     }
 
-    /// Number of hosts, after checking all parameters.
+    /// Checks all parameters and returns the number of hosts.
     fn check(&self) -> Result<u32, TopologyError> {
         let fields = [
             ("pairs", self.pairs),
@@ -132,7 +132,7 @@ mod tests {
     }
 
     #[test]
-    fn a_tor_that_lost_a_host_sends_its_packets_up_again() {
+    fn a_tor_without_a_link_to_the_host_forwards_packets_up() {
         let topology = SMALL.build().unwrap();
         let down = topology.link_named("host2-tor1a").unwrap();
         let routes = Routes::new(&topology, &|link| link != down);
@@ -140,14 +140,15 @@ mod tests {
             let of_name = |switch: &crate::topology::Switch| switch.name == name;
             SwitchId(topology.switches().iter().position(of_name).unwrap() as u32)
         };
-        // The ToR of the same pair, by a spine; spines know one ToR; its neighbour has two.
+        // tor1a reaches the host via any spine and tor1b. A spine has one ToR left for this host,
+        // and two for its neighbour.
         assert_eq!(routes.next_hops(named("tor1a"), HostId(2)).len(), 4);
         assert_eq!(routes.next_hops(named("spine0"), HostId(2)).len(), 1);
         assert_eq!(routes.next_hops(named("spine0"), HostId(3)).len(), 2);
         for (src, dst) in (0..6).flat_map(|a| (0..6).map(move |b| (a, b))).filter(|(a, b)| a != b) {
             assert!(routes.path_count(HostId(src), HostId(dst)) > 0, "{src} {dst}");
         }
-        // By port 0 to the neighbour that has lost it: up and down.
+        // Path 0 enters tor1a, which lost the host: the packet goes up to a spine and down again.
         assert_eq!(routes.path_ports(HostId(3), HostId(2), 0).len(), 4);
         assert_eq!(routes.path_ports(HostId(3), HostId(2), 1).len(), 2);
         let both = ["host2-tor1a", "host2-tor1b"].map(|name| topology.link_named(name).unwrap());
@@ -157,7 +158,7 @@ mod tests {
     }
 
     #[test]
-    fn the_bound_sees_one_tor_with_the_links_of_both() {
+    fn merging_combines_the_two_tors_of_a_pair() {
         let merged = SMALL.build().unwrap().merged();
         assert_eq!((merged.switches().len(), merged.links().len()), (3 + 4, 6 + 3 * 4));
         assert_eq!(merged.host_rate(HostId(5)), BitRate::from_gbps(400));

@@ -4,7 +4,7 @@ use thiserror::Error;
 
 use crate::units::{BitRate, Fraction};
 
-/// Why a graph is not a valid topology, or a topology cannot be built from its parameters.
+/// Reason why a graph is invalid or a topology cannot be built from its parameters.
 #[derive(Debug, Clone, PartialEq, Eq, Error)]
 pub enum TopologyError {
     /// The topology has no hosts.
@@ -37,28 +37,28 @@ pub enum TopologyError {
         host: String,
         /// Number of its links.
         links: u32,
-        /// The host that cannot reach `to`: the same as `host`.
+        /// A host that cannot reach `to`; equal to `host`.
         from: String,
-        /// The first host that has no direct link to `from`.
+        /// The first host without a direct link to `from`.
         to: String,
     },
-    /// There are more planes than a mask of ports has bits.
+    /// There are more planes than bits in a port mask.
     #[error("planes = {planes} are too many; the limit is {limit}")]
     Planes {
-        /// The number as given.
+        /// The given number.
         planes: u32,
-        /// The largest number.
+        /// The maximum.
         limit: u32,
     },
-    /// The leaves of a plane are not a multiple of its rails.
+    /// The number of leaves of a plane is not a multiple of the rails.
     #[error(
         "rails = {rails} and leaves = {leaves}: the GPUs of a server are at leaves of their own, \
          so leaves must be a multiple of rails"
     )]
     RailsOfLeaves {
-        /// Rails of a server.
+        /// Rails per server.
         rails: u32,
-        /// Leaves of a plane.
+        /// Leaves per plane.
         leaves: u32,
     },
     /// A host does not have one link in each plane.
@@ -71,7 +71,7 @@ pub enum TopologyError {
         /// Number of planes.
         planes: u32,
     },
-    /// Two planes share a switch, or a plane falls apart.
+    /// Two planes share a switch, or a plane is not connected.
     #[error("{host}: its port in plane {plane} is not attached to that plane alone")]
     PlanesMeet {
         /// Name of the host.
@@ -79,7 +79,7 @@ pub enum TopologyError {
         /// The plane.
         plane: u32,
     },
-    /// Planes attach hosts to their edge switches differently.
+    /// Planes attach the hosts to edge switches in different groups.
     #[error("{host} shares its edge switch with other hosts in plane {plane} than in plane 0")]
     PlanesDiffer {
         /// Name of the host.
@@ -87,7 +87,7 @@ pub enum TopologyError {
         /// The plane.
         plane: u32,
     },
-    /// A dragonfly has more groups than a group has global links to others.
+    /// A dragonfly has more groups than the global links of a group can reach.
     #[error(
         "groups = {groups} are too many; a group has global links to {} others, so that there are \
          {most} at most: more global links, or more switches with such links",
@@ -96,16 +96,16 @@ pub enum TopologyError {
     TooManyGroups {
         /// Number of groups.
         groups: u32,
-        /// The largest number.
+        /// The maximum.
         most: u64,
     },
-    /// Hosts are not whole servers of a scale-up domain.
+    /// The hosts cannot be divided into whole servers of a scale-up domain.
     #[error(
         "servers of {gpus} GPUs do not fit {hosts} hosts, each of which is a GPU: expected 2 GPUs \
          or more, and a number that divides {hosts}"
     )]
     PartOfAServer {
-        /// GPUs of a server.
+        /// GPUs per server.
         gpus: u32,
         /// Number of hosts.
         hosts: u32,
@@ -115,11 +115,11 @@ pub enum TopologyError {
     UnknownEnd {
         /// Index of the link.
         link: usize,
-        /// Id of the node, printed.
+        /// The node as printed.
         node: String,
-        /// Number of hosts, whose ids are below it.
+        /// Number of hosts; host ids are below it.
         hosts: usize,
-        /// Number of switches, whose ids are below it.
+        /// Number of switches; switch ids are below it.
         switches: usize,
     },
     /// Both ends of a link are the same node.
@@ -141,7 +141,7 @@ pub enum TopologyError {
     /// No path connects two hosts.
     #[error("{from} and {to} cannot reach each other: no path of links and switches joins them")]
     Unreachable {
-        /// The host with id 0, from which all others must be reached.
+        /// Host 0, from which every other host must be reachable.
         from: String,
         /// The first host that it cannot reach.
         to: String,
@@ -149,17 +149,17 @@ pub enum TopologyError {
     /// Two nodes have the same name.
     #[error("two nodes are called '{name}'; names of hosts and switches must be unique")]
     DuplicateName {
-        /// The name that occurs twice.
+        /// The duplicate name.
         name: String,
     },
     /// A size exceeds its limit.
     #[error("{count} {what} are too many; the limit is {limit}")]
     TooLarge {
-        /// What is too numerous: hosts, switches, links, or pairs of switch and edge switch.
+        /// Counted items: hosts, switches, links, or pairs of switch and edge switch.
         what: &'static str,
-        /// How many there would be.
+        /// Number of items required.
         count: u128,
-        /// The largest allowed number.
+        /// The maximum.
         limit: u64,
     },
     /// A count or rate is zero.
@@ -171,7 +171,7 @@ pub enum TopologyError {
     /// The radix of a fat-tree is odd or too small.
     #[error("k = {k} is invalid; a fat-tree needs an even k of at least 2, for example {example}")]
     Radix {
-        /// The radix as given.
+        /// The given radix.
         k: u32,
         /// The nearest valid radix.
         example: u32,
@@ -179,17 +179,17 @@ pub enum TopologyError {
     /// The number of tiers is neither 2 nor 3.
     #[error("tiers = {tiers} is invalid; a fat-tree has 2 or 3 tiers")]
     Tiers {
-        /// The number as given.
+        /// The given number.
         tiers: u8,
     },
-    /// The oversubscription gives no whole number of hosts per edge switch.
+    /// The oversubscription results in a fractional number of hosts per edge switch.
     #[error(
         "oversubscription = {given} with {uplinks} uplinks of {fabric_rate} requires {hosts} \
          hosts of {host_rate} on each edge switch, which is not a whole number; \
          '{suggestion}' requires {suggested_hosts}"
     )]
     PartOfAHost {
-        /// The oversubscription as given.
+        /// The given oversubscription.
         given: Fraction,
         /// Uplinks of an edge switch.
         uplinks: u64,
@@ -197,7 +197,7 @@ pub enum TopologyError {
         fabric_rate: BitRate,
         /// Rate of a host's link.
         host_rate: BitRate,
-        /// Hosts per edge switch, to two decimals.
+        /// Hosts per edge switch, with two decimals.
         hosts: String,
         /// The oversubscription that gives the nearest whole number of hosts.
         suggestion: String,

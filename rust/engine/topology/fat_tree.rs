@@ -1,5 +1,7 @@
-//! The k-ary fat-tree (Al-Fares, Loukissas and Vahdat, "A Scalable, Commodity Data Center Network
-//! Architecture", 2008), of two or three tiers, with any oversubscription at the edge.
+//! The k-ary fat-tree of two or three tiers, with any oversubscription at the edge.
+//!
+//! Source: Al-Fares, Loukissas and Vahdat, "A Scalable, Commodity Data Center Network Architecture"
+//! (2008).
 
 use super::capacity::gcd;
 use super::leaf_spine::{host_names, no_zero, switch};
@@ -7,25 +9,27 @@ use super::{LeafSpine, Link, Node, Topology, TopologyError, check};
 use crate::ids::{HostId, SwitchId};
 use crate::units::{BitRate, Fraction, Span};
 
-/// A fat-tree of switches with k ports. Edge switches have more if the tree is oversubscribed or
-/// the hosts' links are slower than the fabric's; all have more with parallel links.
+/// A fat-tree of switches with k ports.
 ///
-/// Three tiers: k pods of k/2 edge and k/2 aggregation switches, (k/2)^2 cores; aggregation `a`
-/// of each pod is linked to cores `a·k/2` to `(a + 1)·k/2 - 1`. Switch ids are in the order edge,
-/// aggregation, core, pod by pod (`pod0-edge1`, `pod0-agg2`, `core3`), so candidate `i` at an edge
-/// switch is aggregation `i`, and candidate `j` at aggregation `a` is core `a·k/2 + j` in every
-/// pod.
+/// Edge switches have more ports if the tree is oversubscribed or the hosts' links are slower than
+/// the fabric's. With parallel links every switch has more.
+///
+/// Three tiers: k pods of k/2 edge and k/2 aggregation switches, (k/2)^2 cores. Aggregation `a` of
+/// each pod is linked to cores `a·k/2` to `(a + 1)·k/2 - 1`. Switch ids number all edge switches,
+/// then aggregation switches, then cores, pod by pod (`pod0-edge1`, `pod0-agg2`, `core3`).
+/// Candidate `i` at an edge switch is therefore aggregation `i`. Candidate `j` at aggregation `a`
+/// is core `a·k/2 + j` in every pod.
 ///
 /// Two tiers: k leaves and k/2 spines, built as a [`LeafSpine`]: 128 hosts at k = 16.
 ///
-/// Hosts of an edge switch: oversubscription × k/2 × parallel links × fabric rate / host rate.
+/// Hosts per edge switch: oversubscription × k/2 × parallel links × fabric rate / host rate.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct FatTree {
-    /// Ports of a switch; even.
+    /// Ports per switch; even.
     pub k: u32,
     /// Tiers of switches: 2 or 3.
     pub tiers: u8,
-    /// Ratio of the capacity of an edge switch's hosts to that of its uplinks.
+    /// Ratio of an edge switch's host capacity to its uplink capacity.
     pub oversubscription: Fraction,
     /// Rate of the hosts' links.
     pub host_rate: BitRate,
@@ -33,7 +37,7 @@ pub struct FatTree {
     pub fabric_rate: BitRate,
     /// Propagation delay of each link.
     pub delay: Span,
-    /// Links between each two adjacent switches.
+    /// Links between every two adjacent switches.
     pub parallel_links: u32,
 }
 
@@ -85,8 +89,9 @@ impl FatTree {
             .collect();
         for lower in 0..2 * edges {
             for index in 0..half {
-                // Edge switches meet the aggregation switches of their pod; an aggregation switch
-                // meets the cores of its own position in the pod, the same in every pod.
+                // An edge switch connects to the aggregation switches of its pod. An aggregation
+                // switch connects to the cores of its position in the pod, so every pod uses the
+                // same cores.
                 let upper = if lower < edges {
                     edges + lower / half * half + index
                 } else {
@@ -100,7 +105,7 @@ impl FatTree {
         Topology::new(host_names(hosts), switches, links)
     }
 
-    /// Hosts per edge switch, after checking all parameters.
+    /// Checks all parameters and returns the number of hosts per edge switch.
     fn hosts_per_edge(&self) -> Result<u32, TopologyError> {
         let k = self.k;
         if k < 2 || !k.is_multiple_of(2) {
@@ -121,7 +126,7 @@ impl FatTree {
             2 => (k, k + half, k.saturating_mul(uplinks)),
             _ => (k * half, 2 * k * half + half * half, (2 * k * half).saturating_mul(uplinks)),
         };
-        // Checked before the hosts are computed, so that the products below cannot overflow.
+        // Checked before computing the hosts: the products below cannot overflow.
         check::counts(0, switches, fabric_links)?;
         let hosts = self.whole_hosts(uplinks)?;
         let all = edges.saturating_mul(hosts);
@@ -129,7 +134,7 @@ impl FatTree {
         Ok(u32::try_from(hosts).expect("within the limit"))
     }
 
-    /// Hosts per edge switch, if the oversubscription gives a whole number.
+    /// Returns the number of hosts per edge switch, or an error if it is not whole.
     fn whole_hosts(&self, uplinks: u128) -> Result<u128, TopologyError> {
         let capacity = uplinks * u128::from(self.fabric_rate.as_bps());
         let host = u128::from(self.host_rate.as_bps());
@@ -193,7 +198,7 @@ mod tests {
     }
 
     #[test]
-    fn an_aggregation_switch_has_the_same_cores_in_every_pod() {
+    fn aggregation_switches_reach_the_same_cores_in_every_pod() {
         let topology = tree(4, 3).build().unwrap();
         for pod in 0..4 {
             for core in 0..4 {

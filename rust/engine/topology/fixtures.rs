@@ -1,4 +1,4 @@
-//! Shapes of small fabrics for unit tests: links of 400 Gbps and 500 ns.
+//! Small fabrics for unit tests: links of 400 Gbps and 500 ns.
 
 use super::{FatTree, LeafSpine};
 use crate::units::{BitRate, Fraction, Span};
@@ -20,7 +20,7 @@ pub fn leaf_spine(leaves: u32, spines: u32, hosts_per_leaf: u32) -> LeafSpine {
     }
 }
 
-/// A fat-tree of three tiers without oversubscription.
+/// Returns a three-tier fat-tree without oversubscription.
 pub fn fat_tree(k: u32) -> FatTree {
     FatTree {
         k,

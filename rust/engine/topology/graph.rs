@@ -1,13 +1,13 @@
-//! The graph of hosts, switches and links.
+//! The topology of hosts, switches and links.
 
 use super::intact_routes::IntactRoutes;
 use super::{Direct, Link, Node, Planes, ScaleUp, Switch, TopologyError, Way, check, spelling};
 use crate::ids::{HostId, LinkId, PortId, SwitchId};
 use crate::units::{BitRate, Span};
 
-/// The graph of a fabric, valid by construction: every host has one link in each plane, planes
-/// share no switch, and every host reaches every other through the switches of each plane. A
-/// fabric has one plane unless it is built with several.
+/// The graph of a fabric, valid by construction. Every host has one link in each plane. Planes
+/// share no switch. Every host reaches every other through the switches of each plane. A fabric has
+/// one plane unless it is built with several.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Topology {
     hosts: Vec<String>,
@@ -17,7 +17,7 @@ pub struct Topology {
     link_names: Vec<String>,
     scale_up: Option<ScaleUp>,
     direct: Option<Direct>,
-    /// Networks that no link joins; 1 if all hosts reach each other.
+    /// Number of networks that no link connects; 1 if all hosts reach each other.
     rails: u32,
     /// The ports of switch `s` are `switch_ports[first_port[s]..first_port[s + 1]]`.
     first_port: Vec<u32>,
@@ -26,8 +26,8 @@ pub struct Topology {
 }
 
 impl Topology {
-    /// Builds the topology of named hosts, switches and links; ids are indices into these lists.
-    /// Two hosts wired to each other, without any switch, are a valid topology.
+    /// Builds a topology from named hosts, switches and links; ids are indices into these lists.
+    /// Two hosts wired to each other without a switch are a valid topology.
     ///
     /// # Errors
     /// Fails if a host does not have exactly one link, a link has a rate of zero or does not
@@ -42,7 +42,8 @@ impl Topology {
         Self::with_planes(1, hosts, switches, links)
     }
 
-    /// The same with `planes` planes: the p-th link of each host, in order of ids, is in plane p.
+    /// Builds a topology of several planes: the p-th link of each host, in order of ids, is in
+    /// plane p.
     ///
     /// # Errors
     /// Fails as [`Self::new`] does, and if planes share a switch or wire hosts differently.
@@ -55,11 +56,11 @@ impl Topology {
         Self::checked(Networks::Planes(planes), hosts, switches, links)
     }
 
-    /// The same with `rails` rails, each of which is a network of its own: host `h` reaches the
-    /// hosts of rail `h % rails` alone.
+    /// Builds a topology of `rails` separate networks: host `h` reaches only the hosts of rail `h %
+    /// rails`.
     ///
     /// # Errors
-    /// Fails as [`Self::new`] does, but for hosts on different rails.
+    /// Fails as [`Self::new`] does, except that hosts of different rails need not reach each other.
     pub(super) fn of_rails(
         rails: u32,
         hosts: Vec<String>,
@@ -69,11 +70,11 @@ impl Topology {
         Self::checked(Networks::Rails(rails), hosts, switches, links)
     }
 
-    /// The same with `ports` ports of each host to edge switches of one fabric: the p-th link of
-    /// each host is that of port p.
+    /// Builds a topology whose hosts have `ports` ports at different edge switches of one fabric:
+    /// the p-th link of each host is its port p.
     ///
     /// # Errors
-    /// Fails as [`Self::new`] does, and if an edge switch has different ports of hosts.
+    /// Fails as [`Self::new`] does, and if an edge switch is attached to different port numbers.
     pub fn with_ports(
         ports: u32,
         hosts: Vec<String>,
@@ -89,8 +90,8 @@ impl Topology {
         switches: Vec<Switch>,
         links: Vec<Link>,
     ) -> Result<Self, TopologyError> {
-        // The order matters: later checks index by what earlier ones have checked, and sizes come
-        // first, since the others allocate by them.
+        // The order matters: each check indexes by what earlier ones have validated. Sizes come
+        // first because the other checks allocate by them.
         check::counts(hosts.len() as u128, switches.len() as u128, links.len() as u128)?;
         check::names(&hosts, &switches)?;
         check::links(&hosts, &switches, &links)?;
@@ -125,8 +126,8 @@ impl Topology {
         })
     }
 
-    /// The topology with other propagation delays of its links, each in both directions: `delay` of
-    /// a link and the delay that it has.
+    /// Replaces the propagation delay of each link, in both directions. `delay` receives the link
+    /// and its current delay.
     #[must_use]
     pub fn with_delays(mut self, mut delay: impl FnMut(LinkId, Span) -> Span) -> Self {
         for (id, link) in (0u32..).map(LinkId).zip(&mut self.links) {
@@ -136,8 +137,7 @@ impl Topology {
         self
     }
 
-    /// The topology with this time added to the propagation delay of each link of a host, in both
-    /// directions.
+    /// Adds `latency` to the propagation delay of each host link, in both directions.
     pub fn with_host_latency(mut self, latency: Span) -> Self {
         let hosts = |link: &&mut Link| link.ends.iter().any(|end| matches!(end, Node::Host(_)));
         self.links.iter_mut().filter(hosts).for_each(|link| link.delay += latency);
@@ -145,43 +145,43 @@ impl Topology {
         self
     }
 
-    /// The topology as a direct network, whose groups these are.
+    /// Makes the topology a direct network with these groups.
     pub(super) fn with_direct(self, direct: Direct) -> Self {
         Self { direct: Some(direct), ..self }
     }
 
-    /// The groups of a direct network; `None` of one with a top tier.
+    /// Returns the groups of a direct network, or `None` if there is a top tier.
     pub fn direct(&self) -> Option<&Direct> {
         self.direct.as_ref()
     }
 
-    /// The number of networks that hosts of different rails do not share; 1 if all hosts reach each
-    /// other.
+    /// Returns the number of separate rail networks; 1 if all hosts reach each other.
     pub fn separate_rails(&self) -> u32 {
         self.rails
     }
 
-    /// The topology with servers whose GPUs are joined by a scale-up network of their own.
+    /// Adds a scale-up network to each server.
     ///
     /// # Errors
-    /// Fails if hosts are not whole servers, or the rate is zero.
+    /// Fails if the hosts cannot be divided into whole servers, or the rate is zero.
     pub fn with_scale_up(self, scale_up: ScaleUp) -> Result<Self, TopologyError> {
         scale_up.check(self.host_count())?;
         Ok(Self { scale_up: Some(scale_up), ..self })
     }
 
-    /// The scale-up networks of servers; `None` without any.
+    /// Returns the scale-up networks of the servers, if any.
     pub fn scale_up(&self) -> Option<&ScaleUp> {
         self.scale_up.as_ref()
     }
 
-    /// How a message goes from host to host.
+    /// Returns the route of a message from `src` to `dst`.
     #[inline]
     pub fn way(&self, src: HostId, dst: HostId) -> Way {
         self.scale_up.as_ref().map_or(Way::Fabric, |scale_up| scale_up.way(src, dst))
     }
 
-    /// The host whose NIC sends a message over the fabric; `None` if it does not use the fabric.
+    /// Returns the host whose NIC sends a message over the fabric, or `None` if the fabric is not
+    /// used.
     pub fn sender_over_fabric(&self, src: HostId, dst: HostId) -> Option<HostId> {
         match self.way(src, dst) {
             Way::Fabric => Some(src),
@@ -190,49 +190,49 @@ impl Topology {
         }
     }
 
-    /// The planes that hosts have a port in.
+    /// Returns the planes in which hosts have ports.
     pub fn planes(&self) -> &Planes {
         &self.planes
     }
 
-    /// Names of the hosts, in order of their ids.
+    /// Returns the names of the hosts, in id order.
     pub fn host_names(&self) -> &[String] {
         &self.hosts
     }
 
-    /// Number of hosts; their ids are below it.
+    /// Returns the number of hosts; host ids are below it.
     pub fn host_count(&self) -> u32 {
         u32::try_from(self.hosts.len()).expect("ids are 32 bits")
     }
 
-    /// The switches, in order of their ids.
+    /// Returns the switches, in id order.
     pub fn switches(&self) -> &[Switch] {
         &self.switches
     }
 
-    /// The links, in order of their ids.
+    /// Returns the links, in id order.
     pub fn links(&self) -> &[Link] {
         &self.links
     }
 
-    /// Names of the links, in order of their ids. The host, or the switch nearer to the hosts,
+    /// Returns the names of the links, in id order. The host, or the switch nearer to the hosts,
     /// comes first (`host12-leaf0`, `leaf3-spine0`). Parallel links have a suffix
     /// (`leaf3-spine0#0`, `leaf3-spine0#1`).
     pub fn link_names(&self) -> &[String] {
         &self.link_names
     }
 
-    /// The link with this id.
+    /// Returns a link by id.
     pub fn link(&self, id: LinkId) -> &Link {
         &self.links[id.index()]
     }
 
-    /// The name of a link, see [`Self::link_names`].
+    /// Returns the name of a link; see [`Self::link_names`].
     pub fn link_name(&self, id: LinkId) -> &str {
         &self.link_names[id.index()]
     }
 
-    /// Whether links between switches have different rates.
+    /// Returns true if links between switches have different rates.
     pub fn is_uneven(&self) -> bool {
         let links = (0u32..).map(LinkId).zip(&self.links);
         let mut rates = links.filter(|(id, _)| self.is_fabric_link(*id)).map(|(_, it)| it.rate);
@@ -240,45 +240,45 @@ impl Topology {
         rates.any(|rate| Some(rate) != first)
     }
 
-    /// The name of a host or switch.
+    /// Returns the name of a host or switch.
     pub fn node_name(&self, node: Node) -> &str {
         spelling::of_node(&self.hosts, &self.switches, node)
     }
 
-    /// The nodes that transmit and receive the packets of `port`, in this order.
+    /// Returns the transmitting and the receiving node of `port`.
     pub fn ends_of(&self, port: PortId) -> (Node, Node) {
         let [a, b] = self.link(port.link()).ends;
         if port.0.is_multiple_of(2) { (a, b) } else { (b, a) }
     }
 
-    /// The port of a host; with several planes, that in the first.
+    /// Returns the port of a host; with several planes, its port in plane 0.
     pub fn host_port(&self, host: HostId) -> PortId {
         self.planes.ports_of(host)[0]
     }
 
-    /// The sum of the rates of a host's ports.
+    /// Returns the sum of the rates of a host's ports.
     pub fn host_rate(&self, host: HostId) -> BitRate {
         let rates = self.planes.ports_of(host).iter().map(|port| self.link(port.link()).rate);
         BitRate::from_bps(rates.map(BitRate::as_bps).sum())
     }
 
-    /// The switch that a host is attached to, in the first plane; `None` if it is wired to another
-    /// host.
+    /// Returns the switch that a host is attached to in plane 0, or `None` if the host is wired to
+    /// another host.
     pub fn edge_of(&self, host: HostId) -> Option<SwitchId> {
         self.ends_of(self.host_port(host)).1.switch()
     }
 
-    /// The nodes that a host is attached to, by plane: switches, or the host that it is wired to.
+    /// Returns the nodes at the other end of a host's links, by plane: switches, or another host.
     pub fn behind(&self, host: HostId) -> impl Iterator<Item = Node> + '_ {
         self.planes.ports_of(host).iter().map(|&port| self.ends_of(port).1)
     }
 
-    /// The first plane, with links as fast as those of all planes together.
+    /// Returns plane 0 with every link rate multiplied by the number of planes.
     pub fn merged(&self) -> Self {
         let count = self.planes.count();
         let switches = (0u32..).zip(&self.switches);
         let first = switches.filter(|(id, _)| self.planes.of_switch(SwitchId(*id)) == 0);
-        // The switches of the first plane have the first ids: those of its links stay.
+        // The switches of plane 0 have the lowest ids, so the ids in its links stay valid.
         let switches: Vec<Switch> = first.map(|(_, switch)| switch.clone()).collect();
         let links = self.links_of_plane(0).map(|id| {
             let link = self.link(id);
@@ -290,57 +290,58 @@ impl Topology {
         Self { scale_up: self.scale_up, ..merged }
     }
 
-    /// The links of a plane, in order of their ids.
+    /// Returns the links of a plane, in id order.
     pub fn links_of_plane(&self, plane: u32) -> impl Iterator<Item = LinkId> + '_ {
         let of_node = move |node: Node| node.switch().map(|id| self.planes.of_switch(id));
         let links = (0u32..).map(LinkId).zip(&self.links);
-        // Switches above the edge may be those of all planes: they count to the first.
+        // Shared switches above the edge count as plane 0, so the edge decides the plane: take the
+        // maximum.
         let is_in =
             move |link: &Link| link.ends.into_iter().filter_map(of_node).max() == Some(plane);
         links.filter(move |(_, link)| is_in(link)).map(|(id, _)| id)
     }
 
-    /// The ports of a switch, in order of links.
+    /// Returns the ports of a switch, in link order.
     pub fn ports_of(&self, switch: SwitchId) -> &[PortId] {
         let from = self.first_port[switch.index()] as usize;
         let to = self.first_port[switch.index() + 1] as usize;
         &self.switch_ports[from..to]
     }
 
-    /// The links of a switch, in order of their ids.
+    /// Returns the links of a switch, in id order.
     pub fn links_of(&self, switch: SwitchId) -> impl Iterator<Item = LinkId> + '_ {
         self.ports_of(switch).iter().map(|port| port.link())
     }
 
-    /// Whether a link connects two switches.
+    /// Returns true if a link connects two switches.
     pub fn is_fabric_link(&self, id: LinkId) -> bool {
         self.link(id).ends.iter().all(|end| end.switch().is_some())
     }
 }
 
-/// The networks of a topology.
+/// Number and kind of the networks of a topology.
 #[derive(Debug, Clone, Copy)]
 enum Networks {
-    /// Each host has a port in each.
+    /// Each host has one port in each network.
     Planes(u32),
-    /// Each host has a port in one.
+    /// Each host has one port, in the network of its rail.
     Rails(u32),
-    /// There is one, in which each host has so many ports.
+    /// One network, in which each host has this many ports.
     Joined(u32),
 }
 
-/// Ports grouped by switch: the offset of each switch's first port, and the flat list of ports.
+/// Groups ports by switch. Returns the offset of each switch's first port and the flat port list.
 fn ports_by_switch(switches: usize, links: &[Link]) -> (Vec<u32>, Vec<PortId>) {
     let mut first = vec![0u32; switches + 1];
     let ends = || {
         (0u32..).zip(links.iter().flat_map(|link| link.ends)).filter_map(|(port, end)| {
-            // Port 2l belongs to ends[0] and port 2l + 1 to ends[1], so the index of an end is
-            // the id of its port.
+            // Port 2l belongs to ends[0] and port 2l + 1 to ends[1]: the index of an end is its
+            // port id.
             end.switch().map(|switch| (switch, PortId(port)))
         })
     };
-    // A counting sort, which keeps ports in the order of their links: the index of a port in its
-    // switch, which policies see, is its position here.
+    // Counting sort, because it keeps ports in link order: policies see a port's position here as
+    // its index at the switch.
     for (switch, _) in ends() {
         first[switch.index() + 1] += 1;
     }

@@ -1,11 +1,11 @@
-//! The routes of a fabric without failures, computed once.
+//! The routes of a fabric without failures, cached.
 
 use std::sync::{Arc, OnceLock};
 
 use super::{Routes, Topology};
 
-/// Routes that are computed when they are asked for first. A topology is equal to another whether
-/// it has them or not.
+/// Routes that are computed on first use. The cache does not take part in comparisons of
+/// topologies.
 #[derive(Debug, Clone, Default)]
 pub(super) struct IntactRoutes(OnceLock<Arc<Routes>>);
 
@@ -18,7 +18,7 @@ impl PartialEq for IntactRoutes {
 impl Eq for IntactRoutes {}
 
 impl Topology {
-    /// The next hops over all links.
+    /// Returns the next hops over all links; computed on the first call.
     pub fn routes(&self) -> &Arc<Routes> {
         self.intact_routes.0.get_or_init(|| Arc::new(Routes::new(self, &|_| true)))
     }

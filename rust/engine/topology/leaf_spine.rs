@@ -6,9 +6,9 @@ use crate::units::{BitRate, Span};
 
 /// A leaf-spine fabric.
 ///
-/// Host `h` is attached to leaf `h / hosts_per_leaf`. Switch ids are those of the leaves, then of
-/// the spines. Link `h` is that of host `h`; the links between switches follow, leaf by leaf and
-/// spine by spine.
+/// Host `h` is attached to leaf `h / hosts_per_leaf`. Switch ids number the leaves, then the
+/// spines. Link `h` belongs to host `h`. The links between switches follow, by leaf and then by
+/// spine.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct LeafSpine {
     /// Number of leaf switches (ToRs): `leaf0`, `leaf1`, ...
@@ -36,8 +36,8 @@ impl LeafSpine {
         self.build_with(&|host| host / self.hosts_per_leaf)
     }
 
-    /// Builds the topology with host `h` attached to leaf `leaf_of(h)`, which must give every leaf
-    /// the same number of hosts.
+    /// Builds the topology with host `h` attached to leaf `leaf_of(h)`. `leaf_of` must give every
+    /// leaf the same number of hosts.
     pub(super) fn build_with(
         &self,
         leaf_of: &dyn Fn(u32) -> u32,
@@ -63,7 +63,7 @@ impl LeafSpine {
         Topology::new(host_names(hosts), switches, links)
     }
 
-    /// Number of hosts, after checking all parameters.
+    /// Checks all parameters and returns the number of hosts.
     fn check(&self) -> Result<u32, TopologyError> {
         let fields = [
             ("leaves", u64::from(self.leaves)),
@@ -82,17 +82,17 @@ impl LeafSpine {
     }
 }
 
-/// A switch with this name and tier.
+/// Returns a switch with this name and tier.
 pub(super) fn switch(name: String, tier: u8) -> Switch {
     Switch { name, tier }
 }
 
-/// The names of hosts: `host0`, `host1`, ...
+/// Returns the names of hosts: `host0`, `host1`, ...
 pub(super) fn host_names(hosts: u32) -> Vec<String> {
     (0..hosts).map(|host| HostId(host).to_string()).collect()
 }
 
-/// Fails with the first of these parameters that is zero.
+/// Fails with the first parameter that is zero.
 pub(super) fn no_zero(fields: &[(&'static str, u64)]) -> Result<(), TopologyError> {
     match fields.iter().find(|(_, value)| *value == 0) {
         Some((field, _)) => Err(TopologyError::Zero { field }),

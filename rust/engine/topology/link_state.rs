@@ -1,19 +1,19 @@
-//! The state of links as known to routing.
+//! Link state as known to routing.
 
 use super::Topology;
 use crate::units::BitRate;
 
-/// The state of all links as routing has it once it has converged.
+/// The state of all links as routing sees it after convergence.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct LinkState {
-    /// The remaining rate of each link, by link; 0 if it is down.
+    /// Remaining rate of each link, by link id; 0 if it is down.
     pub rates: Vec<BitRate>,
-    /// Whether next hops are weighed for a failure.
+    /// Whether next hops are weighted.
     pub failures: FailuresKnown,
 }
 
 impl LinkState {
-    /// The state before anything has failed.
+    /// Returns the state without failures.
     pub fn intact(topology: &Topology) -> Self {
         let rates = topology.links().iter().map(|link| link.rate).collect();
         let failures = if topology.is_uneven() { FailuresKnown::Some } else { FailuresKnown::None };
@@ -21,10 +21,11 @@ impl LinkState {
     }
 }
 
-/// Whether routing weighs next hops by capacity.
+/// Whether routing weights next hops by capacity.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum FailuresKnown {
-    /// No failure is known and all links are alike, or routing does not distribute weights.
+    /// No failure is known and all fabric links have the same rate, or routing does not distribute
+    /// weights.
     None,
     /// At least one failure is known, or links have different rates.
     Some,

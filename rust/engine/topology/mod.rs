@@ -1,8 +1,8 @@
-//! The graph of the network: hosts, switches, links, their names, and the equal-cost next hops.
+//! The network graph: hosts, switches, links, their names, and equal-cost next hops.
 //!
-//! A topology does not depend on packets. Every host has exactly one port, or with several planes
-//! ([`Planes`]) one port in each (a machine with several rails is several hosts here); hosts do
-//! not forward. Servers may join their hosts by a network beside the fabric ([`ScaleUp`]).
+//! A topology does not depend on packets. Every host has exactly one port, or one port per plane
+//! ([`Planes`]). A machine with several rails is several hosts. Hosts do not forward. Servers may
+//! also connect their hosts by a separate network ([`ScaleUp`]).
 
 mod capacity;
 mod check;

@@ -1,4 +1,4 @@
-//! Several planes of leaf-spine fabrics, with a port of every host in each.
+//! Several planes of leaf-spine fabrics, with one port of every host in each.
 //!
 //! Source: the published descriptions of HPN (SIGCOMM 2024), of Spectrum-X's multi-plane fabrics
 //! (arXiv 2605.21187) and of MRC's clusters (arXiv 2605.04333); `docs/multi-plane.md`.
@@ -10,16 +10,17 @@ use crate::packet::PlaneMask;
 
 /// A fabric of several planes, each a copy of the same leaf-spine.
 ///
-/// Ids are those of the leaf-spine, plane by plane: switches, then links. With one plane it is
-/// that leaf-spine, names included; with several, switches are called `p0-leaf3` or `p1-spine0`.
+/// Ids are those of the leaf-spine, plane by plane: switches, then links. One plane is identical to
+/// that leaf-spine, names included. With several planes, switches are named `p0-leaf3` or
+/// `p1-spine0`.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct MultiPlane {
-    /// Number of planes, and of ports of each host.
+    /// Number of planes, equal to the number of ports per host.
     pub planes: u32,
-    /// GPUs of a server, each at a leaf of its own (rail-optimised); 1 if hosts follow each other
-    /// at a leaf.
+    /// GPUs per server, each at a different leaf (rail-optimised); 1 attaches consecutive hosts to
+    /// the same leaf.
     pub rails: u32,
-    /// One plane; `host_rate` is that of one port.
+    /// Shape of one plane; `host_rate` is the rate of one port.
     pub plane: LeafSpine,
 }
 
@@ -60,13 +61,13 @@ impl MultiPlane {
         Topology::with_planes(self.planes, host_names(one.host_count()), switches, links)
     }
 
-    /// The leaf of a host: hosts of a rail and a group of servers share one.
+    /// Returns the leaf of a host. Equal rails of a group of servers share a leaf.
     fn leaf_of(&self, host: u32) -> u32 {
         let (server, rail) = (host / self.rails, host % self.rails);
         server / self.plane.hosts_per_leaf * self.rails + rail
     }
 
-    /// Checks the sizes of all planes, before anything is allocated.
+    /// Checks the size of all planes before allocating anything.
     fn check_size(&self) -> Result<(), TopologyError> {
         let LeafSpine { leaves, spines, hosts_per_leaf, parallel_links, .. } = self.plane;
         let [leaves, spines, planes] = [leaves, spines, self.planes].map(u128::from);
@@ -94,7 +95,7 @@ mod tests {
     };
     const SMALL: MultiPlane = MultiPlane { planes: 2, rails: 1, plane: PLANE };
 
-    /// Planes of switches with `radix` ports each, half of them to hosts (card of MRC, test 1).
+    /// Planes of switches with `radix` ports each, half of them towards hosts (MRC card, test 1).
     fn of_radix(radix: u32, planes: u32) -> MultiPlane {
         let plane = LeafSpine {
             leaves: radix,
@@ -115,7 +116,8 @@ mod tests {
         assert_eq!(small.links().len(), 2 * (32 + 8 * 4));
         assert_eq!(Routes::new(&small, &|_| true).hops(HostId(0), HostId(31)), 4);
         assert_eq!(small.host_rate(HostId(7)), BitRate::from_gbps(200));
-        // The largest is built for its counts alone: 512 ports and 8 planes.
+        // The largest fabric is too big to build here; its counts are enough: 512 ports and 8
+        // planes.
         let MultiPlane { planes, plane, .. } = of_radix(512, 8);
         assert_eq!(plane.leaves * plane.hosts_per_leaf, 131_072);
         assert_eq!((planes * plane.leaves, planes * plane.spines), (4_096, 2_048));
@@ -129,7 +131,7 @@ mod tests {
     }
 
     #[test]
-    fn planes_are_copies_with_names_of_their_own() {
+    fn planes_are_copies_with_prefixed_names() {
         let topology = SMALL.build().unwrap();
         let names: Vec<_> = topology.switches().iter().map(|it| it.name.as_str()).collect();
         assert_eq!((names[0], names[6], names[7], names[13]), {
@@ -163,7 +165,7 @@ mod tests {
                 topology.node_name(topology.ends_of(port).1).starts_with(&format!("p{plane}-"))
             }));
         }
-        // The plane is the lowest digit of a path.
+        // The plane is the lowest digit of a path id.
         assert_eq!(routes.choices(HostId(0), dst)[..2], [2, 3]);
         assert_eq!(routes.path_count(HostId(0), dst), 6);
         let first = |path| routes.path_ports(HostId(0), dst, path)[0];
@@ -171,7 +173,7 @@ mod tests {
     }
 
     #[test]
-    fn a_pair_is_joined_as_long_as_a_plane_joins_it() {
+    fn a_pair_stays_connected_while_one_plane_connects_it() {
         let topology = SMALL.build().unwrap();
         let dead = |planes: u32| {
             let topology = &topology;
@@ -182,7 +184,7 @@ mod tests {
     }
 
     #[test]
-    fn rails_attach_the_hosts_of_a_server_to_leaves_of_their_own() {
+    fn rails_attach_the_hosts_of_a_server_to_different_leaves() {
         let rails = MultiPlane { rails: 2, ..SMALL };
         let topology = rails.build().unwrap();
         let leaf = |host| topology.edge_of(HostId(host)).unwrap().0;

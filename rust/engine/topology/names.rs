@@ -5,12 +5,12 @@ use crate::ids::{LinkId, SwitchId};
 
 /// Maximum number of suggestions for an unknown name.
 const SUGGESTIONS: usize = 3;
-/// Least similarity of a suggestion (normalised Damerau-Levenshtein).
+/// Minimum similarity of a suggestion (normalised Damerau-Levenshtein).
 const MIN_SIMILARITY: f64 = 0.5;
 
 impl Topology {
-    /// The link called `name`, with its ends in either order. A single link is also found as
-    /// `leaf3-spine0#0`; parallel links are not found as `leaf3-spine0`, which is ambiguous.
+    /// Returns the link called `name`; its ends may be in either order. A single link also matches
+    /// `leaf3-spine0#0`. Parallel links do not match the ambiguous `leaf3-spine0`.
     pub fn link_named(&self, name: &str) -> Option<LinkId> {
         let found = (0..self.links().len()).find(|&index| self.is_called(index, name))?;
         Some(LinkId(u32::try_from(found).expect("ids are 32 bits")))
@@ -27,25 +27,25 @@ impl Topology {
         matches(a, b) == Some(true) || matches(b, a) == Some(true)
     }
 
-    /// The switch called `name`.
+    /// Returns the switch called `name`.
     pub fn switch_named(&self, name: &str) -> Option<SwitchId> {
         let found = self.switches().iter().position(|switch| switch.name == name)?;
         Some(SwitchId(u32::try_from(found).expect("ids are 32 bits")))
     }
 
-    /// Names of links similar to `name`, the most similar first.
+    /// Returns the names of links similar to `name`, most similar first.
     pub fn links_like(&self, name: &str) -> Vec<&str> {
         nearest(name, self.link_names().iter().map(String::as_str))
     }
 
-    /// Names of switches similar to `name`, the most similar first.
+    /// Returns the names of switches similar to `name`, most similar first.
     pub fn switches_like(&self, name: &str) -> Vec<&str> {
         nearest(name, self.switches().iter().map(|switch| switch.name.as_str()))
     }
 }
 
-/// Up to three names similar to `wanted`, for "did you mean" in errors: the most similar first,
-/// and in the given order where equally similar.
+/// Returns up to three names similar to `wanted`, for "did you mean" in errors. The most similar
+/// come first; equally similar names keep their order.
 pub fn nearest<'a>(wanted: &str, names: impl Iterator<Item = &'a str>) -> Vec<&'a str> {
     let mut near: Vec<(f64, &str)> = names
         .map(|name| (strsim::normalized_damerau_levenshtein(wanted, name), name))

@@ -1,4 +1,4 @@
-//! The elements of a graph, nodes and links, and their limits.
+//! Nodes and links of a topology, and its size limits.
 
 use crate::ids::{HostId, SwitchId};
 use crate::units::{BitRate, Span};
@@ -9,20 +9,20 @@ pub const MAX_HOSTS: u64 = 1 << 22;
 pub const MAX_SWITCHES: u64 = 1 << 20;
 /// Maximum number of links of a topology.
 pub const MAX_LINKS: u64 = 1 << 24;
-/// Maximum pairs of a switch and an edge switch: 1 GiB of routing table at 4 bytes per pair.
+/// Maximum number of (switch, edge switch) pairs: a 1 GiB routing table at 4 bytes per pair.
 pub const MAX_ROUTES: u64 = 1 << 28;
 
 /// An end of a link.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord)]
 pub enum Node {
-    /// A host, which has one link and does not forward.
+    /// A host: it has one link per plane and does not forward.
     Host(HostId),
-    /// A switch, which forwards between its links.
+    /// A switch: it forwards between its links.
     Switch(SwitchId),
 }
 
 impl Node {
-    /// The switch id; `None` for a host.
+    /// Returns the switch id, or `None` for a host.
     pub const fn switch(self) -> Option<SwitchId> {
         match self {
             Self::Host(_) => None,
@@ -30,7 +30,7 @@ impl Node {
         }
     }
 
-    /// The host id; `None` for a switch.
+    /// Returns the host id, or `None` for a switch.
     pub const fn host(self) -> Option<HostId> {
         match self {
             Self::Host(host) => Some(host),
@@ -57,13 +57,13 @@ pub struct Switch {
     pub tier: u8,
 }
 
-/// A full-duplex link. Port `2l` sends from `ends[0]` to `ends[1]`, port `2l + 1` back.
+/// A full-duplex link. Port `2l` sends from `ends[0]` to `ends[1]`; port `2l + 1` sends back.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Link {
-    /// The nodes that it connects.
+    /// The two connected nodes.
     pub ends: [Node; 2],
     /// Bit rate in each direction.
     pub rate: BitRate,
-    /// One-way propagation delay: from the last bit out to the last bit in.
+    /// One-way propagation delay: from the last bit sent to the last bit received.
     pub delay: Span,
 }

@@ -1,4 +1,4 @@
-//! The oversubscription of a fabric: bytes of hosts that share one byte of it.
+//! The oversubscription of a fabric: host bandwidth per unit of fabric bandwidth.
 
 use super::{Node, Topology};
 use crate::ids::SwitchId;
@@ -6,8 +6,9 @@ use crate::topology::capacity::gcd;
 use crate::units::Fraction;
 
 impl Topology {
-    /// The product over tiers of the largest ratio of a switch's links below to its uplinks: at
-    /// least 1, and 1 where no switch has uplinks, as in a torus.
+    /// Returns the product, over all tiers, of the largest ratio of downlink to uplink rate.
+    ///
+    /// The result is at least 1. It is 1 if no switch has uplinks, as in a torus.
     pub fn oversubscription(&self) -> Fraction {
         let tiers = self.switches().iter().map(|it| it.tier).max().unwrap_or(0);
         let product = (0..=tiers).map(|tier| self.largest_ratio(tier)).fold((1, 1), |a, b| {
@@ -22,7 +23,7 @@ impl Topology {
             .unwrap_or(Fraction::ONE)
     }
 
-    /// The largest ratio at the switches of a tier, reduced; 1 if none is above.
+    /// Returns the largest ratio among the switches of a tier, reduced; 1 if none exceeds 1.
     fn largest_ratio(&self, tier: u8) -> (u128, u128) {
         let of_tier = (0..).map(SwitchId).zip(self.switches()).filter(|(_, it)| it.tier == tier);
         let ratios =
@@ -32,8 +33,8 @@ impl Topology {
         (largest.0 / common, largest.1 / common)
     }
 
-    /// Rates of the links below a switch and of its uplinks, in bits per second; `None` without
-    /// uplinks.
+    /// Returns the total rates of a switch's downlinks and uplinks in bits per second, or `None`
+    /// without uplinks.
     fn ratio(&self, switch: SwitchId, tier: u8) -> Option<(u128, u128)> {
         let (mut down, mut up) = (0, 0);
         for &port in self.ports_of(switch) {
@@ -57,7 +58,7 @@ mod tests {
     use crate::units::{BitRate, Fraction, Span};
 
     #[test]
-    fn it_is_that_of_the_leaves_and_never_below_one() {
+    fn oversubscription_is_set_by_the_leaves_and_at_least_one() {
         let of = |hosts_per_leaf, gbps| {
             let shape = LeafSpine {
                 leaves: 2,

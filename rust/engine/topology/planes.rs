@@ -1,17 +1,18 @@
-//! The planes of a fabric: copies that share no switch, each with a port of every host; or, where
-//! each host has ports to several edge switches of one fabric (dual-ToR), these edge switches with
-//! their links, while all other switches count to the first plane.
+//! The planes of a fabric: copies that share no switch, each with one port of every host.
 //!
-//! Hosts that share an edge switch in one plane share one in every plane. A column of the routing
-//! table therefore stands for an edge switch in each plane, and a switch, which only ever sees
-//! packets of its own plane, looks up its own.
+//! With dual-ToR, where each host has ports at several edge switches of one fabric, a plane is a
+//! set of edge switches with their links. All other switches then count as plane 0.
+//!
+//! Hosts that share an edge switch in one plane share one in every plane. One column of the routing
+//! table therefore stands for one edge switch per plane. A switch only sees packets of its own
+//! plane, so it looks up the edge switch of that plane.
 
 use super::check::Sets;
 use super::{Link, Node, Switch, TopologyError};
 use crate::ids::{HostId, LinkId, PortId, SwitchId};
 use crate::packet::PlaneMask;
 
-/// The ports of hosts by plane, and the plane of each switch.
+/// The hosts' ports by plane, and the plane of each switch.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Planes {
     count: u32,
@@ -19,17 +20,17 @@ pub struct Planes {
     ports: Vec<PortId>,
     /// By switch; empty with one plane.
     of_switch: Vec<u8>,
-    /// Whether all planes share the switches above the edge.
+    /// True if all planes share the switches above the edge.
     are_joined: bool,
 }
 
 impl Planes {
-    /// One plane, with the port of each host.
+    /// Creates one plane with the port of each host.
     pub(super) fn single(ports: Vec<PortId>) -> Self {
         Self { count: 1, ports, of_switch: Vec::new(), are_joined: false }
     }
 
-    /// Several planes, once their links are checked.
+    /// Creates several planes after checking their links.
     pub(super) fn several(
         count: u32,
         hosts: &[String],
@@ -43,7 +44,7 @@ impl Planes {
         Ok(planes)
     }
 
-    /// Several ports of each host to edge switches of one fabric, once its links are checked.
+    /// Creates the planes of hosts with several ports to one fabric, after checking their links.
     pub(super) fn joined(
         count: u32,
         hosts: &[String],
@@ -77,41 +78,41 @@ impl Planes {
         Ok(planes)
     }
 
-    /// True if all planes share the switches above the edge: every port of a host reaches every
-    /// port of every other.
+    /// Returns true if all planes share the switches above the edge. Every port of a host then
+    /// reaches every port of every other host.
     pub const fn are_joined(&self) -> bool {
         self.are_joined
     }
 
-    /// Their number.
+    /// Returns the number of planes.
     #[inline]
     pub const fn count(&self) -> u32 {
         self.count
     }
 
-    /// All planes.
+    /// Returns a mask of all planes.
     pub const fn mask(&self) -> PlaneMask {
         PlaneMask::all(self.count)
     }
 
-    /// The ports of a host, by plane.
+    /// Returns the ports of a host, by plane.
     #[inline]
     pub fn ports_of(&self, host: HostId) -> &[PortId] {
         let count = self.count as usize;
         &self.ports[host.index() * count..][..count]
     }
 
-    /// The plane of a switch.
+    /// Returns the plane of a switch.
     pub fn of_switch(&self, switch: SwitchId) -> u32 {
         self.of_switch.get(switch.index()).map_or(0, |&plane| plane.into())
     }
 
-    /// The ports of all hosts, by host and plane.
+    /// Returns the ports of all hosts, by host and plane.
     pub fn all_ports(&self) -> &[PortId] {
         &self.ports
     }
 
-    /// Fails if two hosts share an edge switch in one plane and not in another.
+    /// Fails if two hosts share an edge switch in one plane but not in another.
     fn check_edges(&self, hosts: &[String], links: &[Link]) -> Result<(), TopologyError> {
         let edge = |port: PortId| {
             let ends = links[port.link().index()].ends;
@@ -141,7 +142,7 @@ impl Planes {
     }
 }
 
-/// The ports of hosts, by host and plane: the p-th link of a host is in plane p.
+/// Returns the hosts' ports, by host and plane: the p-th link of a host is in plane p.
 fn host_ports(count: u32, hosts: &[String], links: &[Link]) -> Result<Vec<PortId>, TopologyError> {
     if count == 0 {
         return Err(TopologyError::Zero { field: "planes" });
@@ -173,7 +174,8 @@ fn host_ports(count: u32, hosts: &[String], links: &[Link]) -> Result<Vec<PortId
     }
 }
 
-/// The plane of each switch. Each port of a host is a node of its own: hosts do not forward.
+/// Returns the plane of each switch. Each host port is a separate node because hosts do not
+/// forward.
 fn planes_of_switches(
     count: u32,
     ports: &[PortId],
@@ -195,7 +197,8 @@ fn planes_of_switches(
     let roots: Vec<usize> = (0..count).map(|plane| sets.root(switches.len() + plane)).collect();
     for index in 0..ports.len() {
         let root = sets.root(switches.len() + index);
-        // The first plane of that root: two planes that share a switch have the same one.
+        // `position` finds the first plane with this root: planes that share a switch have the same
+        // root.
         if roots.iter().position(|&other| other == root) != Some(index % count) {
             let plane = (index % count) as u32;
             return Err(TopologyError::PlanesMeet { host: hosts[index / count].clone(), plane });
@@ -211,7 +214,7 @@ mod tests {
     use crate::topology::Topology;
     use crate::units::{BitRate, Span};
 
-    /// Two hosts and two switches, and links from hosts to switches.
+    /// Returns the error for four switches, `hosts` hosts and these links from hosts to switches.
     fn fault(hosts: u32, links: &[(u32, u32)]) -> String {
         let link = |&(host, switch): &(u32, u32)| Link {
             ends: [Node::Host(HostId(host)), Node::Switch(SwitchId(switch))],
@@ -243,7 +246,7 @@ mod tests {
     }
 
     #[test]
-    fn a_fabric_with_joined_ports_has_hosts_and_ports() {
+    fn joined_ports_need_hosts_and_a_valid_port_count() {
         let joined = |ports| Topology::with_ports(ports, vec![], vec![], vec![]);
         let fault = |ports| joined(ports).unwrap_err().to_string();
         assert_eq!(fault(2), "the topology has no hosts; expected at least 1");

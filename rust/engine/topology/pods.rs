@@ -1,12 +1,13 @@
-//! Pods: the sets of switches that are connected below the top tier.
+//! Pods: sets of switches that are connected below the top tier.
 
 use super::{Node, Topology};
 use crate::ids::SwitchId;
 
 impl Topology {
-    /// The index of each switch's pod; pods are in order of their first switches. Switches that
-    /// reach each other without a switch of the top tier are in the same pod. In a leaf-spine
-    /// fabric each leaf is a pod. Each switch of the top tier is a pod by itself.
+    /// Returns the pod index of each switch, numbering pods by their first switch.
+    ///
+    /// Switches that reach each other without crossing the top tier share a pod. In a leaf-spine
+    /// fabric each leaf is a pod. Each switch of the top tier is a pod of its own.
     pub fn pods(&self) -> Vec<u32> {
         let top = self.switches().iter().map(|switch| switch.tier).max().unwrap_or(0);
         let mut pods = vec![u32::MAX; self.switches().len()];
@@ -18,7 +19,7 @@ impl Topology {
             pods[first.index()] = next;
             let mut pending = vec![first];
             while let Some(switch) = pending.pop() {
-                // The search never enters the top tier, which joins all pods.
+                // The search never enters the top tier: it connects all pods.
                 for neighbour in self.neighbours_below(switch, top) {
                     if pods[neighbour.index()] == u32::MAX {
                         pods[neighbour.index()] = next;
@@ -31,7 +32,7 @@ impl Topology {
         pods
     }
 
-    /// The neighbours of `switch` below tier `top`; none if the switch itself is not below it.
+    /// Returns the neighbours of `switch` below tier `top`, or nothing if `switch` is in that tier.
     fn neighbours_below(&self, switch: SwitchId, top: u8) -> impl Iterator<Item = SwitchId> + '_ {
         let below = move |id: SwitchId| self.switches()[id.index()].tier < top;
         let ports = self.ports_of(switch).iter().filter(move |_| below(switch));
@@ -47,7 +48,7 @@ mod tests {
     use crate::topology::fixtures;
 
     #[test]
-    fn a_fat_tree_has_its_pods_and_a_leaf_spine_one_per_leaf() {
+    fn fat_trees_have_k_pods_and_leaf_spines_one_per_leaf() {
         let topology = fixtures::fat_tree(4).build().unwrap();
         let pods = topology.pods();
         for (switch, pod) in topology.switches().iter().zip(&pods) {

@@ -1,29 +1,29 @@
-//! The rail-only fabric: each rail is a network of its own, and servers join the rails.
+//! The rail-only fabric: each rail is a separate network, and only servers connect the rails.
 //!
 //! Source: Wang et al., "Rail-only: A Low-Cost High-Performance Network for Training LLMs with
 //! Trillion Parameters" (HotI 2024), section 3: the rail-optimised fabric without the spines
-//! between rails; traffic across rails goes over the high-bandwidth domain of a server.
+//! between rails. Traffic across rails uses a server's high-bandwidth domain.
 
 use super::leaf_spine::{host_names, no_zero, switch};
 use super::{Link, Node, Topology, TopologyError, check};
 use crate::ids::{HostId, SwitchId};
 use crate::units::{BitRate, Span};
 
-/// A rail-only fabric. In each unit of servers, leaf `g` of the unit connects GPU `g` of all its
-/// servers; the leaves of a rail are joined by spines of that rail, or there is one unit.
+/// A rail-only fabric. In each unit of servers, leaf `g` connects GPU `g` of every server. With
+/// several units, spines of a rail connect the leaves of that rail.
 ///
-/// Hosts are GPUs with a NIC each, server by server: host `h` is GPU `h % rails` of server
-/// `h / rails`. Rail `rail` of unit `unit` is switch `leaf{unit * rails + rail}`, and its spines
-/// are called `rail0-spine1`.
+/// A host is a GPU with one NIC, numbered server by server: host `h` is GPU `h % rails` of server
+/// `h / rails`. The leaf of rail `rail` in unit `unit` is switch `leaf{unit * rails + rail}`. The
+/// spines of a rail are named `rail0-spine1`.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct RailOnly {
-    /// GPUs per server, and so rails.
+    /// GPUs per server, equal to the number of rails.
     pub rails: u32,
-    /// Servers per unit, and so hosts per leaf.
+    /// Servers per unit, equal to the number of hosts per leaf.
     pub servers: u32,
-    /// Number of units of servers that share their leaves.
+    /// Number of units; the servers of a unit share its leaves.
     pub units: u32,
-    /// Spines of each rail; not used with one unit.
+    /// Spines per rail; unused with one unit.
     pub spines: u32,
     /// Rate of the hosts' links.
     pub host_rate: BitRate,
@@ -96,7 +96,7 @@ mod tests {
     };
 
     #[test]
-    fn paths_join_the_hosts_of_a_rail_and_no_others() {
+    fn only_hosts_of_the_same_rail_have_paths() {
         let topology = SMALL.build().unwrap();
         assert_eq!((topology.host_count(), topology.switches().len()), (24, 8 + 4 * 5));
         assert_eq!(topology.links().len(), 24 + 8 * 5);
@@ -112,7 +112,7 @@ mod tests {
     }
 
     #[test]
-    fn one_unit_has_one_switch_a_rail() {
+    fn one_unit_has_one_switch_per_rail() {
         let topology = RailOnly { units: 1, ..SMALL }.build().unwrap();
         assert_eq!((topology.switches().len(), topology.links().len()), (4, 12));
     }

@@ -1,26 +1,26 @@
 //! The rail-optimised fabric: each GPU of a server is attached to a different leaf.
 //!
-//! Source: NVIDIA, "DGX SuperPOD Reference Architecture" (rail-optimised full fat-tree), as Wang et
-//! al., "Rail-only: A Low-Cost High-Performance Network for Training LLMs with Trillion
-//! Parameters" (2023), section 2, describes it.
+//! Source: NVIDIA, "DGX SuperPOD Reference Architecture" (rail-optimised full fat-tree), as
+//! described in section 2 of Wang et al., "Rail-only: A Low-Cost High-Performance Network for
+//! Training LLMs with Trillion Parameters" (2023).
 
 use super::{LeafSpine, Topology, TopologyError};
 use crate::units::{BitRate, Span};
 
-/// A rail-optimised fabric: in each unit of servers, leaf `g` connects GPU `g` of all servers (a
+/// A rail-optimised fabric. In each unit of servers, leaf `g` connects GPU `g` of every server (a
 /// rail); spines connect rails and units.
 ///
-/// Hosts are GPUs with a NIC each, server by server: host `h` is GPU `h % rails` of server
-/// `h / rails`. Links within a server (NVLink) are those of [`super::ScaleUp`]; without them
-/// traffic between GPUs of one server crosses leaves and spines as between servers. Rail `rail` of
-/// unit `unit` is switch `leaf{unit * rails + rail}`.
+/// A host is a GPU with one NIC, numbered server by server: host `h` is GPU `h % rails` of server
+/// `h / rails`. [`super::ScaleUp`] adds the links within a server (NVLink). Without it, traffic
+/// between GPUs of one server crosses leaves and spines like traffic between servers. The leaf of
+/// rail `rail` in unit `unit` is switch `leaf{unit * rails + rail}`.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct RailOptimized {
-    /// GPUs per server, and so leaves per unit.
+    /// GPUs per server, equal to the number of leaves per unit.
     pub rails: u32,
-    /// Servers per unit, and so hosts per leaf.
+    /// Servers per unit, equal to the number of hosts per leaf.
     pub servers: u32,
-    /// Number of units of servers that share their leaves.
+    /// Number of units; the servers of a unit share its leaves.
     pub units: u32,
     /// Number of spine switches: `spine0`, `spine1`, ...
     pub spines: u32,
@@ -76,7 +76,7 @@ mod tests {
     };
 
     #[test]
-    fn hosts_of_a_rail_and_unit_share_a_leaf_and_all_others_have_a_path_per_spine() {
+    fn only_hosts_of_the_same_rail_and_unit_share_a_leaf() {
         let topology = SMALL.build().unwrap();
         assert_eq!((topology.host_count(), topology.switches().len()), (24, 8 + 5));
         let routes = Routes::new(&topology, &|_| true);

@@ -1,9 +1,9 @@
-//! The equal-cost next hops, computed once and looked up once per packet and hop.
+//! Equal-cost next hops, computed once and looked up once per packet and hop.
 //!
-//! Destinations are grouped by the edge switch that they are attached to. The table holds, for
-//! each switch and edge switch, the number of candidate ports and their offset in a flat list, in
-//! 32 bits. Equal groups of a switch share an offset. At 8,192 hosts (k = 32) the table takes
-//! 2.6 MB, and a look-up touches two cache lines.
+//! Destinations are grouped by edge switch. For each switch and edge switch, the table packs the
+//! number of candidate ports and their offset in a flat list into 32 bits. Equal groups of a switch
+//! share an offset. At 8,192 hosts (k = 32) the table takes 2.6 MB, and a look-up touches two cache
+//! lines.
 
 mod joined;
 mod search;
@@ -19,26 +19,26 @@ use search::{Neighbours, Search};
 
 /// Table entry without candidates.
 const UNREACHABLE: u32 = 0;
-/// The bits of a table entry that are the offset of a group, in front of whose ports its length
-/// stands; those above are the length.
+/// Low bits of a table entry: the offset of a group in `groups`, whose length precedes its ports.
+/// The high bits hold the length.
 const OFFSET_BITS: u32 = 26;
-/// The length of groups with as many candidates or more, and of a switch's own hosts.
+/// Length field of a group with this many candidates or more, and of a switch's own hosts.
 const LONG: u32 = u32::MAX >> OFFSET_BITS;
-/// Table entry of a switch of the first plane towards its own hosts; in plane p it is p less.
+/// Table entry of a switch of plane 0 towards its own hosts; plane `p` uses `OWN_EDGE - p`.
 const OWN_EDGE: u32 = u32::MAX;
-/// The least table entry of a switch towards its own hosts: no long group has so high an offset.
+/// Smallest table entry of a switch towards its own hosts; no long group has so high an offset.
 const LAST_OWN_EDGE: u32 = OWN_EDGE - (PlaneMask::MOST - 1);
-/// The maximum number of source routes of a pair of hosts: they are identified by 16 bits.
+/// Maximum number of source routes of a host pair: 16 bits identify them.
 const MAX_PATHS: u32 = 1 << 16;
 
-/// The attachment of a host to its edge switch.
+/// A host's attachment to its edge switch in one plane.
 #[derive(Debug, Clone, Copy)]
 struct Attachment {
-    /// The column of its edge switch in the table.
+    /// Table column of the edge switch.
     column: u32,
-    /// The port towards the host, at its edge switch or at the host that it is wired to.
+    /// Port towards the host, at its edge switch or at the host that it is wired to.
     down: PortId,
-    /// The number of next hops from its edge switch: 1 if its link is usable, else 0.
+    /// Number of next hops from the edge switch: 1 if the host's link is usable, else 0.
     usable: u32,
     edge: SwitchId,
 }
@@ -46,15 +46,15 @@ struct Attachment {
 /// The candidate ports of a switch towards a host.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Lookup {
-    /// There is no path.
+    /// No path exists.
     None,
-    /// There is one port.
+    /// Exactly one port.
     One(PortId),
-    /// There are two or more.
+    /// Two or more ports.
     Several(CandidateGroup),
 }
 
-/// Where the candidate ports of a switch towards a host stand ([`Routes::candidates_at`]).
+/// Position of a switch's candidate ports towards a host; resolved by [`Routes::candidates_at`].
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) struct CandidateGroup {
     first: u32,
@@ -63,17 +63,17 @@ pub(crate) struct CandidateGroup {
 
 /// Equal-cost (fewest links) next hops from every switch to every host.
 ///
-/// Candidates are ordered by the neighbour's switch id, then by link id. With several planes a
-/// switch has next hops to the ports of hosts in its own plane.
+/// Candidates are ordered by the neighbour's switch id, then by link id. With several planes, a
+/// switch has next hops only to the hosts' ports in its own plane.
 #[derive(Debug, Clone)]
 pub struct Routes {
     /// By plane, then by host.
     attachments: Vec<Attachment>,
-    /// The columns of hosts in the first plane, to be looked up in few cache lines.
+    /// Columns of the hosts in plane 0, packed so that look-ups touch few cache lines.
     host_columns: Vec<u32>,
     hosts: u32,
     planes: u32,
-    /// Whether every port of a host reaches every port of every other.
+    /// Whether every port of a host reaches every port of every other host.
     are_joined: bool,
     /// By host, then by plane.
     host_ports: Vec<PortId>,
@@ -81,7 +81,7 @@ pub struct Routes {
     port_switch: Vec<SwitchId>,
     /// `table[switch * columns + column]` is the entry of a switch towards an edge switch.
     table: Vec<u32>,
-    /// Number of edge switches of a plane.
+    /// Number of edge switches per plane.
     columns: u32,
     /// Groups of candidates, each preceded by its length.
     groups: Vec<PortId>,
@@ -91,7 +91,7 @@ impl Routes {
     /// The value of [`Self::edge_of`] for a host that is wired to another host.
     pub const NO_EDGE: SwitchId = SwitchId(u32::MAX);
 
-    /// Computes the next hops over the links that are `usable`.
+    /// Computes the next hops over the links for which `usable` returns true.
     pub fn new(topology: &Topology, usable: &dyn Fn(LinkId) -> bool) -> Self {
         let usable: Vec<bool> =
             (0u32..).zip(topology.links()).map(|(id, _)| usable(LinkId(id))).collect();
@@ -120,26 +120,26 @@ impl Routes {
         }
     }
 
-    /// The number of entries of its table: switches times edge switches.
+    /// Returns the number of table entries: switches times edge switches.
     pub fn entries(&self) -> u64 {
         self.table.len() as u64
     }
 
-    /// The candidate ports of `switch` towards `dst`; empty if `dst` is unreachable. At the edge
-    /// switch of `dst`, the one port towards that host.
+    /// Returns the candidate ports of `switch` towards `dst`; empty if `dst` is unreachable. At the
+    /// edge switch of `dst`, this is the one port towards the host.
     #[inline]
     pub fn next_hops(&self, switch: SwitchId, dst: HostId) -> &[PortId] {
         let entry = self.entry(switch, dst);
         if entry >= LAST_OWN_EDGE {
-            // Every packet ends with this look-up. A host whose link is down has an empty group,
-            // without a group of its own in the table.
+            // Last hop of every packet. A host whose link is down has no candidates, so `usable`
+            // cuts the slice instead of a separate table entry.
             let to = self.attachment(OWN_EDGE - entry, dst);
             return &std::slice::from_ref(&to.down)[..to.usable as usize];
         }
         self.group(entry)
     }
 
-    /// What [`Self::next_hops`] would say, for those who mostly need one port alone.
+    /// Looks up the same candidates as [`Self::next_hops`]; cheaper if there is only one port.
     #[inline(always)]
     pub(crate) fn lookup(&self, switch: SwitchId, dst: HostId) -> Lookup {
         let entry = self.entry(switch, dst);
@@ -158,14 +158,14 @@ impl Routes {
         }
     }
 
-    /// The entry of the table for a host.
+    /// Returns the table entry of `switch` towards a host.
     #[inline(always)]
     fn entry(&self, switch: SwitchId, dst: HostId) -> u32 {
         let column = self.host_columns[dst.index()];
         self.table[switch.index() * self.columns as usize + column as usize]
     }
 
-    /// Prefetches what [`Self::lookup`] reads.
+    /// Prefetches the cache lines that [`Self::lookup`] reads.
     #[inline(always)]
     pub(crate) fn prefetch(&self, switch: SwitchId, dst: HostId) {
         prefetch(&self.attachments[dst.index()]);
@@ -178,30 +178,31 @@ impl Routes {
         &self.attachments[plane as usize * self.hosts as usize + host.index()]
     }
 
-    /// The candidate ports of [`Lookup::Several`].
+    /// Returns the candidate ports of a [`Lookup::Several`].
     #[inline]
     pub(crate) fn candidates_at(&self, group: CandidateGroup) -> &[PortId] {
         &self.groups[group.first as usize..][..group.count as usize]
     }
 
-    /// Number of edge switches of a plane.
+    /// Returns the number of edge switches per plane.
     pub(super) fn columns(&self) -> usize {
         self.columns as usize
     }
 
-    /// The index, among the edge switches, of the one that `dst` is attached to.
+    /// Returns the index of `dst`'s edge switch among the edge switches of a plane.
     #[inline]
     pub(super) fn column_of(&self, dst: HostId) -> usize {
         self.attachments[dst.index()].column as usize
     }
 
-    /// The candidate ports of a switch towards an edge switch; `None` if it is that edge switch.
+    /// Returns a switch's candidate ports towards an edge switch, or `None` if it is that edge
+    /// switch.
     pub(super) fn candidates(&self, switch: usize, column: usize) -> Option<&[PortId]> {
         let entry = self.table[switch * self.columns() + column];
         (entry < LAST_OWN_EDGE).then(|| self.group(entry))
     }
 
-    /// The switch at the other end of `port`.
+    /// Returns the switch at the other end of `port`.
     pub(super) fn switch_behind(&self, port: PortId) -> SwitchId {
         self.port_switch[port.index()]
     }
@@ -211,28 +212,28 @@ impl Routes {
         group(&self.groups, entry)
     }
 
-    /// The switch that `host` is attached to, in the first plane; [`Self::NO_EDGE`] if it is wired
-    /// to another host.
+    /// Returns the switch that `host` is attached to in plane 0, or [`Self::NO_EDGE`] if the host
+    /// is wired to another host.
     #[inline]
     pub fn edge_of(&self, host: HostId) -> SwitchId {
         self.attachments[host.index()].edge
     }
 
-    /// Whether both hosts are attached to the same switch, or to each other.
+    /// Returns true if both hosts are attached to the same switch, or to each other.
     #[inline]
     pub fn same_edge(&self, a: HostId, b: HostId) -> bool {
         self.edge_of(a) == self.edge_of(b)
     }
 
-    /// Number of links on a shortest path from host to host; 0 if there is no path.
+    /// Returns the number of links on a shortest path between two hosts; 0 if there is no path.
     pub fn hops(&self, src: HostId, dst: HostId) -> u32 {
         let mut hops = 0;
         self.walk(src, dst, self.first_plane(src, dst), |_, _| hops += 1);
         hops
     }
 
-    /// Number of links between switches on the first shortest path from a switch to the edge switch
-    /// of a host.
+    /// Returns the number of switch-to-switch links on the first shortest path from a switch to a
+    /// host's edge switch.
     pub(crate) fn links_from(&self, mut switch: SwitchId, dst: HostId) -> u32 {
         let (edge, mut links) = (self.edge_of(dst), 0);
         while switch != edge {
@@ -243,7 +244,7 @@ impl Routes {
         links
     }
 
-    /// Propagation delay of the first shortest path; zero if there is no path.
+    /// Returns the propagation delay of the first shortest path; zero if there is no path.
     pub fn delay(&self, src: HostId, dst: HostId) -> Span {
         let mut delay = Span::ZERO;
         let add = |port: PortId, _| delay += self.delays[port.link().index()];
@@ -251,9 +252,9 @@ impl Routes {
         delay
     }
 
-    /// Number of source routes from host to host: the product of the numbers of planes and of
-    /// candidates along the path of first candidates, at most 65,536; 1 under one edge switch of
-    /// one plane, 0 if there is no path.
+    /// Returns the number of source routes from `src` to `dst`, at most 65,536: the product of
+    /// planes and candidates along the first path. 1 under one edge switch of one plane; 0 without
+    /// a path.
     pub fn path_count(&self, src: HostId, dst: HostId) -> u32 {
         let mut paths = 0u32;
         self.walk(src, dst, self.first_plane(src, dst), |_, candidates| {
@@ -262,8 +263,8 @@ impl Routes {
         paths
     }
 
-    /// Number of candidates at each switch along the path of first candidates, after that of
-    /// planes.
+    /// Returns the number of planes, then the number of candidates at each switch of the first
+    /// path.
     pub fn choices(&self, src: HostId, dst: HostId) -> Vec<u32> {
         let mut choices = Vec::new();
         let path = self.first_plane(src, dst);
@@ -271,18 +272,18 @@ impl Routes {
         choices
     }
 
-    /// The ports of source route `path`, from the sending host's own to the last switch's port to
-    /// the receiving host; empty if there is no path.
+    /// Returns the ports of source route `path`, from the sender's port to the last switch's port
+    /// to the receiver; empty if there is no path.
     ///
-    /// With n planes the host takes its port in plane `path % n`, and a switch with n candidates
-    /// takes candidate `path % n`; the next one continues with `path / n`.
+    /// With n planes the host uses its port in plane `path % n`. A switch with n candidates uses
+    /// candidate `path % n`. Each next hop continues with `path / n`.
     pub fn path_ports(&self, src: HostId, dst: HostId, path: u32) -> Vec<PortId> {
         let mut ports = Vec::new();
         self.walk(src, dst, path, |port, _| ports.push(port));
         ports
     }
 
-    /// The first plane that joins two hosts; 0 if none does.
+    /// Returns the first plane that connects two hosts; 0 if none does.
     fn first_plane(&self, src: HostId, dst: HostId) -> u32 {
         let joins = |&plane: &u32| {
             let mut joined = false;
@@ -292,8 +293,8 @@ impl Routes {
         if self.planes == 1 { 0 } else { (0..self.planes).find(joins).unwrap_or(0) }
     }
 
-    /// Calls `visit` with each port of source route `path` and the number of candidates that it
-    /// was selected from; never if there is no path to `dst`.
+    /// Calls `visit` with each port of source route `path` and the number of candidates at that
+    /// hop. Never calls it if there is no path to `dst`.
     fn walk(&self, src: HostId, dst: HostId, path: u32, mut visit: impl FnMut(PortId, u32)) {
         let (plane, mut path) = (path % self.planes, path / self.planes);
         let from = self.attachment(plane, src);
@@ -312,7 +313,7 @@ impl Routes {
         }
         visit(first, self.planes);
         let mut switch = from.edge;
-        // Every next hop is one link closer to `dst`, so the loop ends at its edge switch.
+        // Every next hop is one link closer to `dst`: the loop ends at its edge switch.
         while switch != Self::NO_EDGE {
             let candidates = self.next_hops(switch, dst);
             let count = u32::try_from(candidates.len()).expect("ids are 32 bits");
@@ -324,7 +325,7 @@ impl Routes {
     }
 }
 
-/// The table of all switches, and the groups of candidates that it refers to.
+/// Builds the table of all switches and the candidate groups that it refers to.
 fn next_hop_table(
     topology: &Topology,
     usable: &[bool],
@@ -343,7 +344,7 @@ fn next_hop_table(
     for (plane, edges) in (0u32..).zip(edges) {
         let is_in_plane = |&switch: &u32| topology.planes().of_switch(SwitchId(switch)) == plane;
         let of_plane: Vec<u32> = (0u32..).take(switches).filter(is_in_plane).collect();
-        // One search for each edge switch, not for each host: all its hosts share the column.
+        // One search per edge switch instead of one per host: all its hosts share the column.
         for (column, &edge) in edges.iter().enumerate() {
             search.run(&neighbours, edge);
             for &switch in &of_plane {
@@ -359,8 +360,8 @@ fn next_hop_table(
     (table, groups.ports)
 }
 
-/// The attachments of hosts by plane and host, and the edge switches of each plane by column: in
-/// the first plane in order of their ids, in others in that of the first plane's.
+/// Returns the hosts' attachments by plane and host, and the edge switches of each plane by column.
+/// Plane 0 is ordered by switch id; other planes follow the order of plane 0.
 fn attach(topology: &Topology, usable: &[bool]) -> (Vec<Attachment>, Vec<Vec<SwitchId>>) {
     let hosts = || (0..topology.host_count()).map(HostId);
     let edge = |port: PortId| topology.ends_of(port).1.switch();
@@ -391,36 +392,36 @@ fn attach(topology: &Topology, usable: &[bool]) -> (Vec<Attachment>, Vec<Vec<Swi
     (attachments, edges)
 }
 
-/// Where the first port of the group of an entry stands.
+/// Returns the index of the first port of an entry's group.
 #[inline(always)]
 const fn first_of(entry: u32) -> u32 {
     (entry & ((1 << OFFSET_BITS) - 1)) + 1
 }
 
-/// The ports of the group of an entry among those of `groups`.
+/// Returns the ports of an entry's group.
 #[inline]
 fn group(groups: &[PortId], entry: u32) -> &[PortId] {
     let first = first_of(entry) as usize;
     &groups[first..][..groups[first - 1].0 as usize]
 }
 
-/// Groups of candidates, each stored once per switch.
+/// Candidate groups, each stored once per switch.
 struct CandidateGroups {
     ports: Vec<PortId>,
-    /// By switch, the entry of each of its groups.
+    /// By switch: the entry of each of its groups.
     known: Vec<BTreeMap<Box<[PortId]>, u32>>,
-    /// By switch, the entry of the group used last: neighbouring columns mostly have the same.
+    /// By switch: the entry used last. Neighbouring columns mostly share a group.
     last: Vec<u32>,
 }
 
 impl CandidateGroups {
     fn new(switches: usize) -> Self {
         let known = vec![BTreeMap::new(); switches];
-        // A length of 0 at offset 0 is the empty group, so that a look-up has no branch for it.
+        // A length of 0 at offset 0 is the empty group: look-ups need no branch for it.
         Self { ports: vec![PortId(0)], known, last: vec![UNREACHABLE; switches] }
     }
 
-    /// The entry of this group of candidates of `switch`; adds the group if it is new.
+    /// Returns the entry of a candidate group of `switch`, adding the group if it is new.
     fn insert(&mut self, switch: usize, candidates: &[PortId]) -> u32 {
         if candidates.is_empty() {
             return UNREACHABLE;

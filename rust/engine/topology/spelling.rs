@@ -1,8 +1,8 @@
-//! Names of links, which consist of the names of the nodes that they connect.
+//! Names of links, built from the names of the nodes that they connect.
 
 use super::{Link, Node, Switch};
 
-/// The name of a host or switch.
+/// Returns the name of a host or switch.
 pub(super) fn of_node<'a>(hosts: &'a [String], switches: &'a [Switch], node: Node) -> &'a str {
     match node {
         Node::Host(host) => &hosts[host.index()],
@@ -10,18 +10,17 @@ pub(super) fn of_node<'a>(hosts: &'a [String], switches: &'a [Switch], node: Nod
     }
 }
 
-/// The name of a link without the suffix of parallel links.
+/// Returns the name of a link without the suffix for parallel links.
 pub(super) fn of_link(hosts: &[String], switches: &[Switch], link: &Link) -> String {
     let [a, b] = in_order(switches, link);
     format!("{}-{}", of_node(hosts, switches, a), of_node(hosts, switches, b))
 }
 
-/// The names of all links.
+/// Returns the names of all links.
 pub(super) fn of_links(hosts: &[String], switches: &[Switch], links: &[Link]) -> Vec<String> {
     let mut by_ends: Vec<usize> = (0..links.len()).collect();
     let ends = |index: &usize| in_order(switches, &links[*index]);
-    // Parallel links are numbered in the order of their ids, however far apart they are in the
-    // list.
+    // Parallel links are numbered by id, wherever they are in the list.
     by_ends.sort_by_key(|index| (ends(index), *index));
     let mut names: Vec<String> = links.iter().map(|link| of_link(hosts, switches, link)).collect();
     for parallel in by_ends.chunk_by(|a, b| ends(a) == ends(b)).filter(|group| group.len() > 1) {
@@ -32,7 +31,7 @@ pub(super) fn of_links(hosts: &[String], switches: &[Switch], links: &[Link]) ->
     names
 }
 
-/// The ends of a link, the one nearer to the hosts first; within a tier, the one with lower id.
+/// Returns a link's ends, the lower tier first; within a tier, the lower id first.
 fn in_order(switches: &[Switch], link: &Link) -> [Node; 2] {
     let height = |node: Node| match node {
         Node::Host(host) => (0, host.0),

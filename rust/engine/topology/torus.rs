@@ -1,24 +1,24 @@
-//! The torus: switches in a grid of one to three dimensions whose ends are joined.
+//! The torus: a grid of switches in one to three dimensions with wrap-around links.
 //!
 //! Source: Dally and Towles, "Principles and Practices of Interconnection Networks" (2004), chapter
 //! 5 (tori): diameter, bisection, minimal routes. Jouppi et al., "TPU v4: An Optically
-//! Reconfigurable Supercomputer" (ISCA 2023): a torus of three dimensions for training.
+//! Reconfigurable Supercomputer" (ISCA 2023): a three-dimensional torus for training.
 
 use super::leaf_spine::{host_names, no_zero, switch};
 use super::{Direct, Link, Node, Topology, TopologyError, check};
 use crate::ids::{HostId, SwitchId};
 use crate::units::{BitRate, Span};
 
-/// A torus of switches, each with hosts.
+/// A torus of switches with hosts at each switch.
 ///
-/// Switch `x + X·(y + Y·z)` is called `x0y1z2` after its place, and has hosts
-/// `hosts_per_switch · switch` and those that follow. Dimensions of 2 have one link between their
-/// ends and not two, dimensions of 1 none.
+/// Switch `x + X·(y + Y·z)` is named after its coordinates, for example `x0y1z2`. Its hosts have
+/// consecutive ids from `hosts_per_switch · switch`. A dimension of size 2 has one link between its
+/// two switches, not two; a dimension of size 1 has no links.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Torus {
     /// Switches in each dimension.
     pub sizes: [u32; 3],
-    /// Hosts of each switch.
+    /// Hosts per switch.
     pub hosts_per_switch: u32,
     /// Rate of the hosts' links.
     pub host_rate: BitRate,
@@ -64,7 +64,7 @@ impl Torus {
         });
         let links = of_hosts.chain(between).collect();
         let topology = Topology::new(host_names(hosts), named.collect(), links)?;
-        // Each switch is a group of its own.
+        // Each switch is its own group: every link between switches costs the same.
         Ok(topology.with_direct(Direct { groups: (0..switches).collect(), global_cost: 1 }))
     }
 
@@ -73,7 +73,7 @@ impl Torus {
         [id % x, id / x % y, id / x / y]
     }
 
-    /// The pairs of a switch and its next neighbour in each dimension.
+    /// Returns the pairs of a switch and its next neighbour in each dimension.
     fn neighbours_above(&self, id: u32) -> impl Iterator<Item = [u32; 2]> + use<> {
         let (place, sizes) = (self.place(id), self.sizes);
         let strides = [1, sizes[0], sizes[0] * sizes[1]];
@@ -103,7 +103,7 @@ mod tests {
     }
 
     #[test]
-    fn links_diameter_and_bisection_are_those_of_the_book() {
+    fn links_diameter_and_bisection_match_the_book() {
         for (sizes, links, diameter, bisection) in [
             ([4, 4, 1], 2 * 16, 4, 8),
             ([4, 4, 4], 3 * 64, 6, 32),
@@ -117,7 +117,7 @@ mod tests {
             let routes = Routes::new(&topology, &|_| true);
             let farthest = (0..hosts).map(|to| routes.hops(HostId(0), HostId(to))).max().unwrap();
             assert_eq!(farthest, diameter + 2, "{sizes:?}");
-            // The halves of the first dimension.
+            // Cut between the two halves of the first dimension.
             let half = |node: &Node| node.switch().map(|id| id.0 % sizes[0] < sizes[0] / 2);
             let cut = topology.links().iter().filter(|link| match link.ends.each_ref().map(half) {
                 [Some(a), Some(b)] => a != b,
@@ -128,7 +128,7 @@ mod tests {
     }
 
     #[test]
-    fn minimal_routes_go_the_shorter_way_round_in_any_order_of_dimensions() {
+    fn minimal_routes_take_the_shorter_direction_in_any_dimension_order() {
         let topology = torus([4, 5, 1]).build().unwrap();
         let routes = Routes::new(&topology, &|_| true);
         for (a, b) in (0..20u32).flat_map(|a| (0..20).map(move |b| (a, b))) {
@@ -138,7 +138,7 @@ mod tests {
                 assert_eq!(routes.hops(HostId(a), HostId(b)), expected + 2, "{a} {b}");
             }
         }
-        // One step in each dimension: two orders. Half way round: two directions.
+        // One step in each of two dimensions: two orders. Half-way round a ring: two directions.
         assert_eq!(routes.next_hops(SwitchId(0), HostId(5)).len(), 2);
         assert_eq!(routes.next_hops(SwitchId(0), HostId(2)).len(), 2);
         assert_eq!(routes.next_hops(SwitchId(0), HostId(1)).len(), 1);

@@ -1,4 +1,4 @@
-//! Capacities after failures, and the shares that follow from them.
+//! Tests of capacities after failures and of the resulting shares.
 
 use super::*;
 use crate::topology::fixtures::{self, RATE};
@@ -18,7 +18,7 @@ struct LinkFaults<'a> {
     slow: &'a [(&'a str, Fraction)],
 }
 
-/// Weights by candidate at `switch` towards a host; empty where all are equal.
+/// Returns the weights by candidate at `switch` towards a host; empty if all are equal.
 fn weights(topology: &Topology, faults: &LinkFaults<'_>, switch: &str, dst: u32) -> Vec<u32> {
     let link = |name: &&str| topology.link_named(name).unwrap();
     let down: Vec<LinkId> = faults.down.iter().map(link).collect();
@@ -54,21 +54,21 @@ fn a_slow_link_changes_weights_only_of_paths_across_it() {
     assert_eq!(at("leaf0", 2), [0; 0], "hosts of leaf1 are not behind it");
 }
 
-/// Aggregation 0 of pod 0 has lost one of its four cores: three of its four uplinks remain
-/// towards every other pod, so its edge switches give it weight 3 where others have 4.
+/// Aggregation 0 of pod 0 lost one of its four cores. Three of its four uplinks remain towards
+/// every other pod, so its edge switches give it weight 3 where others have 4.
 #[test]
-fn a_link_that_is_down_changes_weights_two_tiers_below_it() {
+fn a_down_link_changes_weights_two_tiers_below_it() {
     let topology = fat_tree();
     let faults = LinkFaults { down: &["pod0-agg0-core0"], slow: &[] };
     let at = |switch, dst| weights(&topology, &faults, switch, dst);
     assert_eq!(at("pod0-edge0", 127), [3, 4, 4, 4]);
     assert_eq!(at("pod0-edge0", 4), [0; 0], "within the pod nothing is lost");
-    // From another pod into pod 0, core 0 is no next hop, and aggregation 0 has three cores.
+    // From another pod into pod 0, core 0 is not a next hop and aggregation 0 has three cores.
     assert_eq!(at("pod7-edge0", 0), [3, 4, 4, 4]);
     assert_eq!(at("pod7-agg0", 0), [0; 0], "its three next hops are equal");
 }
 
-/// The example of the source: three links of 1600 and one of 800 Gbps are 2, 2, 2 and 1.
+/// The example of the source: three links of 1600 and one of 800 Gbps give 2, 2, 2 and 1.
 #[test]
 fn capacities_are_divided_by_their_greatest_common_divisor() {
     let gbps = |of: [u128; 4]| shares(&of.map(|it| it * 1_000_000_000));

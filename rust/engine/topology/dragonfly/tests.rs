@@ -1,7 +1,7 @@
 use super::*;
 use crate::topology::Routes;
 
-/// Kim et al.'s balanced dragonfly: a = 2p = 2h, and as many groups as there can be.
+/// Returns Kim et al.'s balanced dragonfly: a = 2p = 2h, with the maximum number of groups.
 fn balanced(h: u32) -> Dragonfly {
     Dragonfly {
         group: Group::Routers { routers: 2 * h },
@@ -25,7 +25,7 @@ fn plus() -> Dragonfly {
     }
 }
 
-/// The number of links between two groups, for each pair of groups.
+/// Returns the number of links between each pair of groups.
 fn between_groups(topology: &Topology) -> Vec<u32> {
     let direct = topology.direct().unwrap();
     let groups = direct.groups.iter().max().unwrap() + 1;
@@ -40,7 +40,7 @@ fn between_groups(topology: &Topology) -> Vec<u32> {
     pairs.map(|pair| counts[pair]).collect()
 }
 
-/// The switches of a minimal route, and how many of its links are global.
+/// Returns the number of links of a minimal route, and how many of them are global.
 fn route(topology: &Topology, routes: &Routes, src: u32, dst: u32, path: u32) -> (usize, usize) {
     let ports = routes.path_ports(HostId(src), HostId(dst), path);
     let groups = &topology.direct().unwrap().groups;
@@ -52,7 +52,7 @@ fn route(topology: &Topology, routes: &Routes, src: u32, dst: u32, path: u32) ->
 }
 
 #[test]
-fn a_balanced_dragonfly_has_the_sizes_of_the_paper() {
+fn a_balanced_dragonfly_matches_the_papers_sizes() {
     for h in [1, 2, 3] {
         let (a, g) = (2 * h, 2 * h * h + 1);
         let topology = balanced(h).build().unwrap();
@@ -85,7 +85,7 @@ fn minimal_routes_have_one_global_link_and_at_most_one_local_link_before_and_aft
                 farthest = farthest.max(links);
             }
         }
-        // Two links of hosts, and local, global, local.
+        // Two host links, plus local, global, local.
         assert_eq!(farthest, 5, "{shape:?}");
     }
 }
@@ -94,7 +94,7 @@ fn minimal_routes_have_one_global_link_and_at_most_one_local_link_before_and_aft
 fn fewer_groups_share_the_global_links_evenly() {
     let few = Dragonfly { groups: 3, ..balanced(2) }.build().unwrap();
     assert_eq!(between_groups(&few), [4, 4, 4]);
-    // 8 links among 5 other groups: 3 are not in use.
+    // 8 links to 5 other groups: 3 stay unused.
     let uneven = Dragonfly { groups: 6, ..balanced(2) }.build().unwrap();
     assert!(between_groups(&uneven).iter().all(|&links| links == 1));
     let alone = Dragonfly { groups: 1, ..balanced(2) }.build().unwrap();

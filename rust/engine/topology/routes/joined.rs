@@ -1,9 +1,9 @@
-//! Next hops where each host has ports to several edge switches of one fabric (dual-ToR).
+//! Next hops where each host has ports at several edge switches of one fabric (dual-ToR).
 //!
-//! A column of the table stands for the edge switches of a host that have a usable link to it:
-//! hosts with the same have the same column. Without failures that is one column for each set of
-//! edge switches. A host whose link to one of them is down has another column, by which that switch
-//! sends its packets up again.
+//! A column of the table stands for a set of edge switches with a usable link to a host. Hosts with
+//! the same set share a column. Without failures there is one column per set of edge switches. A
+//! host that lost one of its links has another column, in which the switch without the link sends
+//! its packets up again.
 
 use std::collections::BTreeMap;
 
@@ -12,8 +12,8 @@ use super::{Attachment, CandidateGroups, OWN_EDGE, Routes};
 use crate::ids::{HostId, SwitchId};
 use crate::topology::Topology;
 
-/// The attachments of hosts by plane and host, and the edge switches of each plane by column;
-/// [`Routes::NO_EDGE`] where the link is not usable.
+/// Returns the hosts' attachments by plane and host, and the edge switches of each plane by column.
+/// An edge switch is [`Routes::NO_EDGE`] where the link is not usable.
 pub(super) fn attach(
     topology: &Topology,
     usable: &[bool],

@@ -1,4 +1,4 @@
-//! Breadth-first search for the neighbours of a switch that are closer to an edge switch.
+//! Shortest-path search for the neighbours of a switch that are closer to an edge switch.
 
 use std::cmp::Reverse;
 use std::collections::{BinaryHeap, VecDeque};
@@ -6,16 +6,15 @@ use std::collections::{BinaryHeap, VecDeque};
 use crate::ids::{PortId, SwitchId};
 use crate::topology::{Direct, Node, Topology};
 
-/// Distance of a switch that was not reached.
+/// Distance of an unreached switch.
 const FAR: u32 = u32::MAX;
 
-/// The usable ports between switches, with the switch at their other end, grouped by the switch
-/// that they belong to.
+/// The usable ports between switches, with the switch at their other end, grouped by owner.
 pub(super) struct Neighbours {
     /// The ports of switch `s` are `ports[first[s]..first[s + 1]]`.
     first: Vec<usize>,
     ports: Vec<(SwitchId, PortId)>,
-    /// What links cost; `None` if all cost 1.
+    /// Link costs, or `None` if every link costs 1.
     direct: Option<Direct>,
 }
 
@@ -31,8 +30,8 @@ impl Neighbours {
                 _ => None,
             };
             ports.extend(topology.ports_of(id).iter().filter_map(neighbour));
-            // By neighbour, then by link: this is the order of candidates everywhere. Digits of
-            // paths, hashes and weights all count in it, so that changing it changes every result.
+            // By neighbour, then by link: the order of candidates everywhere. Path digits, hashes
+            // and weights index into it, so changing the order changes every result.
             ports[from..].sort_unstable();
             first.push(ports.len());
         }
@@ -40,7 +39,7 @@ impl Neighbours {
         Self { first, ports, direct }
     }
 
-    /// What a link between two neighbouring switches costs.
+    /// Returns the cost of a link between two neighbouring switches.
     #[inline]
     fn cost(&self, a: usize, b: usize) -> u32 {
         self.direct.as_ref().map_or(1, |direct| direct.cost(a, b))
@@ -51,7 +50,7 @@ impl Neighbours {
     }
 }
 
-/// Breadth-first search over switches; the buffers are reused from search to search.
+/// Shortest-path search over switches; its buffers are reused between searches.
 pub(super) struct Search {
     distance: Vec<u32>,
     queue: VecDeque<SwitchId>,
@@ -63,7 +62,7 @@ impl Search {
         Self { distance: vec![FAR; switches], queue: VecDeque::new(), closer: Vec::new() }
     }
 
-    /// Computes the distances of all switches from `edge`.
+    /// Computes the distance of every switch from `edge`.
     pub(super) fn run(&mut self, neighbours: &Neighbours, edge: SwitchId) {
         self.distance.fill(FAR);
         self.distance[edge.index()] = 0;
@@ -74,7 +73,7 @@ impl Search {
         self.spread(neighbours);
     }
 
-    /// Computes the distances of all switches from the nearest of `edges`.
+    /// Computes the distance of every switch from the nearest of `edges`.
     pub(super) fn run_from(&mut self, neighbours: &Neighbours, edges: &[SwitchId]) {
         self.distance.fill(FAR);
         edges.iter().for_each(|edge| self.distance[edge.index()] = 0);
@@ -94,10 +93,11 @@ impl Search {
         }
     }
 
-    /// The same where links differ in cost: Dijkstra's algorithm.
+    /// Computes the distances where links differ in cost, by Dijkstra's algorithm.
     fn run_by_cost(&mut self, neighbours: &Neighbours, edge: SwitchId) {
         let mut open = BinaryHeap::from([Reverse((0, edge))]);
         while let Some(Reverse((distance, switch))) = open.pop() {
+            // Stale entry: a shorter distance was found after it was pushed.
             if distance > self.distance[switch.index()] {
                 continue;
             }
@@ -111,8 +111,7 @@ impl Search {
         }
     }
 
-    /// The ports of `switch` to neighbours that are closer by the cost of the link to them, in
-    /// order of the neighbours' ids.
+    /// Returns the ports of `switch` that lie on a shortest path, in order of the neighbours' ids.
     pub(super) fn closer(&mut self, neighbours: &Neighbours, switch: usize) -> &[PortId] {
         self.closer.clear();
         let own = self.distance[switch];

@@ -1,4 +1,4 @@
-//! Routes of small fabrics, whole and with failed links.
+//! Tests of routes in small fabrics, intact and with failed links.
 
 use super::*;
 use crate::topology::fixtures::{self, RATE};
@@ -34,9 +34,9 @@ fn a_leaf_spine_offers_every_spine_up_and_one_port_down() {
     assert_eq!(counts, (4, 1));
 }
 
-/// The table holds the numbers of few candidates, and the list those of many.
+/// Short groups keep their length in the table entry; long ones keep it in the list.
 #[test]
-fn a_look_up_of_a_packet_says_what_the_next_hops_are_however_many() {
+fn lookup_agrees_with_next_hops_for_any_number_of_candidates() {
     for (spines, failed) in [1, 2, 61, 62, 63, 64, 130].into_iter().zip([0, 0, 0, 3, 0, 1, 7]) {
         let topology = leaf_spine(3, spines, 1);
         let first = topology.link_named("leaf0-spine0").unwrap().0;
@@ -155,7 +155,7 @@ fn hosts_back_to_back_have_one_path_of_one_link() {
 }
 
 #[test]
-fn eight_thousand_hosts_fit_into_a_few_megabytes() {
+fn the_table_of_eight_thousand_hosts_takes_a_few_megabytes() {
     let topology = fat_tree(32);
     let routes = Routes::new(&topology, &|_| true);
     assert_eq!((topology.host_count(), topology.switches().len()), (8_192, 1_280));
