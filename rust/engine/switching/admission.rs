@@ -1,5 +1,5 @@
-//! The packet memory of switches: which packets are queued, trimmed or dropped, and the accounts to
-//! which their bytes are charged.
+//! Packet memory of switches: decides which packets are queued, trimmed or dropped, and accounts
+//! for their bytes.
 
 use std::collections::BTreeMap;
 
@@ -12,41 +12,41 @@ use crate::packet::{Flags, Packet, PauseOrder};
 use crate::topology::Topology;
 use crate::units::BitRate;
 
-/// The queued bytes of a switch port, without the packet on the wire.
+/// Queued bytes at a switch port, without the packet on the wire.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 pub struct Waiting {
-    /// Bytes with priority that wait there.
+    /// Queued bytes with priority.
     pub priority: u32,
-    /// Bytes without priority that wait there: what ECN and buffers look at.
+    /// Queued bytes without priority, which ECN and buffers look at.
     pub data: u32,
 }
 
-/// A packet that cannot start at once and requests admission to a queue.
+/// A packet that cannot start immediately and requests admission to a queue.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct EnqueueRequest {
-    /// The switch that it is in.
+    /// The switch that holds the packet.
     pub switch: SwitchId,
-    /// The port that it is to leave by.
+    /// The output port.
     pub port: PortId,
-    /// The ingress port, if PFC counts the packet there.
+    /// The input port, if PFC counts the packet there.
     pub ingress: Option<PortId>,
-    /// The queued bytes at `port`. With PFC and traffic classes `data` are those of the packet's
-    /// own class.
+    /// Queued bytes at `port`. With PFC and traffic classes, `data` covers only the packet's own
+    /// class.
     pub waiting: Waiting,
 }
 
-/// The answer to an [`EnqueueRequest`].
+/// The result of an [`EnqueueRequest`].
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Admission {
-    /// It joins the queue as it is.
+    /// The packet is enqueued unchanged.
     Admitted,
-    /// It has been cut to its header, which joins the queue with priority.
+    /// The packet was cut to its header, which is enqueued with priority.
     Trimmed,
-    /// It is dropped: not even its header fits.
+    /// The packet is dropped: not even its header fits.
     Dropped,
 }
 
-/// Limits where nothing else has a say.
+/// Limits for the fast path, where only buffer room matters.
 #[derive(Debug, Clone, Copy, Default)]
 struct PlainLimits {
     switch: u64,
@@ -57,6 +57,7 @@ impl PlainLimits {
     fn of(config: &FabricConfig) -> Self {
         let switch = &config.switch;
         let has_flow_control = switch.pfc.is_some() || switch.cbfc.is_some();
+        // Limits of 0 admit nothing, which sends every packet to the slow path.
         if has_flow_control || switch.trim.is_some() || config.scales_ports() {
             return Self::default();
         }
@@ -67,24 +68,24 @@ impl PlainLimits {
     }
 }
 
-/// The packet memory of every switch.
+/// Packet memory of every switch.
 #[derive(Debug)]
 pub(super) struct PacketMemory {
     buffer: Buffer,
     trim: Option<TrimConfig>,
     pfc: Option<Box<Pfc>>,
     cbfc: Option<Box<Cbfc>>,
-    /// The bytes that a switch and a queue may have where neither flow control nor trimming has a
-    /// say, and all ports have the same buffer; 0 where one has, or where the other one limits.
+    /// Byte limits of a switch and of a queue if there is neither flow control nor trimming and all
+    /// ports have the same buffer. 0 otherwise, and for the limit that does not apply.
     plain: PlainLimits,
-    /// The buffers of ports whose links are degraded, where they shrink.
+    /// Buffers of degraded ports, if those shrink.
     shrunk: BTreeMap<PortId, u64>,
-    /// Bytes in the queues of each switch, as far as the world has accounted for them.
+    /// Bytes in the queues of each switch, as far as the driver has accounted for them.
     buffered: Vec<u64>,
 }
 
 impl Switching {
-    /// By switch id: bytes in its queues, as far as the world has accounted for them.
+    /// Returns the bytes in the queues of each switch, as far as the driver has accounted for them.
     pub(crate) fn buffered(&self) -> &[u64] {
         &self.memory.buffered
     }
@@ -104,7 +105,7 @@ impl PacketMemory {
         }
     }
 
-    /// Makes the buffer of a port that of one of `of` that has `rate` left.
+    /// Scales the buffer of a port whose rate dropped from `of` to `rate`.
     pub(super) fn scale(&mut self, port: PortId, rate: BitRate, of: BitRate) {
         if let Buffer::PerPort(limit) = self.buffer {
             self.shrunk.insert(port, left_of(limit.get(), rate, of));
@@ -124,7 +125,7 @@ impl PacketMemory {
         self.pfc.as_deref()
     }
 
-    /// Headers with priority have room of their own if switches trim.
+    /// Returns true if a header fits: with trimming, priority packets have separate room.
     #[inline]
     fn has_header_room(&self, waiting: Waiting, bytes: u64) -> bool {
         self.trim.is_some_and(|trim| u64::from(waiting.priority) + bytes <= trim.limit.get())
@@ -133,8 +134,8 @@ impl PacketMemory {
     #[inline]
     pub(super) fn exceeds_shared_buffer(&self, switch: SwitchId, packet: &Packet) -> bool {
         let Buffer::Shared(limit) = self.buffer else { return false };
-        // Neither case needs the ports to be settled: headers have room of their own, and with PFC
-        // every start is an event, so that the counts are exact.
+        // Neither case needs an exact count from the driver. Headers have separate room, and with
+        // flow control every start is an event, so the counts are exact.
         let is_header = packet.flags.has(Flags::PRIORITY) && self.trim.is_some();
         let bytes = u64::from(packet.wire_bytes);
         !is_header
@@ -144,26 +145,26 @@ impl PacketMemory {
 
     #[inline(always)]
     pub(super) fn has_room(&self, request: &EnqueueRequest, packet: &Packet) -> bool {
-        // What has no priority came with credit; what has needs none.
+        // Packets without priority came with credit; those with priority need none.
         if self.cbfc.is_some() {
             return true;
         }
         let has_priority = packet.flags.has(Flags::PRIORITY);
         let (waiting, bytes) = (request.waiting, u64::from(packet.wire_bytes));
-        // With trimming all that has priority, acknowledgements too, is limited by `trim.limit`
-        // alone: a header finds room where the buffer is full.
+        // With trimming, `trim.limit` alone limits priority packets, acknowledgements included: a
+        // header finds room even if the buffer is full.
         if has_priority && self.trim.is_some() {
             return self.has_header_room(waiting, bytes);
         }
         if let Some(pfc) = &self.pfc {
-            // Only packets without priority are counted against the link that they came by.
+            // Only packets without priority count against their input link.
             let (queued, class) = (u64::from(waiting.data), packet.class());
             let arriving = |link| Arriving { from: LinkClass { link, class }, bytes, queued };
             return has_priority || request.ingress.is_none_or(|it| pfc.admits(arriving(it)));
         }
         match self.buffer {
             Buffer::PerPort(limit) => {
-                // Each queue has the whole buffer: priority does not eat into the room of data.
+                // Each queue has the whole buffer: priority packets do not take room from data.
                 let before = if has_priority { waiting.priority } else { waiting.data };
                 let limit = self.shrunk.get(&request.port).copied().unwrap_or(limit.get());
                 u64::from(before) + bytes <= limit
@@ -172,7 +173,8 @@ impl PacketMemory {
         }
     }
 
-    /// Whether there is room in place of the last packet of the queue, of `last` bytes.
+    /// Returns true if there is room once the last packet of the queue, of `last` bytes, is
+    /// removed.
     pub(super) fn has_room_in_place(
         &self,
         request: &EnqueueRequest,
@@ -188,8 +190,8 @@ impl PacketMemory {
         }
     }
 
-    /// Cuts a data packet to its header if switches trim and the header has room; false if the
-    /// packet is to be dropped.
+    /// Cuts a data packet to its header if switches trim and the header has room. Returns false if
+    /// the packet must be dropped.
     pub(super) fn trim(
         &self,
         request: &EnqueueRequest,
@@ -197,7 +199,7 @@ impl PacketMemory {
         is_last_hop: impl FnOnce() -> bool,
     ) -> bool {
         let Some(trim) = self.trim else { return false };
-        // A header cannot be cut again, and an answer has no payload to lose.
+        // A header cannot be cut again, and a control packet has no payload to cut.
         if packet.is_control() || packet.flags.has(Flags::TRIMMED) {
             return false;
         }
@@ -219,7 +221,7 @@ impl PacketMemory {
     pub(super) fn adds_plainly(&mut self, switch: SwitchId, waiting: u64, bytes: u64) -> bool {
         let buffered = &mut self.buffered[switch.index()];
         let after = *buffered + bytes;
-        // Each queue has the whole buffer: priority does not eat into the room of data.
+        // At most one of the two limits is nonzero; the other comparison never admits a packet.
         let has_room = after <= self.plain.switch || waiting + bytes <= self.plain.queue;
         if has_room {
             *buffered = after;
@@ -234,7 +236,7 @@ impl PacketMemory {
         bytes: u64,
         ingress: Option<LinkClass>,
     ) -> Option<PauseOrder> {
-        // The count of the switch covers every packet; PFC counts only those that have an ingress.
+        // The switch count covers every packet; PFC counts only packets with an ingress.
         self.buffered[switch.index()] += bytes;
         self.pfc.as_mut()?.add(ingress?, bytes)
     }

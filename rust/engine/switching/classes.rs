@@ -1,10 +1,10 @@
-//! Traffic classes of data packets, as switches and links are configured with them.
+//! Configuration of the traffic classes of data packets.
 //!
-//! Each output port has a queue for each class, beside the one with priority, and the classes take
-//! turns at its wire ([`Discipline`](crate::nic::Discipline)). ECN looks at the queue of a packet's
-//! own class. Memory is common to all classes: a shared buffer is one pool, and the buffer of a
-//! port one memory for all of its classes, so that packets of one class may leave no room for those
-//! of another, strict ones included \[a choice\].
+//! Each output port has one queue per class in addition to the priority queue. The classes share
+//! the wire by a [`Discipline`](crate::nic::Discipline). ECN looks at the queue of a packet's own
+//! class. Memory is common to all classes: a shared buffer is one pool, and a port's buffer serves
+//! all its classes. Packets of one class may therefore leave no room for another, even a strict one
+//! \[a choice\].
 
 use super::config::FabricConfig;
 use crate::ids::ClassId;
@@ -13,45 +13,45 @@ pub use crate::sharing::{MOST_CLASSES, Scheduling};
 /// A traffic class of data packets.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct ClassConfig {
-    /// Its name in reports.
+    /// Name in reports.
     pub name: String,
-    /// When its packets start, relative to those of other classes.
+    /// When its packets start relative to those of other classes.
     pub scheduling: Scheduling,
-    /// Whether priority flow control protects it, where switches have that: it has a reserve and a
-    /// headroom of each link, and is paused. Without, its packets are dropped that find no room in
-    /// the pool.
+    /// Whether PFC protects the class, if switches have PFC. A protected class has a reserve and a
+    /// headroom per link, and is paused. Packets of an unprotected class are dropped when the pool
+    /// has no room.
     pub pfc: bool,
 }
 
 impl FabricConfig {
-    /// Whether data packets have traffic classes.
+    /// Returns true if data packets have traffic classes.
     pub fn has_classes(&self) -> bool {
         !self.classes.is_empty()
     }
 
-    /// The number of classes of data: one if data has no classes.
+    /// Returns the number of data classes; 1 if none are configured.
     pub fn class_count(&self) -> usize {
         self.classes.len().max(1)
     }
 
-    /// Whether priority flow control protects a class, where switches have that.
+    /// Returns true if PFC protects a class wherever switches have PFC.
     pub fn is_protected(&self, class: ClassId) -> bool {
         self.classes.get(class.index()).is_none_or(|class| class.pfc)
     }
 
-    /// The number of classes that priority flow control protects.
+    /// Returns the number of classes that PFC protects.
     pub(super) fn protected_classes(&self) -> u64 {
         (0..self.class_count() as u32).filter(|&it| self.is_protected(ClassId(it))).count() as u64
     }
 
-    /// Whether no data packet of a class can be lost: flow control protects it, with headroom for
-    /// the worst case or by credit, and no link fails.
+    /// Returns true if no data packet of a class can be lost. Flow control must protect the class,
+    /// with worst-case headroom or by credit, and no link may fail.
     pub fn loses_none_of(&self, class: ClassId) -> bool {
         self.protects_data() && self.is_protected(class)
     }
 
-    /// Whether no data packet can be lost: flow control with headroom for the worst case, or by
-    /// credit, of every class, and no link that fails.
+    /// Returns true if no data packet can be lost. Flow control must protect every class, with
+    /// worst-case headroom or by credit, and no link may fail.
     pub(crate) fn loses_no_data(&self) -> bool {
         self.protected_classes() == self.class_count() as u64 && self.protects_data()
     }

@@ -1,10 +1,10 @@
-//! Packets that go by a switch of another group before they go to their destination.
+//! Non-minimal routes: packets that cross an intermediate group on the way to their destination.
 //!
-//! The field of a packet that holds the rest of its path where sources route ([`Packet::route`])
-//! says where it goes first. A NIC sets it to the entropy value, which says that the switch of its
-//! sender has still to decide; every value that a switch writes differs from that. The two lowest
-//! bits are 1 or 2 if the other bits are the index of a switch with hosts, and 0 or 3 if the packet
-//! goes to its destination.
+//! [`Packet::route`], the field for the remaining path of source-routed packets, encodes the
+//! intermediate switch. A NIC sets it to the entropy value, which means that the sender's switch
+//! has not decided yet. Every value that a switch writes differs from the entropy value. If the two
+//! lowest bits are 1 or 2, the other bits are the index of a switch with hosts. If they are 0 or 3,
+//! the packet goes to its destination.
 
 use super::forwarding_table::ForwardingTable;
 use super::switch::PortLoads;
@@ -14,19 +14,19 @@ use crate::ids::{HostId, SwitchId};
 use crate::packet::Packet;
 use crate::topology::{Routes, Topology};
 
-/// Which switches packets may go by.
+/// The switches that packets may use as intermediate stops.
 #[derive(Debug)]
 pub(super) struct Detours {
     /// The group of each switch.
     groups: Vec<u32>,
-    /// The switches with hosts, group by group, and a host of each.
+    /// The switches with hosts, group by group, with one host of each.
     edges: Vec<(SwitchId, HostId)>,
-    /// The indices in `edges` of each group.
+    /// The index range in `edges` of each group.
     of_group: Vec<std::ops::Range<u32>>,
 }
 
 impl Detours {
-    /// Those of a direct network; `None` of another, and where there is one group.
+    /// Returns the detours of a direct network; `None` for other networks and for a single group.
     pub(super) fn of(topology: &Topology) -> Option<Self> {
         let groups = topology.direct()?.groups.clone();
         let hosts = (0..topology.host_count()).map(HostId);
@@ -45,7 +45,7 @@ impl Detours {
         self.groups[switch.index()]
     }
 
-    /// The switch that a packet goes to first, and a host of that switch.
+    /// Returns the intermediate switch of a packet and a host of that switch, if any.
     fn first(&self, packet: &Packet) -> Option<(SwitchId, HostId)> {
         let is_tagged = matches!(packet.route & 3, 1 | 2);
         let goes_by = is_tagged && packet.route != packet.entropy && !packet.is_control();
@@ -53,18 +53,18 @@ impl Detours {
     }
 }
 
-/// The value of a packet's field that says that it goes by the switch of that index, or to its
-/// destination.
+/// Returns the field value for an intermediate switch, given by index, or for the destination.
 fn written(index: Option<u32>, packet: &Packet) -> u16 {
     let (value, tags) = match index {
         Some(index) => ((index as u16) << 2, [1, 2]),
         None => (0, [0, 3]),
     };
+    // Two tags per meaning, so that the value can always differ from the entropy value.
     let first = value | tags[0];
     if first == packet.entropy { value | tags[1] } else { first }
 }
 
-/// The routes of a packet at the switch of its sender.
+/// The possible routes of a packet at its sender's switch.
 struct View<'a, L> {
     table: &'a ForwardingTable,
     /// By port: its index in its switch; `None` for a policy that does not look at queues.
@@ -76,7 +76,7 @@ struct View<'a, L> {
 }
 
 impl<L: PortLoads> View<'_, L> {
-    /// The candidates' own group is left out.
+    /// Returns the index in `edges` of a candidate; the switch's own group is skipped.
     fn index(&self, candidate: u32) -> u32 {
         let own = &self.detours.of_group[self.detours.group(self.switch) as usize];
         if candidate < own.start { candidate } else { candidate + own.end - own.start }
@@ -106,29 +106,30 @@ impl<L: PortLoads> DetourView for View<'_, L> {
 
     fn by(&self, candidate: u32) -> RouteLoad {
         let (edge, host) = self.detours.edges[self.index(candidate) as usize];
-        // As if it left the other group at the switch drawn, which it need not reach.
+        // Assumes that the packet leaves the group at the drawn switch, which it need not reach.
         let links = self.links(self.switch, host) + self.links(edge, self.dst);
         RouteLoad { links, queue_bytes: self.queue_bytes(host) }
     }
 }
 
 impl Switching {
-    /// True if packets may go by other groups: [`Self::decide_detour`] then takes the place of
+    /// Returns true if packets may cross other groups. [`Self::decide_detour`] then replaces
     /// [`Self::decide`].
     #[inline(always)]
     pub fn takes_detours(&self) -> bool {
         self.detours.is_some()
     }
 
-    /// The host that a packet goes towards: its destination, or one of the switch that it goes by.
+    /// Returns the host that a packet is heading for: its destination or a host of the intermediate
+    /// switch.
     pub fn heading(&self, packet: &Packet) -> HostId {
         let first = self.detours.as_ref().and_then(|detours| detours.first(packet));
         first.map_or(packet.dst, |(_, host)| host)
     }
 
-    /// The result of [`Self::decide`] for a packet that may go by another group: at the switch of
-    /// its sender the policy decides that, by `loads` that are up to date for all ports of the
-    /// switch if it looks at queues.
+    /// Looks up a packet that may cross another group, like [`Self::decide`]. At the sender's
+    /// switch the policy chooses the intermediate group. If the policy looks at queues, `loads`
+    /// must be up to date for all ports of the switch.
     #[inline(never)]
     pub fn decide_detour(
         &mut self,
@@ -144,6 +145,7 @@ impl Switching {
         let first = detours.first(packet);
         let is_there =
             |&(edge, _): &(SwitchId, HostId)| detours.group(edge) == detours.group(switch);
+        // The packet has reached its intermediate group: from here it takes a minimal route.
         if first.as_ref().is_some_and(is_there) {
             packet.route = written(None, packet);
         }

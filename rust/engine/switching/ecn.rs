@@ -1,7 +1,7 @@
 //! ECN marking.
 //!
-//! Source: RFC 3168 for the mark; the ramp between Kmin and Kmax is that of DCQCN's congestion
-//! point (Zhu et al., SIGCOMM 2015, section 5.1), the step that of DCTCP (Alizadeh et al.,
+//! Source: RFC 3168 for the mark. The ramp between Kmin and Kmax is that of DCQCN's congestion
+//! point (Zhu et al., SIGCOMM 2015, section 5.1). The step is that of DCTCP (Alizadeh et al.,
 //! SIGCOMM 2010, section 3.1).
 
 use super::config::{Ecn, EcnPoint, FabricConfig, left_of};
@@ -10,20 +10,20 @@ use crate::rng::{Purpose, Stream};
 use crate::topology::Topology;
 use crate::units::{BitRate, Bytes};
 
-/// The marker of each port; empty if no port of a switch marks. Ports of hosts never mark.
+/// Returns the marker of each port; empty if no switch port marks. Host ports never mark.
 pub(super) fn markers(topology: &Topology, config: &FabricConfig, seed: u64) -> Vec<Marker> {
     let ports = 2 * u32::try_from(topology.links().len()).expect("ids are 32 bits");
     let ports = (0..ports).map(PortId);
     let ecn = |port: PortId| config.ecn_of(topology, port);
-    // With an empty table `Switching` does not look for a marker at all.
+    // With an empty table `Switching` skips the marker look-up entirely.
     if ports.clone().all(|port| ecn(port) == Ecn::Off) {
         return Vec::new();
     }
     ports.map(|port| Marker::new(ecn(port), seed, port)).collect()
 }
 
-/// The greatest number of bytes at which none of the markers marks, by the point at which marking
-/// would be decided: it is decided at one.
+/// Returns, for each decision point, the largest queue in bytes at which no marker marks. Marking
+/// is decided at only one of the points.
 pub(super) fn floors(markers: &[Marker], decided_at: EcnPoint) -> [u32; 2] {
     let floor = markers.iter().map(|marker| match marker.ecn {
         Ecn::Off => u64::MAX,
@@ -38,10 +38,10 @@ pub(super) fn floors(markers: &[Marker], decided_at: EcnPoint) -> [u32; 2] {
 #[derive(Debug)]
 pub(super) struct Marker {
     ecn: Ecn,
-    /// While the link has its own rate.
+    /// Thresholds at the link's full rate.
     intact: Ecn,
     random: Stream,
-    /// Packets that it marked.
+    /// Number of packets marked.
     pub(super) marked: u64,
 }
 
@@ -51,7 +51,7 @@ impl Marker {
         Self { ecn, intact: ecn, random, marked: 0 }
     }
 
-    /// Makes the thresholds those of a port of `of` that has `rate` left.
+    /// Scales the thresholds of a port whose rate dropped from `of` to `rate`.
     pub(super) fn scale(&mut self, rate: BitRate, of: BitRate) {
         let left = |bytes: Bytes| Bytes::new(left_of(bytes.get(), rate, of));
         self.ecn = match self.intact {
@@ -63,7 +63,7 @@ impl Marker {
         };
     }
 
-    /// Whether a packet is marked that finds `waiting` bytes in its queue.
+    /// Returns true if a packet that finds `waiting` bytes in its queue is marked.
     #[inline]
     pub(super) fn marks(&mut self, waiting: Bytes) -> bool {
         match self.ecn {
@@ -76,11 +76,10 @@ impl Marker {
                 if waiting > kmax {
                     return true;
                 }
-                // p = pmax · (waiting − kmin) / (kmax − kmin), compared in whole numbers.
+                // p = pmax · (waiting − kmin) / (kmax − kmin), compared as integers.
                 let numerator = u128::from((waiting - kmin).get()) * u128::from(pmax.numerator());
                 let denominator = u128::from((kmax - kmin).get()) * u128::from(pmax.denominator());
-                // Only the ramp draws, so that the stream of a port advances where chance decides
-                // and nowhere else.
+                // Only the ramp draws: a port's stream advances only where chance decides.
                 let draw = u128::from(self.random.next_u32());
                 draw * denominator < numerator << 32
             }

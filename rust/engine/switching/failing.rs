@@ -1,4 +1,4 @@
-//! Failures: what links lose, and who is informed of it when.
+//! Failures: which packets links lose, and who is notified of a failure at what time.
 
 use super::failure_plan::Effect;
 use super::switch::{PortState, Switch};
@@ -9,15 +9,15 @@ use crate::topology::Node;
 use crate::units::{BitRate, Fraction, Span, Time};
 
 impl Switching {
-    /// True if a packet that was on the wire of `port` during `flight` is lost there, because the
-    /// link was down or by a random draw. PFC frames never are, whatever the link does: hardware
-    /// repeats them until they arrive, which is not modelled \[inferred\].
+    /// Returns true if a packet on the wire of `port` during `flight` is lost, because the link was
+    /// down or by a random draw. PFC frames are never lost: hardware repeats them until they
+    /// arrive, which is not modelled \[inferred\].
     pub fn loses(&mut self, port: PortId, flight: Flight, packet: &Packet) -> bool {
         !packet.is_link_frame() && self.losses.loses(port, flight)
     }
 
-    /// How much later a frame gets through that starts on the wire of `port` at `start` and takes
-    /// `busy` there, because link-level retry sends it again.
+    /// Returns the extra delay that link-level retry adds to a frame. The frame starts on the wire
+    /// of `port` at `start` and occupies it for `busy`.
     pub fn retry_delay(&mut self, port: PortId, start: Time, busy: Span) -> Span {
         let Some(llr) = self.llr else { return Span::ZERO };
         let replays = self.losses.replays(port, start);
@@ -28,52 +28,50 @@ impl Switching {
         (busy + llr.round_trip(link.rate, link.delay)) * u64::from(replays)
     }
 
-    /// What link-level retry leaves of a rate.
+    /// Returns the part of a rate that link-level retry leaves to frames.
     pub fn wire_rate(&self, rate: BitRate) -> BitRate {
         self.llr.map_or(rate, |llr| llr.left_of(rate))
     }
 
-    /// Whether a link that loses packets at `rate` loses the next one of `port`: a random draw
-    /// from the port's own stream.
+    /// Draws whether a link with loss rate `rate` loses the next packet of `port`, from the port's
+    /// own stream.
     pub fn draw_loss(&mut self, port: PortId, rate: Fraction) -> bool {
         self.losses.draw(port, rate)
     }
 
-    /// The steps of the failure plan in order of time, those of the same time in the order in which
-    /// they are to be applied.
+    /// Returns the steps of the failure plan in the order in which they must be applied, by time.
     pub fn steps(&self) -> &[Step] {
         self.plan.steps()
     }
 
-    /// All failures: those of the configuration, and what was added or ended since.
+    /// Returns all failures: those configured, with later additions and endings.
     pub fn failures(&self) -> &[Failure] {
         self.plan.failures()
     }
 
-    /// Adds a failure during a run, when the first `applied` of [`Self::steps`] have been applied;
-    /// it does not begin in the past. From now on the other steps are those of the configuration
-    /// with that failure, and so is everything that follows. For worlds whose ports keep their
-    /// buffers ([`super::SlowPorts::Keep`]).
+    /// Adds a failure during a run, after the first `applied` of [`Self::steps`] have been applied.
+    /// The failure must not begin in the past. From now on, everything is as if the failure had
+    /// been configured. For drivers whose ports keep their buffers ([`super::SlowPorts::Keep`]).
     pub fn add_failure(&mut self, applied: u32, failure: Failure) {
         self.plan.add_late(applied as usize, failure);
         self.losses.set(self.plan.failures());
     }
 
-    /// Ends the failures of these links that began before `at` and last longer, as if they had been
-    /// configured with that end: `at` is not in the past, and `applied` as above. False if there is
-    /// none.
+    /// Ends the failures of these links that are active at `at`, as if they had been configured
+    /// with that end. `at` must not be in the past; `applied` is as in [`Self::add_failure`].
+    /// Returns false if there are none.
     pub fn end_failures(&mut self, applied: u32, links: &[LinkId], at: Time) -> bool {
         let has_ended = self.plan.end_late(applied as usize, links, at);
         self.losses.set(self.plan.failures());
         has_ended
     }
 
-    /// The rates of both ports of the link of `step` once the step has been applied.
+    /// Returns the rates of both ports of the step's link after the step.
     pub fn rates_after(&self, step: &Step) -> [BitRate; 2] {
         self.plan.rates_after(step, &self.topology)
     }
 
-    /// Makes buffers and thresholds of switch ports follow the rates of a link.
+    /// Scales the buffers and thresholds of a link's switch ports to its rates.
     fn scale_ports(&mut self, link: LinkId, rates: [BitRate; 2]) {
         let own = self.topology.link(link).rate;
         for (port, rate) in link.ports().into_iter().zip(rates) {
@@ -85,7 +83,7 @@ impl Switching {
         self.marking_floors = ecn::floors(&self.markers, self.ecn_point);
     }
 
-    /// Applies a step, by its index in [`Self::steps`]; returns the remaining work of the world.
+    /// Applies a step by its index in [`Self::steps`]; returns the driver's remaining work.
     pub fn apply_step(&mut self, index: u32) -> StepEffect {
         let effect = self.apply(index);
         self.refresh_hash_fast_path();
@@ -109,7 +107,7 @@ impl Switching {
                         Node::Switch(switch) => {
                             self.switches[switch.index()].set_port_state(port, state);
                         }
-                        // A NIC with one port has no other to use instead.
+                        // A NIC with one port has no alternative.
                         Node::Host(_) if self.topology.planes().count() > 1 => {
                             effect = StepEffect::HostPort(port, state == PortState::Alive);
                         }
@@ -119,7 +117,7 @@ impl Switching {
                 effect
             }
             Effect::Converged(state) => {
-                // Every switch, also those whose next hops stay: weights behind them may have
+                // Every switch, even those whose next hops stay: the weights behind them may have
                 // changed.
                 self.switches.iter_mut().for_each(Switch::handle_convergence);
                 StepEffect::Converged(state)

@@ -1,10 +1,10 @@
-//! The plan of failures: the times of changes, of their detection and of convergence.
+//! The failure plan: when links change, when switches detect it, and when routing converges.
 //!
-//! A failure becomes known in no other way than this plan says. A link stops carrying packets, or
-//! carries them at another rate, at once; the switches at its ends detect that after the detection
-//! delay; routing everywhere has converged after the convergence time. The rate that is left of a
-//! degraded link matters to routing only where it weighs next hops by capacity. Senders are not
-//! informed, except of the weights of paths that they choose themselves.
+//! Failures become known only through this plan. A link immediately stops carrying packets or
+//! changes its rate. The switches at its ends detect that after the detection delay. Routing has
+//! converged everywhere after the convergence time. The remaining rate of a degraded link affects
+//! routing only if routing weights next hops by capacity. Senders learn nothing, except the weights
+//! of paths that they choose themselves.
 
 use std::collections::BTreeMap;
 
@@ -16,7 +16,7 @@ use crate::ids::{LinkId, PortId};
 use crate::topology::{FailuresKnown, LinkState, Topology};
 use crate::units::{BitRate, Fraction, Time};
 
-/// The effect of a step on a link.
+/// Effect of a step on a link.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
 enum Change {
     Down,
@@ -24,30 +24,30 @@ enum Change {
     Rate,
 }
 
-/// The kind of a step. Steps of the same time are applied in this order.
+/// The kind of a step. Steps at the same time are applied in this order.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
 pub enum StepKind {
-    /// The rate of the link changes for packets that start from then on.
+    /// The link rate changes for packets that start from now on.
     RateChange,
-    /// The switches at the ends of the link detect that it failed or recovered.
+    /// The switches at the ends of the link detect its failure or recovery.
     Detection,
-    /// Routing everywhere takes the state of the link into account.
+    /// Routing takes the state of the link into account everywhere.
     Convergence,
 }
 
 /// A step of the plan.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
 pub struct Step {
-    /// The time at which it takes effect.
+    /// The time of the step.
     pub at: Time,
-    /// Whether wires, switches or routing notice it.
+    /// Whether the step concerns wires, switches or routing.
     pub kind: StepKind,
-    /// The link that it is about.
+    /// The affected link.
     pub link: LinkId,
     change: Change,
 }
 
-/// A time in which a link is degraded.
+/// A period in which a link is degraded.
 #[derive(Debug, Clone, Copy)]
 struct Degradation {
     /// Whether it applies to the wire (`RateChange`) or to routing (`Convergence`).
@@ -59,47 +59,47 @@ struct Degradation {
     factor: Fraction,
 }
 
-/// The changes of a step outside of the forwarding table.
+/// Changes of a step outside the forwarding table.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(super) enum Effect {
-    /// Nothing more: the step changed the forwarding table at most.
+    /// The step changed at most the forwarding table.
     None,
-    /// Packets that start on the link from now on are sent at these rates, by its ports.
+    /// The rates of the link's two ports for packets that start from now on.
     Rate(LinkId, [BitRate; 2]),
-    /// The switches at the ends of the link detect its state.
+    /// The switches at the ends of the link detect this state.
     Detected(LinkId, PortState),
-    /// Routing has converged to a new state everywhere.
+    /// Routing has converged everywhere to this state.
     Converged(LinkState),
 }
 
-/// All steps, and the state after those that have been applied.
+/// All steps, and the state after the steps applied so far.
 #[derive(Debug, Default)]
 pub(super) struct FailurePlan {
-    /// What it is the plan of, as configured; those of one link that were added later, by start.
+    /// The planned failures as configured; later additions to one link are sorted by start.
     failures: Vec<Failure>,
-    /// What routing distributes.
+    /// Weights that routing distributes.
     weights: Weights,
-    /// In order of time.
+    /// Ordered by time.
     steps: Vec<Step>,
-    /// The number of failures of a link that have been detected, or converged to; failures of one
-    /// link may overlap.
+    /// Number of failures of a link that were detected or converged to. Failures of one link may
+    /// overlap.
     known: BTreeMap<(StepKind, LinkId), u32>,
-    /// In order of links.
+    /// Ordered by link.
     degraded: Vec<Degradation>,
-    /// True if links known to routing went down or came up after its tables were computed.
+    /// True if links known to routing went down or up since the tables were computed.
     stale: bool,
 }
 
 impl FailurePlan {
-    /// The plan of `failures`, where routing distributes `weights`.
+    /// Creates the plan of `failures`, where routing distributes `weights`.
     pub(super) fn new(failures: &[Failure], weights: Weights) -> Self {
         let mut plan = Self { failures: failures.to_vec(), weights, ..Self::default() };
         failures.iter().for_each(|failure| plan.add(failure, weights));
-        // A stable sort: the factors of one link are multiplied in the order in which they were
-        // configured, since each product is rounded.
+        // A stable sort: factors of one link are multiplied in configured order because each
+        // product is rounded.
         plan.degraded.sort_by_key(|degradation| degradation.link);
-        // By time, then by kind: at the same time wires change before switches detect, and switches
-        // detect before routing converges.
+        // By time, then by kind: at the same time, wires change before switches detect, and
+        // switches detect before routing converges.
         plan.steps.sort_unstable();
         plan
     }
@@ -130,29 +130,30 @@ impl FailurePlan {
         }
     }
 
-    /// The steps in order of time; those of the same time in the order in which they are applied.
+    /// Returns the steps in the order in which they are applied, by time.
     pub(super) fn steps(&self) -> &[Step] {
         &self.steps
     }
 
-    /// What it is the plan of.
+    /// Returns the planned failures.
     pub(super) fn failures(&self) -> &[Failure] {
         &self.failures
     }
 
-    /// Adds a failure when `applied` steps have been applied, none of its own is in the past. The
-    /// plan is then as if it had been configured with that failure.
+    /// Adds a failure after `applied` steps have been applied; none of the failure's steps is in
+    /// the past. The plan is then as if the failure had been configured from the start.
     pub(super) fn add_late(&mut self, applied: usize, failure: Failure) {
         let joined = joined_with(&self.failures, failure);
-        // What has been applied stays: if an outage ended just now, the new one is another.
+        // Applied steps cannot be undone: an outage that ended just now is not extended; the new
+        // one is separate.
         if !joined.is_some_and(|failures| self.replace(applied, failures)) {
             let added = self.replace(applied, with(&self.failures, failure));
             debug_assert!(added, "no step was taken away");
         }
     }
 
-    /// Ends the failures of these links that began before `at` and last longer, when `applied`
-    /// steps have been applied, all of them by `at`; false if there is none.
+    /// Ends the failures of these links that are active at `at`, after `applied` steps up to `at`
+    /// have been applied. Returns false if there are none.
     pub(super) fn end_late(&mut self, applied: usize, links: &[LinkId], at: Time) -> bool {
         let mut failures = self.failures.clone();
         let mut has_ended = false;
@@ -165,8 +166,8 @@ impl FailurePlan {
         has_ended && self.replace(applied, failures)
     }
 
-    /// Plans these failures in place of its own, from the first step on that is not applied. False,
-    /// and nothing is changed, if a step has been applied that is not among theirs.
+    /// Replaces the planned failures from the first unapplied step on. Returns false and changes
+    /// nothing if a step was applied that the new plan does not contain.
     fn replace(&mut self, applied: usize, failures: Vec<Failure>) -> bool {
         let next = Self::new(&failures, self.weights);
         let applied = &self.steps[..applied.min(self.steps.len())];
@@ -194,14 +195,14 @@ impl FailurePlan {
         }
     }
 
-    /// Adds a step unless it never comes.
+    /// Adds a step unless it never happens.
     fn add_step(&mut self, step: Step) {
         if step.at < Time::NEVER {
             self.steps.push(step);
         }
     }
 
-    /// Applies the step of that index: updates `table`, and returns what else changes.
+    /// Applies a step by index: updates `table` and returns the other changes.
     pub(super) fn apply(
         &mut self,
         index: u32,
@@ -211,15 +212,14 @@ impl FailurePlan {
         let step = self.steps[index as usize];
         match step.change {
             Change::Down => *self.known.entry((step.kind, step.link)).or_insert(0) += 1,
-            // The same failure has counted up before: its steps have the same delays, and `at`
-            // precedes `until`.
+            // Cannot underflow: the same failure counted up earlier, since `at` precedes `until`
+            // and both have the same delays.
             Change::Up => *self.known.entry((step.kind, step.link)).or_insert(0) -= 1,
             Change::Rate => {}
         }
         match step.kind {
             StepKind::RateChange => Effect::Rate(step.link, self.rates_after(&step, topology)),
-            // The state after this step counts, not its change: another failure may hold the link
-            // down.
+            // The resulting state counts, not this change: another failure may keep the link down.
             StepKind::Detection if self.is_up(step.kind, step.link) => {
                 Effect::Detected(step.link, PortState::Alive)
             }
@@ -229,7 +229,7 @@ impl FailurePlan {
                 let next = self.steps.get(index as usize + 1);
                 let more = next
                     .is_some_and(|next| (next.at, next.kind) == (step.at, StepKind::Convergence));
-                // Links whose state becomes known at the same time need one computation.
+                // Links whose state becomes known at the same time share one computation.
                 if more {
                     return Effect::None;
                 }
@@ -238,7 +238,7 @@ impl FailurePlan {
         }
     }
 
-    /// The rates of both ports of the link of `step` once the step has been applied.
+    /// Returns the rates of both ports of the step's link after the step.
     pub(super) fn rates_after(&self, step: &Step, topology: &Topology) -> [BitRate; 2] {
         let ports = step.link.ports();
         ports.map(|port| self.rate(StepKind::RateChange, step.at, topology, port))
@@ -250,8 +250,7 @@ impl FailurePlan {
         topology: &Topology,
         table: &mut ForwardingTable,
     ) -> LinkState {
-        // A rate moves no next hop: tables are computed again only after links went down or came
-        // up.
+        // A rate change moves no next hop: tables are recomputed only after links went down or up.
         if std::mem::take(&mut self.stale) {
             table.reroute(topology, &|link| self.is_up(StepKind::Convergence, link));
         }
@@ -275,8 +274,8 @@ impl FailurePlan {
             || self.degraded.iter().any(|it| it.holds(StepKind::Convergence, now))
     }
 
-    /// The rate of a link at `now` as known to routing, the lower one of its directions; 0 if it
-    /// is down.
+    /// Returns the rate of a link at `now` as known to routing: the lower of both directions, or 0
+    /// if it is down.
     fn rate_left(&self, now: Time, topology: &Topology, link: LinkId) -> BitRate {
         if self.is_up(StepKind::Convergence, link) {
             let rate = |port| self.rate(StepKind::Convergence, now, topology, port);
@@ -287,18 +286,19 @@ impl FailurePlan {
         }
     }
 
-    /// The rate of a port at a time, as the wire has it (`RateChange`) or as routing takes it to be
+    /// Returns the rate of a port at a time, as seen by the wire (`RateChange`) or by routing
     /// (`Convergence`).
     fn rate(&self, kind: StepKind, at: Time, topology: &Topology, port: PortId) -> BitRate {
         let link = port.link();
         let first = self.degraded.partition_point(|it| it.link < link);
         let of_link = self.degraded[first..].iter().take_while(|it| it.link == link);
-        // The factors that hold are multiplied anew for each step, so that an end restores the
+        // Active factors are multiplied afresh at each step, so the end of a failure restores the
         // exact rate.
         let holds = of_link.filter(|it| it.holds(kind, at) && it.affects(port));
         let whole = topology.link(link).rate;
         let rate = holds.fold(whole, |rate, it| rate.scaled(it.factor));
-        // Scenarios keep rates well above this; a rate of 0 would never send anything.
+        // At least 1 bit/s: a rate of 0 would never send anything. Scenarios keep rates far above
+        // this.
         rate.max(BitRate::from_bps(1))
     }
 
@@ -307,7 +307,7 @@ impl FailurePlan {
     }
 }
 
-/// These failures and another, which takes effect on its link after those that begin before it.
+/// Inserts `new` after the failures of its link that begin no later.
 fn with(failures: &[Failure], new: Failure) -> Vec<Failure> {
     let is_before = |it: &Failure| it.link == new.link && it.at <= new.at;
     let before = failures.iter().rposition(is_before).map(|index| index + 1);
@@ -318,8 +318,8 @@ fn with(failures: &[Failure], new: Failure) -> Vec<Failure> {
     all
 }
 
-/// These failures with an outage joined to those that it overlaps and that become known alike, as
-/// scenarios join them; `None` if there are none.
+/// Merges an outage with overlapping outages of equal delays, as scenarios do. Returns `None` if
+/// there are none.
 fn joined_with(failures: &[Failure], new: Failure) -> Option<Vec<Failure>> {
     let known = |it: &Failure| (it.link, it.direction, it.kind, it.detection, it.convergence);
     let overlaps =

@@ -1,5 +1,4 @@
-//! Where packets may go: the next hops that routing has computed, and what of them is left to a
-//! switch's policy.
+//! The forwarding table: next hops computed by routing, and the choices left to a switch's policy.
 
 use std::sync::Arc;
 
@@ -14,13 +13,13 @@ use crate::units::BitRate;
 /// The next hops of every switch.
 #[derive(Debug)]
 pub(super) struct ForwardingTable {
-    /// Next hops as routing has them now.
+    /// Next hops in the current routing state.
     routes: Routes,
-    /// Next hops without failures, to which explicit paths refer.
+    /// Next hops without failures, which explicit paths refer to.
     intact: Arc<Routes>,
     /// True once `routes` may differ from `intact`.
     rerouted: bool,
-    /// Weights of next hops, where routing distributes them and knows of a failure.
+    /// Next-hop weights, if routing distributes them and knows of a failure.
     capacities: Option<Box<Capacities>>,
     weights: Weights,
     forwarding: Forwarding,
@@ -29,26 +28,26 @@ pub(super) struct ForwardingTable {
     pods: Vec<u32>,
 }
 
-/// Which of the equal-cost ports a policy chooses among.
+/// The set of equal-cost ports from which a policy chooses.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum Among {
-    /// All that routing has towards the destination.
+    /// All ports of the routing table towards the destination.
     All,
-    /// The candidates that the switch has not detected as dead.
+    /// Only ports that the switch has not detected as dead.
     Alive,
 }
 
-/// A choice among several candidate ports that is up to the policy of a switch.
+/// A choice among several candidate ports, left to a switch's policy.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct PolicyChoice {
     pub(super) switch: SwitchId,
     pub(super) among: Among,
-    /// Where the candidates stand in the table.
+    /// Position of the candidates in the table.
     group: CandidateGroup,
 }
 
 impl PolicyChoice {
-    /// The switch whose policy chooses.
+    /// Returns the switch whose policy chooses.
     pub const fn switch(self) -> SwitchId {
         self.switch
     }
@@ -57,9 +56,9 @@ impl PolicyChoice {
 /// The result of a look-up for a packet.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum ForwardingDecision {
-    /// There is no path to its destination.
+    /// There is no path to the destination.
     Drop,
-    /// It leaves by this port.
+    /// The packet leaves by this port.
     Port(PortId),
     /// The switch's policy chooses among two or more ports.
     Choose(PolicyChoice),
@@ -69,13 +68,13 @@ pub enum ForwardingDecision {
 #[derive(Debug, Clone, Copy)]
 pub(super) struct Candidates<'a> {
     pub(super) packet: &'a Packet,
-    /// In the order of the forwarding table.
+    /// Candidate ports in the order of the forwarding table.
     pub(super) ports: &'a [PortId],
-    /// The edge switch of the packet's destination.
+    /// Edge switch of the packet's destination.
     pub(super) edge: SwitchId,
     /// The pod of each switch.
     pub(super) pods: &'a [u32],
-    /// The weights of the candidates, unless they are all alike.
+    /// Weights of the candidates; `None` if they are equal.
     pub(super) shares: Option<Shares<'a>>,
 }
 
@@ -98,8 +97,8 @@ impl ForwardingTable {
         table
     }
 
-    /// Looks up a packet in `switch`, which has detected its ports `dead` as dead. From a
-    /// source-routed packet it removes the part of the path that was for this switch.
+    /// Looks up a packet in `switch`, which has detected the ports `dead`. For a source-routed
+    /// packet, consumes this switch's part of the path.
     #[inline(always)]
     pub(super) fn decide(
         &self,
@@ -110,13 +109,12 @@ impl ForwardingTable {
         if self.forwarding == Forwarding::SourceRouted && self.is_eligible(packet) {
             return self.decide_source_routed(switch, dead, packet);
         }
-        // Without dead ports the policy sees the table itself; with them, a copy without the dead
-        // ones.
+        // Without dead ports the policy sees the table itself; otherwise it sees a filtered copy.
         let among = if dead.is_empty() { Among::All } else { Among::Alive };
         self.decide_by_routing(switch, among, packet)
     }
 
-    /// Whether a packet has a path of its source where others of the fabric have.
+    /// Returns true if the packet may carry a source route in a source-routed fabric.
     #[inline]
     fn is_eligible(&self, packet: &Packet) -> bool {
         self.eligibility == Eligibility::All || !packet.flags.has(Flags::HASHED)
@@ -132,17 +130,15 @@ impl ForwardingTable {
         match self.routes.lookup(switch, packet.dst) {
             Lookup::None => ForwardingDecision::Drop,
             Lookup::One(only) => ForwardingDecision::Port(only),
-            // Dead ports are still among these: the switch leaves them out when it chooses. A
-            // single next hop is taken above even if it is dead, and the packet is lost on its
-            // link.
+            // Dead ports are still included: the switch filters them when it chooses. A single next
+            // hop is taken above even if it is dead, and the packet is lost on its link.
             Lookup::Several(group) => {
                 ForwardingDecision::Choose(PolicyChoice { switch, among, group })
             }
         }
     }
 
-    /// The port that the packet's source chose, or the result of routing if that port is out of
-    /// use.
+    /// Returns the port that the source chose, or falls back to routing if that port is out of use.
     #[inline(always)]
     fn decide_source_routed(
         &self,
@@ -154,7 +150,7 @@ impl ForwardingTable {
             return ForwardingDecision::Drop;
         };
         packet.route = rest;
-        // The second lookup is skipped as long as both tables are the same.
+        // Skips the second look-up while both tables are identical.
         let withdrawn =
             self.rerouted && !self.routes.next_hops(switch, packet.dst).contains(&chosen);
         if !withdrawn && !dead.contains(&chosen) {
@@ -163,15 +159,15 @@ impl ForwardingTable {
         self.decide_by_routing(switch, Among::Alive, packet)
     }
 
-    /// The port that the path of a packet names in `switch`, and the path behind it.
+    /// Returns the port that the packet's path names in `switch`, and the remaining path.
     #[inline(always)]
     fn step_of_path(&self, switch: SwitchId, packet: &Packet) -> Option<(PortId, u16)> {
-        // The digits of a path count the ports that the source knew: a failure must not shift them.
+        // Path digits index the ports that the source knew: a failure must not shift them.
         match self.intact.lookup(switch, packet.dst) {
             Lookup::None => None,
             Lookup::One(only) => Some((only, packet.route)),
             Lookup::Several(group) => {
-                // A path is a mixed-radix number with one digit for each switch that has a choice.
+                // A path is a mixed-radix number with one digit per switch that has a choice.
                 let intact = self.intact.candidates_at(group);
                 let count = u16::try_from(intact.len()).expect("paths are 16 bits");
                 Some((intact[usize::from(packet.route % count)], packet.route / count))
@@ -179,7 +175,7 @@ impl ForwardingTable {
         }
     }
 
-    /// The port that a packet's source chose for it in `switch`, where sources choose.
+    /// Returns the port that the source chose for a packet in `switch`, if it is source-routed.
     #[inline]
     pub(super) fn port_on_path(&self, switch: SwitchId, packet: &Packet) -> Option<PortId> {
         if self.forwarding != Forwarding::SourceRouted || !self.is_eligible(packet) {
@@ -188,25 +184,26 @@ impl ForwardingTable {
         self.step_of_path(switch, packet).map(|(port, _)| port)
     }
 
-    /// The equal-cost ports of `switch` towards `dst`.
+    /// Returns the equal-cost ports of `switch` towards `dst`.
     #[inline]
     pub(super) fn next_hops(&self, switch: SwitchId, dst: HostId) -> &[PortId] {
         self.routes.next_hops(switch, dst)
     }
 
-    /// The equal-cost ports of `switch` towards `dst`, and their weights unless they are all alike.
+    /// Returns the equal-cost ports of `switch` towards `dst`, and their weights unless all are
+    /// equal.
     pub(super) fn weighted(&self, switch: SwitchId, dst: HostId) -> (&[PortId], Option<&[u32]>) {
         let capacities = self.capacities.as_ref();
         let shares = capacities.and_then(|it| it.shares(&self.routes, switch, dst));
         (self.routes.next_hops(switch, dst), shares.map(|shares| shares.weights))
     }
 
-    /// Whether no source chooses paths, and equal-cost ports count alike.
+    /// Returns true if there are neither source routes nor weights.
     pub(super) fn follows_routing(&self) -> bool {
         self.forwarding != Forwarding::SourceRouted && self.capacities.is_none()
     }
 
-    /// The port towards `dst`, which is picked among the candidates if there are several.
+    /// Returns the port towards `dst`, using `pick` if there are several candidates.
     #[inline(always)]
     pub(super) fn port_by(
         &self,
@@ -221,7 +218,7 @@ impl ForwardingTable {
         }
     }
 
-    /// The candidates of a choice for a packet.
+    /// Returns the candidates of a choice for a packet.
     #[inline]
     pub(super) fn candidates<'a>(
         &'a self,
@@ -238,7 +235,7 @@ impl ForwardingTable {
         }
     }
 
-    /// How a packet that leaves by the port of that index crosses its switch.
+    /// Describes the departure of a packet by the port with this index.
     #[inline]
     pub(super) fn departure(&self, port_index: u32, packet: &Packet) -> Departure {
         let edge_of = |host| self.routes.edge_of(host);
@@ -246,8 +243,8 @@ impl ForwardingTable {
         Departure { port: port_index, source_edge, destination_edge }
     }
 
-    /// The port that every packet to `dst` leaves `switch` by as long as nothing changes; `None`
-    /// if there is a choice, or no path.
+    /// Returns the only port towards `dst` in the current state; `None` if there is a choice or no
+    /// path.
     pub(super) fn only_next_hop(
         &self,
         switch: SwitchId,
@@ -255,56 +252,56 @@ impl ForwardingTable {
         dst: HostId,
     ) -> Option<PortId> {
         let &[only] = self.routes.next_hops(switch, dst) else { return None };
-        // Where a source has a choice without failures, its packets carry a digit of the path for
-        // this switch, which has to be removed.
+        // If the source had a choice here without failures, the packet's path has a digit for this
+        // switch that must be consumed.
         let source_routed = self.forwarding == Forwarding::SourceRouted;
         let has_digit = source_routed && self.intact.next_hops(switch, dst) != [only];
         let is_dead = source_routed && dead.contains(&only);
         (!has_digit && !is_dead).then_some(only)
     }
 
-    /// The edge switch of a host.
+    /// Returns the edge switch of a host.
     pub(super) fn edge_of(&self, host: HostId) -> SwitchId {
         self.routes.edge_of(host)
     }
 
-    /// Number of links between switches on a shortest path from a switch to that of a host.
+    /// Returns the number of switch-to-switch links on a shortest path from a switch to a host's
+    /// edge switch.
     pub(super) fn links_from(&self, switch: SwitchId, dst: HostId) -> u32 {
         self.routes.links_from(switch, dst)
     }
 
-    /// Next hops without failures.
+    /// Returns the next hops without failures.
     pub(super) fn intact(&self) -> &Arc<Routes> {
         &self.intact
     }
 
-    /// Whether routing distributes weights by capacity.
+    /// Returns true if routing distributes weights by capacity.
     pub(super) fn weighs_by_capacity(&self) -> bool {
         self.weights == Weights::Capacity
     }
 
-    /// Replaces the next hops by those over the links that are `usable`.
+    /// Recomputes the next hops over the links for which `usable` returns true.
     pub(super) fn reroute(&mut self, topology: &Topology, usable: &dyn Fn(LinkId) -> bool) {
         self.routes = Routes::new(topology, usable);
-        // It stays true after everything has recovered: the second look-up finds what the first one
-        // did.
+        // Never reset after recovery: the second look-up then just agrees with the first.
         self.rerouted = true;
     }
 
-    /// Weighs next hops by the remaining rate of each link.
+    /// Weights next hops by the remaining rate of each link.
     pub(super) fn weigh(&mut self, topology: &Topology, rate_left: &dyn Fn(LinkId) -> BitRate) {
         let capacities = Capacities::new(topology, &self.routes, &self.intact, rate_left);
         self.capacities = Some(Box::new(capacities));
     }
 
-    /// Makes all next hops worth the same again.
+    /// Makes all next hops equal again.
     pub(super) fn clear_weights(&mut self) {
         self.capacities = None;
     }
 }
 
 impl Switching {
-    /// Prefetches what [`Self::likely_port`] reads of the routes to a host.
+    /// Prefetches the routing entries that [`Self::likely_port`] reads.
     #[inline(always)]
     pub(crate) fn prefetch_route(&self, switch: SwitchId, dst: HostId) {
         match self.table.forwarding {
@@ -313,8 +310,8 @@ impl Switching {
         }
     }
 
-    /// The port by which `packet` most likely leaves `switch`, by a hash or by its path; `None` if
-    /// that is up to a policy. Nothing changes, so that memory can be fetched ahead.
+    /// Returns the port by which `packet` most likely leaves `switch`, by hash or source route;
+    /// `None` if a policy decides. Has no side effects, so drivers can prefetch the port's memory.
     #[inline(always)]
     pub(crate) fn likely_port(&self, switch: SwitchId, packet: &Packet) -> Option<PortId> {
         self.hashed_port(switch, packet).or_else(|| self.table.port_on_path(switch, packet))

@@ -1,18 +1,17 @@
-//! Link-level retry (LLR): neighbours repeat corrupted frames, and transports lose none.
+//! Link-level retry (LLR): neighbours retransmit corrupted frames, so transports see no corruption.
 //!
-//! Source: Ultra Ethernet specification 1.0.1, section 5.1, by public notes on it: frames are
-//! numbered in their preambles; the receiver answers a corrupted one with one NACK and discards
-//! what follows; the sender sends everything from there again (go-back-N), in order. Ordered sets
-//! of 8 bytes acknowledge between frames. More replays of a frame in a row than `replays` end the
-//! protection of the link.
+//! Source: Ultra Ethernet specification 1.0.1, section 5.1, according to public notes. Frames are
+//! numbered in their preambles. The receiver answers a corrupted frame with one NACK and discards
+//! the frames that follow. The sender then retransmits in order from there (go-back-N). Ordered
+//! sets of 8 bytes carry acknowledgements between frames. More than `replays` consecutive replays
+//! of one frame end the link's protection.
 //!
-//! Modelled \[inferred\]: the wire is busy with a corrupted frame, and with what follows in
-//! vain, for the time of the frame and a round trip, which is twice the propagation and the
-//! spacing of acknowledgements; then the frame is sent again. Acknowledgements take their share
-//! of every wire, whether the other direction carries traffic or not. Frames of priority flow
-//! control are never corrupted. A frame whose replays have run out goes once more without
-//! protection. LLR repairs corrupted frames alone (`kind = "loss"`): not what queues drop, and
-//! not links that are down.
+//! Modelled \[inferred\]: a corrupted frame occupies the wire for the frame and a round trip,
+//! including the frames that follow in vain. A round trip is twice the propagation delay plus the
+//! acknowledgement spacing. Then the frame is retransmitted. Acknowledgements take their share of
+//! every wire, whether or not the other direction carries traffic. PFC frames are never corrupted.
+//! A frame that used up its replays is sent once more without protection. LLR repairs only
+//! corrupted frames (`kind = "loss"`), not queue drops or links that are down.
 
 use crate::units::{BitRate, Bytes, Span};
 
@@ -21,38 +20,38 @@ use crate::units::{BitRate, Bytes, Span};
 pub struct LlrConfig {
     /// Bytes on the wire between two acknowledgements.
     pub ack_spacing: Bytes,
-    /// Replays of one frame in a row that a link survives; `None` without a limit.
+    /// Consecutive replays of one frame that a link survives; `None` for no limit.
     pub replays: Option<u32>,
-    /// What happens to the frames of a link that does not survive.
+    /// Treatment of frames after the protection has ended.
     pub afterwards: Afterwards,
 }
 
-/// What happens to frames when the protection of a link has ended.
+/// Treatment of frames after the protection of a link has ended.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default, serde::Serialize, serde::Deserialize)]
 #[serde(rename_all = "kebab-case")]
 pub enum Afterwards {
-    /// They are sent without protection.
+    /// Frames are sent without protection.
     #[default]
     Unprotected,
-    /// They are discarded.
+    /// Frames are discarded.
     Discard,
 }
 
-/// An ordered set, bytes.
+/// Length of an ordered set, in bytes.
 const ORDERED_SET: u64 = 8;
 
-/// Replays after which a link counts as broken even without a limit: nothing gets through it.
+/// Replays after which a link counts as broken even without a limit: no frame gets through.
 pub(super) const HOPELESS: u32 = 100_000;
 
 impl LlrConfig {
-    /// What acknowledgements leave of a link's rate.
+    /// Returns the part of a link's rate that acknowledgements leave to frames.
     pub fn left_of(&self, rate: BitRate) -> BitRate {
         let spacing = u128::from(self.ack_spacing.get());
         let left = u128::from(rate.as_bps()) * spacing / (spacing + u128::from(ORDERED_SET));
         BitRate::from_bps(u64::try_from(left).unwrap_or(u64::MAX).max(1))
     }
 
-    /// From a corrupted frame's last bit out to its first bit out again.
+    /// Returns the time from the last bit of a corrupted frame to the first bit of its replay.
     pub fn round_trip(&self, rate: BitRate, delay: Span) -> Span {
         delay + delay + rate.time_for(self.ack_spacing)
     }

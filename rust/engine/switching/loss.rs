@@ -1,4 +1,4 @@
-//! Packets that links lose: links that are down, and links that lose packets at random.
+//! Packet losses on links that are down or lossy.
 
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -8,16 +8,16 @@ use crate::ids::PortId;
 use crate::rng::{Purpose, Stream};
 use crate::units::{Fraction, Time};
 
-/// The time that a packet spends on a wire: from its first bit out to its last bit in.
+/// A packet's time on a wire, from its first bit out to its last bit in.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Flight {
-    /// When the first bit leaves the port.
+    /// First bit out.
     pub start: Time,
     /// Last bit in, before any forwarding delay of the switch there.
     pub end: Time,
 }
 
-/// A time in which a link is down in one direction.
+/// A period in which a link is down in one direction.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
 struct Outage {
     port: PortId,
@@ -25,7 +25,7 @@ struct Outage {
     until: Time,
 }
 
-/// A time in which a link loses packets in one direction.
+/// A period in which a link is lossy in one direction.
 #[derive(Debug, Clone, Copy)]
 struct Lossy {
     port: PortId,
@@ -38,14 +38,14 @@ struct Lossy {
 #[derive(Debug, Default)]
 pub(super) struct Losses {
     seed: u64,
-    /// In order of ports and times; those of one port do not overlap.
+    /// Ordered by port and time; outages of one port do not overlap.
     outages: Vec<Outage>,
-    /// In order of ports; those of one port in the order in which they were configured.
+    /// Ordered by port; entries of one port are in configured order.
     lossy: Vec<Lossy>,
-    /// A stream for each port of a lossy link: its draws depend on no other link.
+    /// A stream per port of a lossy link, so that its draws depend on no other link.
     streams: BTreeMap<PortId, Stream>,
     llr: Option<LlrConfig>,
-    /// The ports whose protection by link-level retry has ended.
+    /// Ports whose protection by link-level retry has ended.
     unprotected: BTreeSet<PortId>,
 }
 
@@ -56,7 +56,7 @@ impl Losses {
         losses
     }
 
-    /// Makes these the failures of all links, whatever they were; the draws go on.
+    /// Replaces the failures of all links; the random streams continue.
     pub(super) fn set(&mut self, failures: &[Failure]) {
         self.outages.clear();
         self.lossy.clear();
@@ -72,8 +72,8 @@ impl Losses {
                 }
             }
         }
-        // Outages of one port that overlap become one: `loses` looks at the last that has begun,
-        // and no other.
+        // Merges overlapping outages of a port: `loses` only looks at the last outage that has
+        // begun.
         self.outages.sort_unstable();
         self.outages.dedup_by(|next, kept| {
             let overlap = next.port == kept.port && next.from <= kept.until;
@@ -85,25 +85,25 @@ impl Losses {
         self.lossy.sort_by_key(|lossy| lossy.port);
     }
 
-    /// Whether a packet on the wire of `port` during `flight` is lost.
+    /// Returns true if a packet on the wire of `port` during `flight` is lost.
     pub(super) fn loses(&mut self, port: PortId, flight: Flight) -> bool {
-        // Outages of a port do not overlap: of those that began before the flight ended, the last
-        // one ends last.
+        // Outages of a port do not overlap: the last that began before the end of the flight ends
+        // last.
         let begun = self.outages.partition_point(|it| (it.port, it.from) < (port, flight.end));
         let last = begun.checked_sub(1).map(|index| self.outages[index]);
         if last.is_some_and(|outage| outage.port == port && outage.until > flight.start) {
             return true;
         }
         match self.llr {
-            // It was sent until it got through.
+            // Link-level retry repeated the frame until it got through.
             Some(_) if !self.unprotected.contains(&port) => false,
             Some(LlrConfig { afterwards: Afterwards::Discard, .. }) => true,
             _ => self.corrupts(port, flight.start),
         }
     }
 
-    /// How often the frame that starts on a protected wire at `start` is corrupted before it gets
-    /// through. More replays than there may be end the protection.
+    /// Returns how often the frame that starts on a protected wire at `start` is corrupted before
+    /// it gets through. Exceeding the replay limit ends the protection.
     pub(super) fn replays(&mut self, port: PortId, start: Time) -> u32 {
         let Some(llr) = self.llr else { return 0 };
         if self.unprotected.contains(&port) {
@@ -121,13 +121,12 @@ impl Losses {
         replays
     }
 
-    /// Whether a frame that starts at `start` is corrupted on its way, by a random draw for each
-    /// cause.
+    /// Draws whether a frame that starts at `start` is corrupted, once per cause.
     fn corrupts(&mut self, port: PortId, start: Time) -> bool {
-        // Each cause draws for itself, so that adding one does not move the draws of another.
+        // Every cause draws, without short-circuiting: one cause must not shift the draws of
+        // another.
         let mut lost = false;
-        // Causes of one port draw in the order in which they were configured: the sort above is
-        // stable.
+        // Causes of one port draw in configured order: the sort is stable.
         let first = self.lossy.partition_point(|lossy| lossy.port < port);
         for index in first..self.lossy.len() {
             let lossy = self.lossy[index];
@@ -141,7 +140,7 @@ impl Losses {
         lost
     }
 
-    /// Whether the next packet of a lossy port is lost.
+    /// Draws whether the next packet of a lossy port is lost.
     pub(super) fn draw(&mut self, port: PortId, rate: Fraction) -> bool {
         let new = || Stream::new(self.seed, Purpose::Loss, u64::from(port.0));
         let stream = self.streams.entry(port).or_insert_with(new);

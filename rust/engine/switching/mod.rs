@@ -1,33 +1,33 @@
-//! Switches and links: everything they decide about a packet, in whatever world packets move.
+//! Switches and links: every decision about a packet, independent of how packets are moved.
 //!
 //! This layer is to switches what [`crate::endpoint`] is to hosts. One [`Switching`] holds the
 //! forwarding tables, every switch's policy and memory accounting, ECN markers, priority flow
-//! control (PFC), lossy links and the plan of failures. It is sans-IO: it has no event queue, holds
-//! no packet and knows no port's queue. A world moves packets and time, and asks:
+//! control (PFC), lossy links and the failure plan. It is sans-IO: it has no event queue and holds
+//! neither packets nor queues. A driver moves packets and time, and asks:
 //!
-//! - which port a packet leaves by: [`Switching::route`]; or, where queues have to be brought up to
-//!   date before a policy looks at them, [`Switching::decide`] (or [`Switching::decide_detour`]),
-//!   [`Switching::choose`] and [`Switching::handle_departure`], after
-//!   [`Switching::hashed_port`], which mostly is enough;
-//! - whether a packet that cannot start at once is queued, trimmed or dropped:
+//! - which port a packet leaves by: [`Switching::route`]. If queues must be updated before a policy
+//!   looks at them, the driver first tries [`Switching::hashed_port`], which is usually enough.
+//!   Otherwise it calls [`Switching::decide`] (or [`Switching::decide_detour`]),
+//!   [`Switching::choose`] and [`Switching::handle_departure`];
+//! - whether a packet that cannot start immediately is queued, trimmed or dropped:
 //!   [`Switching::admit`], then [`Switching::account_enqueue`] and [`Switching::account_dequeue`],
-//!   whose answers are the PFC frames to send;
+//!   which return the PFC frames to send;
 //! - whether a packet is marked: [`Switching::mark`];
 //! - whether a link loses it: [`Switching::loses`];
 //! - what changes when a failure starts, ends or becomes known: [`Switching::steps`] lists the
-//!   times, [`Switching::apply_step`] carries one out and returns what is left for the world to do.
+//!   times, and [`Switching::apply_step`] applies a step and returns the driver's remaining work.
 //!
-//! Two worlds own such a value: [`crate::fabric`] in Rust, and through the bridge the ns-3 module.
-//! The ns-3 module asks for routes, marks, draws of losses and failures. Some rules it has of its
-//! own in C++, because a call across the language border for each packet that joins a queue, leaves
-//! one or arrives would cost more than the rule:
+//! There are two drivers: [`crate::fabric`] in Rust, and the ns-3 module through the bridge. The
+//! ns-3 module asks for routes, marks, losses and failures. It implements some rules in C++,
+//! because a call across the language boundary for each packet that is enqueued, dequeued or
+//! received would cost more than the rule:
 //!
 //! - buffers and trimming (`fabric-switch-port.cc`), and the counters of PFC (`fabric-pfc.cc`),
 //!   from the limits of [`Switching::ingress_limits`] and [`Switching::shared_pool`];
-//! - outages (`fabric-faults.cc`): it merges those of a link that overlap, and tests the time of
-//!   each packet against them; only the draws of lossy links are asked for.
+//! - outages (`fabric-faults.cc`): it merges overlapping outages of a link and tests the time of
+//!   each packet against them. It only asks for the draws of lossy links.
 //!
-//! A test of both worlds compares them to the picosecond.
+//! A test compares both drivers to the picosecond.
 
 mod admission;
 mod cbfc;
@@ -89,17 +89,15 @@ pub struct Switching {
     topology: Arc<Topology>,
     table: ForwardingTable,
     switches: Vec<Switch>,
-    /// By switch, where every switch chooses by the hash of ECMP alone; else empty.
+    /// By switch, if every switch uses the ECMP hash for all packets; otherwise empty.
     hashes: Vec<Hash>,
-    /// Whether routing and these hashes alone decide: no dead port, no weights, no path that a
-    /// source chose.
+    /// True if routing and these hashes alone decide: no dead port, no weights, no source routes.
     hashes_decide: bool,
-    /// By port: its index among the ports of its switch; 0 for ports of hosts.
+    /// By port: its index among the ports of its switch; 0 for host ports.
     port_indices: Vec<u32>,
     /// By port; empty if no port marks.
     markers: Vec<Marker>,
-    /// No port marks a packet at the start of its wait that finds no more bytes than these, nor at
-    /// the end of it.
+    /// Queue lengths in bytes up to which no port marks, at enqueue and at dequeue.
     marking_floors: [u32; 2],
     /// Where marking is decided.
     ecn_point: EcnPoint,
@@ -114,29 +112,29 @@ pub struct Switching {
     scales_ports: bool,
     uses_queue_lengths: bool,
     tracks_departures: bool,
-    /// Where packets may go first; `None` if they take minimal routes.
+    /// Intermediate switches of non-minimal routes; `None` if all packets take minimal routes.
     detours: Option<Detours>,
     /// Whether any switch has ever detected a port as dead.
     has_dead_ports: bool,
 }
 
-/// The work of a world after a step of the failure plan.
+/// The driver's remaining work after a step of the failure plan.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum StepEffect {
-    /// Nothing: switching has dealt with the step.
+    /// Nothing: switching has handled the step.
     None,
-    /// Packets that start on the link from now on are sent at these rates, by its ports.
+    /// The rates of the link's two ports for packets that start from now on.
     Rate(LinkId, [BitRate; 2]),
-    /// The NIC of the host that this port is of detects that its link is down, or (`true`) up
-    /// again; only of hosts with several ports.
+    /// The NIC that owns this port detects that its link is down, or up again (`true`). Only for
+    /// hosts with several ports.
     HostPort(PortId, bool),
-    /// Routing has converged: hosts that choose paths themselves are to be informed.
+    /// Routing has converged; hosts that choose paths themselves must be notified.
     Converged(LinkState),
 }
 
 impl Switching {
-    /// The switches of `topology` before anything has happened, balancing by `scheme`; every
-    /// random draw comes from `seed`.
+    /// Creates the switches of `topology` in their initial state. `seed` determines every random
+    /// draw.
     pub fn new(
         topology: &Arc<Topology>,
         config: &FabricConfig,
@@ -183,7 +181,7 @@ impl Switching {
         switching
     }
 
-    /// Recomputes the fast path where hashes alone decide, after each step of the failure plan.
+    /// Updates the hash fast path; called after each step of the failure plan.
     fn refresh_hash_fast_path(&mut self) {
         self.hashes_decide = !self.hashes.is_empty()
             && !self.has_dead_ports
@@ -193,10 +191,10 @@ impl Switching {
     }
 }
 
-/// Forwarding: the port that a packet leaves its switch by.
+/// Forwarding: the port by which a packet leaves its switch.
 impl Switching {
-    /// The port by which `packet` leaves `switch`, where the switch's policy may have written to
-    /// it; `None` if there is no path. For worlds whose `loads` are always up to date.
+    /// Returns the port by which `packet` leaves `switch`, or `None` if there is no path. The
+    /// policy may write to the packet. For drivers whose `loads` are always up to date.
     #[inline]
     pub fn route(
         &mut self,
@@ -218,8 +216,8 @@ impl Switching {
         Some(port)
     }
 
-    /// The port by which `packet` leaves `switch`, where that is what routing or a hash says and
-    /// nothing else has a say; `None` where the other calls are to be asked.
+    /// Fast path: returns the output port if routing or a hash alone decides. `None` means that the
+    /// driver must use the slow path.
     #[inline(always)]
     pub fn hashed_port(&self, switch: SwitchId, packet: &Packet) -> Option<PortId> {
         if !self.hashes_decide {
@@ -232,8 +230,8 @@ impl Switching {
         self.table.port_by(switch, packet.dst, pick)
     }
 
-    /// The result of the forwarding table for a packet in `switch`. From a source-routed packet it
-    /// removes the part of the path that was for this switch.
+    /// Looks up `packet` in the forwarding table of `switch`. For a source-routed packet, consumes
+    /// this switch's part of the path.
     #[inline(always)]
     pub fn decide(&self, switch: SwitchId, packet: &mut Packet) -> ForwardingDecision {
         let dead = match self.has_dead_ports {
@@ -243,7 +241,7 @@ impl Switching {
         self.table.decide(switch, dead, packet)
     }
 
-    /// The choice of a switch's policy among the candidate ports for `packet`.
+    /// Lets a switch's policy choose among the candidate ports for `packet`.
     #[inline]
     pub fn choose(
         &mut self,
@@ -259,7 +257,7 @@ impl Switching {
         switch.choose(now, choice.among, &candidates, &ports)
     }
 
-    /// Shows a switch's policy a packet that leaves by `port`; the policy may write to the
+    /// Notifies a switch's policy that a packet leaves by `port`. The policy may write to the
     /// packet's load-balancing fields. Does nothing for policies that do not track departures.
     #[cold]
     pub fn handle_departure(&mut self, now: Time, port: PortId, packet: &mut Packet) {
@@ -272,20 +270,21 @@ impl Switching {
         }
     }
 
-    /// The output ports of a switch, in order of its links.
+    /// Returns the output ports of a switch, in link order.
     #[inline]
     pub fn ports_of(&self, switch: SwitchId) -> &[PortId] {
         self.topology.ports_of(switch)
     }
 
-    /// The equal-cost ports of `switch` towards `dst`, as routing has them now.
+    /// Returns the equal-cost ports of `switch` towards `dst` in the current routing state.
     #[inline]
     pub fn next_hops(&self, switch: SwitchId, dst: HostId) -> &[PortId] {
         self.table.next_hops(switch, dst)
     }
 
-    /// The equal-cost ports of `switch` towards `dst` that it has not detected as dead, each with
-    /// its weight; if all of them are dead, all with the weight 1: packets are then lost there.
+    /// Returns the equal-cost ports of `switch` towards `dst` that it has not detected as dead,
+    /// with their weights. If all are dead, returns all of them with weight 1: packets are then
+    /// lost there.
     pub fn weighted_next_hops(&self, switch: SwitchId, dst: HostId) -> Vec<(PortId, u32)> {
         let (ports, weights) = self.table.weighted(switch, dst);
         let weight = |index: usize| weights.map_or(1, |weights| weights[index]);
@@ -299,42 +298,42 @@ impl Switching {
         }
     }
 
-    /// The port that every packet to `dst` leaves `switch` by until the next step of the failure
-    /// plan; `None` if the choice depends on the packet, if the policy tracks departures, or if
-    /// there is no path.
+    /// Returns the only port by which packets to `dst` leave `switch` until the next step of the
+    /// failure plan. Returns `None` if the choice depends on the packet, if the policy tracks
+    /// departures, or if there is no path.
     pub fn only_next_hop(&self, switch: SwitchId, dst: HostId) -> Option<PortId> {
-        // The answer is cached by worlds that then skip the switch; a policy that tracks departures
-        // has to see every packet.
+        // Drivers cache the answer and then skip the switch, but these policies must see every
+        // packet.
         if self.tracks_departures || self.takes_detours() {
             return None;
         }
         self.table.only_next_hop(switch, self.switches[switch.index()].dead_ports(), dst)
     }
 
-    /// The index of a port among those of its switch, in order of its links; 0 for ports of hosts.
+    /// Returns the index of a port among those of its switch, in link order; 0 for host ports.
     #[inline]
     pub fn port_index(&self, port: PortId) -> u32 {
         self.port_indices[port.index()]
     }
 
-    /// True if policies are shown every packet that leaves a switch.
+    /// Returns true if policies are notified of every packet that leaves a switch.
     #[inline]
     pub fn tracks_departures(&self) -> bool {
         self.tracks_departures
     }
 
-    /// True if policies look at the loads of ports, which then have to be up to date.
+    /// Returns true if policies look at port loads, which must then be up to date.
     #[inline]
     pub fn uses_queue_lengths(&self) -> bool {
         self.uses_queue_lengths
     }
 
-    /// Next hops without failures, to which explicit paths refer.
+    /// Returns the next hops without failures, which explicit paths refer to.
     pub fn intact_routes(&self) -> &Arc<Routes> {
         self.table.intact()
     }
 
-    /// The state of each switch's policy, by switch.
+    /// Returns the state size of each switch's policy, by switch.
     pub fn states(&self) -> Vec<StateSize> {
         self.switches.iter().map(Switch::state).collect()
     }
@@ -342,19 +341,18 @@ impl Switching {
 
 /// Queues: marking, admission and priority flow control.
 impl Switching {
-    /// False if no packet that finds `waiting` bytes is marked at `point`.
+    /// Returns false if no packet that finds `waiting` bytes is marked at `point`.
     #[inline(always)]
     pub fn may_mark(&self, point: EcnPoint, waiting: u32) -> bool {
-        // A point that is never in use costs this comparison alone.
+        // The floor of an unused point is the maximum, so it costs only this comparison.
         waiting > self.marking_floors[point as usize]
     }
 
-    /// Marks `packet` if marking is decided at `point` and `waiting` bytes without priority at
-    /// `port`, not counting the packet, call for it. Control packets are never marked.
+    /// Marks `packet` if marking is decided at `point` and `waiting` calls for it. `waiting` is the
+    /// data bytes queued at `port`, without the packet. Control packets are never marked.
     #[inline]
     pub fn mark(&mut self, point: EcnPoint, port: PortId, waiting: u32, packet: &mut Packet) {
-        // The draw comes last: a packet that cannot be marked must not advance the stream of its
-        // port.
+        // The draw comes last: a packet that cannot be marked must not advance the port's stream.
         if self.may_mark(point, waiting)
             && !packet.is_control()
             && self.markers[port.index()].marks(Bytes::new(waiting.into()))
@@ -364,41 +362,39 @@ impl Switching {
         }
     }
 
-    /// How many packets were marked at each port, by port id; empty if no port marks.
+    /// Returns the number of marked packets by port id; empty if no port marks.
     pub fn marked(&self) -> Vec<u64> {
         self.markers.iter().map(|marker| marker.marked).collect()
     }
 
-    /// Whether `port` marks a data packet that finds `waiting` bytes without priority. On the
-    /// ramp of RED this is a random draw.
+    /// Returns true if `port` marks a data packet that finds `waiting` data bytes. On the RED ramp
+    /// this is a random draw.
     pub fn marks(&mut self, port: PortId, waiting: Bytes) -> bool {
         self.markers.get_mut(port.index()).is_some_and(|marker| marker.marks(waiting))
     }
 
-    /// True if `packet` exceeds the free memory of `switch` in a shared buffer by the count so far.
-    /// A world whose count lags behind the wires brings it up to date then, before it asks to
-    /// [`Self::admit`] the packet.
+    /// Returns true if `packet` exceeds the counted free memory of a shared buffer. A driver whose
+    /// count lags behind the wires updates it then, before it calls [`Self::admit`].
     #[inline]
     pub fn exceeds_shared_buffer(&self, switch: SwitchId, packet: &Packet) -> bool {
         self.memory.exceeds_shared_buffer(switch, packet)
     }
 
-    /// Counts a packet of `bytes` that cannot start at once and is to join a queue of `waiting`
-    /// bytes, where nothing but the room in the buffer has a say; false, and nothing counted, if
-    /// there is none by the count so far, or with flow control or trimming.
+    /// Fast path: counts a packet of `bytes` that is enqueued behind `waiting` bytes, if only
+    /// buffer room matters. Returns false and counts nothing if there is no room by the current
+    /// count, or with flow control or trimming.
     #[inline(always)]
     pub fn adds_plainly(&mut self, switch: SwitchId, waiting: u32, bytes: u16) -> bool {
         self.memory.adds_plainly(switch, waiting.into(), bytes.into())
     }
 
-    /// Decides about a packet that cannot start at once. A trimmed packet is cut to its header by
-    /// this call.
+    /// Decides about a packet that cannot start immediately. Cuts a trimmed packet to its header.
     #[inline]
     pub fn admit(&self, request: &EnqueueRequest, packet: &mut Packet) -> Admission {
         if self.memory.has_room(request, packet) {
             return Admission::Admitted;
         }
-        // Asked only for packets that are trimmed, so that admission needs no look at the topology.
+        // A closure, because only trimmed packets need the topology.
         let last_hop = || matches!(self.topology.ends_of(request.port).1, Node::Host(_));
         match self.memory.trim(request, packet, last_hop) {
             true => Admission::Trimmed,
@@ -406,9 +402,9 @@ impl Switching {
         }
     }
 
-    /// Counts `bytes` that join a queue of `switch`. With PFC, packets without priority count
-    /// against the link that they came by and their class, `ingress`; a frame is then to be sent
-    /// back over that link if the answer is an order.
+    /// Counts `bytes` that are enqueued at `switch`. With PFC, packets without priority also count
+    /// against `ingress`, their input link and class. A returned order is a frame to send back over
+    /// that link.
     #[inline]
     pub fn account_enqueue(
         &mut self,
@@ -419,7 +415,7 @@ impl Switching {
         self.memory.account_enqueue(switch, bytes, ingress)
     }
 
-    /// Counts bytes that start from a queue of `switch`, as [`Self::account_enqueue`].
+    /// Counts bytes that leave a queue of `switch`; see [`Self::account_enqueue`].
     #[inline]
     pub fn account_dequeue(
         &mut self,
@@ -430,18 +426,18 @@ impl Switching {
         self.memory.account_dequeue(switch, bytes, ingress)
     }
 
-    /// True if links have flow control, by pauses (PFC) or by credit (CBFC).
+    /// Returns true if links have flow control, by pauses (PFC) or credits (CBFC).
     #[inline]
     pub fn has_flow_control(&self) -> bool {
         self.memory.has_flow_control()
     }
 
-    /// The credits of links, if links have credit-based flow control.
+    /// Returns the link credits, if links have credit-based flow control.
     pub fn credits(&mut self) -> Option<LinkCredits<'_>> {
         self.memory.cbfc_mut().map(LinkCredits)
     }
 
-    /// The memory that is kept for a class of a link that ends at a switch; `None` without PFC.
+    /// Returns the memory reserved for a class of a link into a switch; `None` without PFC.
     pub fn ingress_limits(&self, from: LinkClass) -> Option<IngressLimits> {
         self.memory.pfc().map(|pfc| pfc.limits(from))
     }

@@ -1,15 +1,15 @@
-//! Priority flow control (PFC): how a switch shares its memory among the links that end at it, and
-//! when it pauses one of them.
+//! Priority flow control (PFC): how a switch shares its memory among its input links, and when it
+//! pauses a link.
 //!
 //! Source: IEEE 802.1Qbb for the frames; the rules are those of the HPCC simulator's
-//! `switch-mmu.cc`. A link uses its own reserve first, then its share of the free memory of a pool
-//! common to all links, then its headroom, which is for packets in flight when it was paused. A
-//! packet counts from when it joins a queue until it starts on a wire; one that passes through
-//! without waiting never does. ConWeave's simulator has another rule: see `conweave`.
+//! `switch-mmu.cc`. A link first uses its own reserve, then its share of the free memory of a
+//! common pool. Last, it uses its headroom, which is for packets in flight when the link was
+//! paused. A packet is counted from its enqueue until it starts on a wire. A packet that does not
+//! wait is never counted. ConWeave's simulator has another rule: see `conweave`.
 //!
-//! With traffic classes each class of a link has accounts of its own, and the pool is common to
-//! all. A class that PFC does not protect has neither reserve nor headroom, and is never paused: it
-//! takes its share of the pool, and its packets are dropped beyond.
+//! With traffic classes, each class of a link has its own accounts, and all share the pool. A class
+//! without PFC protection has neither reserve nor headroom and is never paused. It uses its share
+//! of the pool, and packets beyond that are dropped.
 
 mod conweave;
 
@@ -23,74 +23,74 @@ use crate::units::{BitRate, Bytes, Fraction, Span};
 /// Length of a PFC frame on the wire: the smallest Ethernet frame.
 pub const PFC_FRAME_BYTES: u16 = 64;
 
-/// The memory that is kept for a link that ends at a switch.
+/// Memory reserved for a link into a switch.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct IngressLimits {
-    /// The link's own memory that is used before the shared pool, in bytes.
+    /// Private memory that is used before the shared pool, in bytes.
     pub reserve: u64,
-    /// The link's own memory for packets in flight when it was paused, in bytes.
+    /// Private memory for packets in flight when the link was paused, in bytes.
     pub headroom: u64,
-    /// The share of the pool's free memory that it may take.
+    /// Share of the pool's free memory that the link may use.
     pub alpha: Fraction,
 }
 
-/// A traffic class of a link that ends at a switch.
+/// A traffic class of a link into a switch.
 #[derive(Debug, Clone, Copy)]
 struct Ingress {
-    /// The switch whose memory it fills; `None` for a link that ends at a host.
+    /// The switch whose memory it uses; `None` for a link into a host.
     pool: Option<SwitchId>,
     limits: IngressLimits,
-    /// Bytes in reserve and pool; by ConWeave's rule all bytes.
+    /// Bytes in reserve and pool; with ConWeave's rule, all bytes.
     used: u64,
-    /// Bytes beyond reserve and pool, which came after the link was due to be paused; by ConWeave's
-    /// rule those that came when the pool was full.
+    /// Bytes beyond reserve and pool, received after the link was due to be paused. With ConWeave's
+    /// rule, bytes received while the pool was full.
     in_headroom: u64,
     /// Whether the last frame sent over it was a pause.
     paused: bool,
-    /// Whether it is ever paused.
+    /// Whether it can be paused.
     is_protected: bool,
 }
 
-/// The memory of a switch that its links share.
+/// Switch memory shared by its input links.
 #[derive(Debug, Clone, Copy)]
 struct SharedPool {
     size: u64,
     used: u64,
-    /// The memory of the switch.
+    /// Total memory of the switch.
     buffer: u64,
-    /// What the queues of output ports may take of it: all but the reserves.
+    /// Memory available to output queues: all but the reserves.
     queues: u64,
 }
 
-/// A packet that asks for room.
+/// A packet that requests room.
 #[derive(Debug, Clone, Copy)]
 pub(super) struct Arriving {
-    /// The link that it came by, and its class.
+    /// Input link and class.
     pub(super) from: LinkClass,
-    /// Its length on the wire.
+    /// Length on the wire.
     pub(super) bytes: u64,
-    /// The bytes without priority, of its class, that wait where it is to leave.
+    /// Data bytes of its class queued at its output port.
     pub(super) queued: u64,
 }
 
-/// The PFC accounting of every switch.
+/// PFC accounting of every switch.
 #[derive(Debug)]
 pub(super) struct Pfc {
     resume_offset: u64,
     admission: PfcAdmission,
-    /// Whether a pause is sent again for each packet that finds its link still to be paused.
+    /// Whether a pause is repeated for each packet that arrives while its link should be paused.
     repeats: bool,
-    /// By the output port at the other end of the link, and then by class.
+    /// By the output port at the other end of the link, then by class.
     links: Vec<Ingress>,
-    /// The classes of a link.
+    /// Number of classes per link.
     classes: usize,
-    /// The memory that the links of a switch share, by switch.
+    /// Shared memory by switch.
     pools: Vec<SharedPool>,
 }
 
 impl PfcConfig {
-    /// The bytes that the links that end at `switch` keep for themselves, reserve and headroom: the
-    /// shared pool is the rest of a buffer.
+    /// Returns the bytes reserved for the input links of `switch`, reserve and headroom. The shared
+    /// pool is the rest of the buffer.
     pub fn private_bytes(
         &self,
         fabric: &FabricConfig,
@@ -106,13 +106,12 @@ impl PfcConfig {
         let sum = kept.into_iter().fold(0u64, |sum, headroom| {
             sum.saturating_add(headroom).saturating_add(self.reserve.get())
         });
-        // Each class of a link has reserve and headroom of its own.
+        // Each class of a link has its own reserve and headroom.
         Bytes::new(sum.saturating_mul(fabric.protected_classes()))
     }
 
-    /// The headroom of the link behind `port`, in bytes. Its delay is all that lies between the
-    /// last bit out and the queue at the other end, the forwarding delay of the switch there
-    /// included.
+    /// Returns the headroom of the link behind `port`, in bytes. Its delay spans from the last bit
+    /// out to the queue at the other end, including that switch's forwarding delay.
     fn headroom_of(&self, fabric: &FabricConfig, topology: &Topology, port: PortId) -> u64 {
         let link = topology.link(port.link());
         let in_flight = bytes_in(link.rate, link.delay + fabric.forwarding_delay);
@@ -124,7 +123,7 @@ impl PfcConfig {
             Headroom::WorstCase { packet } => {
                 let packets = packet.get().saturating_mul(3);
                 let frame = u64::from(PFC_FRAME_BYTES) + fabric.gap.get().saturating_mul(2);
-                // The frame may wait for one of each other class.
+                // The pause frame may wait for a frame of each other class.
                 let others = fabric.protected_classes().saturating_sub(1);
                 let others = others.saturating_mul(u64::from(PFC_FRAME_BYTES) + fabric.gap.get());
                 let frame = frame.saturating_add(others);
@@ -134,14 +133,14 @@ impl PfcConfig {
         }
     }
 
-    /// The share of the pool for a link of `rate`, doubled for each doubling relative to `nic`, at
-    /// most all of it. By ConWeave's rule all links have the same.
+    /// Returns the pool share of a link of `rate`. It doubles for each doubling relative to `nic`,
+    /// up to 1. With ConWeave's rule all links have the same share.
     fn alpha_of(&self, mut rate: BitRate, nic: BitRate) -> Fraction {
         let mut alpha = self.alpha;
         if self.admission != PfcAdmission::Hpcc {
             return alpha;
         }
-        // `third.cc` lowers a shift by one for each doubling; parts that are no power of two double
+        // `third.cc` lowers a shift by one per doubling; shares that are not powers of two double
         // alike.
         while rate > nic && alpha.numerator() < alpha.denominator() {
             let doubled = alpha.numerator().saturating_mul(2).min(alpha.denominator());
@@ -152,14 +151,15 @@ impl PfcConfig {
     }
 }
 
-/// The bytes that a wire holds, rounded down; a count that overflows 64 bits exceeds any buffer.
+/// Returns the bytes in flight on a wire, rounded down. Saturates, since such a count exceeds any
+/// buffer.
 fn bytes_in(rate: BitRate, span: Span) -> u64 {
     let bytes = u128::from(span.as_ps()) * u128::from(rate.as_bps()) / 8_000_000_000_000;
     u64::try_from(bytes).unwrap_or(u64::MAX)
 }
 
 impl Pfc {
-    /// The accounting of all switches of `topology`, with nothing in their memory.
+    /// Creates the accounting of all switches of `topology`, with empty memory.
     pub(super) fn new(config: &PfcConfig, fabric: &FabricConfig, topology: &Topology) -> Self {
         let nic = match topology.host_count() {
             0 => BitRate::default(),
@@ -214,23 +214,23 @@ impl Pfc {
         }
     }
 
-    /// The index of a class of a link.
+    /// Returns the index of a class of a link.
     #[inline(always)]
     fn index(&self, from: LinkClass) -> usize {
         from.link.index() * self.classes + from.class.index()
     }
 
-    /// The memory that is kept for a class of a link that ends at a switch.
+    /// Returns the memory reserved for a class of a link into a switch.
     pub(super) fn limits(&self, from: LinkClass) -> IngressLimits {
         self.links[self.index(from)].limits
     }
 
-    /// The memory of a switch that its links share.
+    /// Returns the size of a switch's shared pool.
     pub(super) fn pool_size(&self, switch: SwitchId) -> Bytes {
         Bytes::new(self.pools[switch.index()].size)
     }
 
-    /// Whether a packet fits.
+    /// Returns true if a packet fits.
     pub(super) fn admits(&self, packet: Arriving) -> bool {
         let Arriving { from, bytes, .. } = packet;
         let ingress = &self.links[self.index(from)];
@@ -242,7 +242,7 @@ impl Pfc {
             || bytes + ingress.shared() <= ingress.threshold(self.pool_of(ingress))
     }
 
-    /// Counts bytes that joined a queue; returns the frame to be sent over the link, if any.
+    /// Counts enqueued bytes; returns the frame to send over the link, if any.
     pub(super) fn add(&mut self, from: LinkClass, bytes: u64) -> Option<PauseOrder> {
         let index = self.index(from);
         if let PfcAdmission::ConWeave { packet } = self.admission {
@@ -253,7 +253,7 @@ impl Pfc {
         let pool = ingress.pool.map(|pool| &mut self.pools[pool.index()]);
         let mut threshold = ingress.threshold(pool.as_deref());
         // The three cases of `switch-mmu.cc`, in its order: within the reserve, beyond the
-        // threshold, within the pool. A packet is never divided between pool and headroom.
+        // threshold, within the pool. A packet is never split between pool and headroom.
         let after = ingress.used + bytes;
         if after <= ingress.limits.reserve {
             ingress.used = after;
@@ -262,25 +262,25 @@ impl Pfc {
         } else {
             ingress.used = after;
             let pool = pool?;
-            // Of a packet that crosses the end of the reserve only the part beyond it is taken from
-            // the pool.
+            // If the packet crosses the end of the reserve, only the part beyond comes from the
+            // pool.
             pool.used += bytes.min(after - ingress.limits.reserve);
-            // The threshold falls as the pool fills: it is compared as it stands after the packet.
+            // The threshold falls as the pool fills, so it is recomputed after the packet.
             threshold = ingress.threshold(Some(pool));
         }
         let full = ingress.in_headroom > 0 || ingress.shared() >= threshold;
         self.pause(index, full)
     }
 
-    /// The pool that a link takes memory of.
+    /// Returns the pool from which a link takes memory.
     fn pool_of(&self, ingress: &Ingress) -> Option<&SharedPool> {
         ingress.pool.map(|pool| &self.pools[pool.index()])
     }
 
-    /// The frame to be sent over a link for a class of it that is `full` or not.
+    /// Returns the pause frame to send for a class of a link that is `full`, if any.
     fn pause(&mut self, index: usize, full: bool) -> Option<PauseOrder> {
         let ingress = &mut self.links[index];
-        // One frame per change of state, where the other end stays paused until it is resumed.
+        // One frame per state change, unless pauses expire.
         if ingress.paused && !self.repeats || !full || !ingress.is_protected {
             return None;
         }
@@ -288,7 +288,7 @@ impl Pfc {
         Some(PauseOrder::Pause)
     }
 
-    /// Counts bytes that left a queue; returns the frame to be sent over the link, if any.
+    /// Counts dequeued bytes; returns the frame to send over the link, if any.
     pub(super) fn remove(&mut self, from: LinkClass, bytes: u64) -> Option<PauseOrder> {
         let index = self.index(from);
         if let PfcAdmission::ConWeave { packet } = self.admission {
@@ -297,7 +297,7 @@ impl Pfc {
         let ingress = &mut self.links[index];
         // Headroom drains first, then the pool, then the reserve.
         let from_headroom = ingress.in_headroom.min(bytes);
-        // Before `used` changes: `shared` is computed from it.
+        // Before `used` changes, because `shared` depends on it.
         let from_shared = (bytes - from_headroom).min(ingress.shared());
         ingress.in_headroom -= from_headroom;
         ingress.used -= bytes - from_headroom;
@@ -307,8 +307,7 @@ impl Pfc {
             return None;
         }
         let shared = ingress.shared();
-        // The offset keeps a link that stays near its threshold from a pause and a resume for each
-        // packet.
+        // The offset avoids a pause and a resume per packet for a link near its threshold.
         if shared > 0 && shared + self.resume_offset > ingress.threshold(Some(pool)) {
             return None;
         }
@@ -318,20 +317,20 @@ impl Pfc {
 }
 
 impl Ingress {
-    /// The bytes of the pool that it may take now; none if it ends at a host, and so fills no
-    /// switch's memory.
+    /// Returns the pool bytes that the link may use now; 0 for a link into a host, which uses no
+    /// switch memory.
     fn threshold(&self, pool: Option<&SharedPool>) -> u64 {
         pool.map_or(0, |pool| self.limits.alpha.of(pool.size.saturating_sub(pool.used)))
     }
 
-    /// Bytes in the pool.
+    /// Returns the link's bytes in the pool.
     const fn shared(&self) -> u64 {
         self.used.saturating_sub(self.limits.reserve)
     }
 }
 
 impl Switching {
-    /// The memory that the links of `switch` share; `None` without PFC.
+    /// Returns the memory that the input links of `switch` share; `None` without PFC.
     pub fn shared_pool(&self, switch: SwitchId) -> Option<Bytes> {
         self.memory.pfc().map(|pfc| pfc.pool_size(switch))
     }
@@ -344,8 +343,8 @@ mod tests {
     const LINK: LinkClass = LinkClass { link: PortId(0), class: ClassId(0) };
     const HALF: Fraction = Fraction::new(1, 2).unwrap();
 
-    /// One link of 1,000 reserve and 2,000 headroom at a pool of 8,000, of which it may take half
-    /// of the free memory.
+    /// Returns one link with a reserve of 1,000 and a headroom of 2,000 at a pool of 8,000. It may
+    /// use half of the free pool.
     fn one() -> Pfc {
         let ingress = Ingress {
             pool: Some(SwitchId(0)),
@@ -376,7 +375,7 @@ mod tests {
         assert_eq!(pfc.pools[0].used, 0, "the reserve is its own");
         assert_eq!(pfc.add(LINK, 2_000), None, "2,000 of a threshold of 3,000");
         assert_eq!(pfc.pools[0].used, 2_000);
-        // 3,000 would be at the threshold of (8,000 − 2,000) / 2 as it was before.
+        // 3,000 would be at the previous threshold of (8,000 − 2,000) / 2.
         assert_eq!(pfc.add(LINK, 1_000), Some(PauseOrder::Pause), "3,000 of 2,500 now");
         assert_eq!(pfc.add(LINK, 1_500), None, "paused once; this one is in headroom");
         assert_eq!((pfc.links[0].in_headroom, pfc.pools[0].used), (1_500, 3_000));

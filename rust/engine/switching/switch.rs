@@ -1,4 +1,4 @@
-//! A switch: its policy, and the state of its own links.
+//! A switch: its policy and the state of its own links.
 
 use super::config::{Buffer, Ecn, FabricConfig};
 use super::forwarding_table::{Among, Candidates};
@@ -12,14 +12,14 @@ use crate::packet::Packet;
 use crate::topology::{Shares, Topology};
 use crate::units::{BitRate, Bytes, Time};
 
-/// The load of switch ports in a world.
+/// Load of the switch ports, provided by the driver.
 pub trait PortLoads {
-    /// Bytes that wait at a port now, and the packet that its wire is busy with. `index` is the
+    /// Returns the bytes queued at a port now, including the packet on the wire. `index` is the
     /// port's index in its switch. Called only for policies that look at queues.
     fn bytes(&self, port: PortId, index: u32) -> u64;
 }
 
-/// The loads and indices of all ports, and the links behind them.
+/// Loads and indices of all ports, and the links behind them.
 #[derive(Debug)]
 pub(super) struct Ports<'a, L> {
     pub(super) loads: &'a L,
@@ -27,19 +27,19 @@ pub(super) struct Ports<'a, L> {
     pub(super) topology: &'a Topology,
 }
 
-/// A switch as its policy needs it: what it knows of its own links, and nothing of others.
+/// A switch as its policy sees it: state of its own links, none of remote ones.
 #[derive(Debug)]
 pub(super) struct Switch {
     selector: PortSelector,
     /// Output ports that the switch has detected as dead.
     dead: Vec<PortId>,
-    /// Changes with `dead`, with routing and with weights.
+    /// Incremented when `dead`, routing or weights change.
     epoch: u32,
-    /// Memory for the candidates that are not dead, used again for each choice.
+    /// Scratch memory for the live candidates, reused between choices.
     alive: AliveCandidates,
 }
 
-/// The state of a port at its switch.
+/// The state of a port as seen by its switch.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum PortState {
     /// Its link is up.
@@ -54,11 +54,11 @@ struct AliveCandidates {
     ports: Vec<PortId>,
     weights: Vec<u32>,
     schedule: Vec<u16>,
-    /// By candidate: its index among those that are alive.
+    /// By candidate: its index among the live ones.
     index: Vec<Option<u16>>,
 }
 
-/// The view of a choice that the policy has.
+/// The policy's view of a choice.
 struct PolicyView<'a, L> {
     ports: &'a Ports<'a, L>,
     candidates: &'a Candidates<'a>,
@@ -119,13 +119,13 @@ impl<L: PortLoads> SwitchView for PolicyView<'_, L> {
 }
 
 impl AliveCandidates {
-    /// Takes over the candidates that are not `dead`, and their turns in the weighted schedule.
+    /// Copies the candidates that are not `dead` and their slots in the weighted schedule.
     fn fill(&mut self, candidates: &Candidates<'_>, dead: &[PortId]) {
         self.ports.clear();
         self.index.clear();
         for port in candidates.ports {
             let is_alive = !dead.contains(port);
-            // The index is the position that the port is about to get among those alive.
+            // The index that the port is about to get among the live ones.
             self.index.push(is_alive.then_some(self.ports.len() as u16));
             self.ports.extend(is_alive.then_some(*port));
         }
@@ -135,13 +135,12 @@ impl AliveCandidates {
         let alive = (0..candidates.ports.len()).filter(is_alive);
         self.weights.extend(alive.map(|candidate| shares.weights[candidate]));
         self.schedule.clear();
-        // The turns of dead ports are left out and not given to others: the rest keep their
-        // proportions.
+        // The slots of dead ports are dropped, not reassigned: the others keep their proportions.
         let turns = shares.schedule.iter().filter_map(|&entry| self.index[usize::from(entry)]);
         self.schedule.extend(turns);
     }
 
-    /// The candidates that are left. If all of them have weight 0, they count alike.
+    /// Returns the live candidates. If all of them have weight 0, they are weighted equally.
     fn candidates<'a>(&'a self, of: &Candidates<'a>) -> Candidates<'a> {
         let shares = Shares { weights: &self.weights, schedule: &self.schedule };
         let shares = of.shares.map(|_| shares).filter(|shares| !shares.schedule.is_empty());
@@ -159,7 +158,7 @@ impl Switch {
         }
     }
 
-    /// Its hash, if that is its policy for all packets.
+    /// Returns the hash if the policy hashes every packet.
     pub(super) fn hash(&self) -> Option<Hash> {
         match self.selector {
             PortSelector::Hash(hash) => Some(hash),
@@ -167,13 +166,13 @@ impl Switch {
         }
     }
 
-    /// Output ports that the switch has detected as dead.
+    /// Returns the output ports that the switch has detected as dead.
     #[inline]
     pub(super) fn dead_ports(&self) -> &[PortId] {
         &self.dead
     }
 
-    /// The policy's choice among at least two candidates.
+    /// Lets the policy choose among at least two candidates.
     #[inline]
     pub(super) fn choose<L: PortLoads>(
         &mut self,
@@ -199,20 +198,20 @@ impl Switch {
         candidates.ports[self.selector.choose(now, candidates.packet, &mut view) as usize]
     }
 
-    /// The policy's choice among the candidates that are not known to be dead; among all of them if
-    /// none is alive: the packet then follows routing, and is lost.
+    /// Lets the policy choose among the candidates not known to be dead. If none is alive, it
+    /// chooses among all of them: the packet then follows routing and is lost.
     fn ask_alive<L: PortLoads>(
         &mut self,
         now: Time,
         candidates: &Candidates<'_>,
         ports: &Ports<'_, L>,
     ) -> PortId {
-        // Taken out while the policy of the same switch is asked, and put back with its memory.
+        // Taken out because `ask` borrows the switch mutably; put back to reuse its memory.
         let mut alive = std::mem::take(&mut self.alive);
         alive.fill(candidates, &self.dead);
         let chosen = match alive.ports[..] {
             [] => self.ask(now, candidates, ports),
-            // Policies expect two candidates; a round-robin must not count a packet that had no
+            // Policies expect two candidates, and a round-robin must not count a packet that had no
             // choice.
             [only] => only,
             _ => self.ask(now, &alive.candidates(candidates), ports),
@@ -221,22 +220,22 @@ impl Switch {
         chosen
     }
 
-    /// It detects that its port leads nowhere, or that it leads somewhere again.
+    /// Records that the switch detected a port as dead or alive.
     pub(super) fn set_port_state(&mut self, port: PortId, state: PortState) {
         self.dead.retain(|&other| other != port);
         if state == PortState::Dead {
             self.dead.push(port);
         }
-        // Policies that keep tables of candidates compare this with the epoch of the table.
+        // Policies that cache tables of candidates compare their epoch with this one.
         self.epoch += 1;
     }
 
-    /// Routing has converged: tables that its policy has made from candidates are out of date.
+    /// Invalidates tables that the policy derived from candidates, after routing converged.
     pub(super) fn handle_convergence(&mut self) {
         self.epoch += 1;
     }
 
-    /// Shows its policy a packet that leaves.
+    /// Notifies the policy of a departing packet.
     #[inline]
     pub(super) fn handle_departure(
         &mut self,
@@ -247,18 +246,18 @@ impl Switch {
         self.selector.handle_departure(now, packet, departure);
     }
 
-    /// The candidate by which its policy sends a packet of one of its hosts first.
+    /// Returns the candidate through which the policy routes a packet of one of its hosts first.
     pub(super) fn detour(&mut self, view: &impl DetourView) -> Option<u32> {
         self.selector.detour(view)
     }
 
-    /// The state of its policy.
+    /// Returns the size of the policy's state.
     pub(super) fn state(&self) -> StateSize {
         self.selector.state_size()
     }
 }
 
-/// The view of a switch that its policy has.
+/// Returns the description of a switch that its policy is built from.
 pub(super) fn context(
     topology: &Topology,
     config: &FabricConfig,
@@ -282,8 +281,8 @@ pub(super) fn context(
     }
 }
 
-/// The most bytes that a port of a shared buffer usually has: all packets are marked from 4/5 of
-/// them on, as by default of a bandwidth-delay product \[inferred\].
+/// Returns the usual maximum queue of a port with a shared buffer. All packets are marked from 4/5
+/// of it, as with the default thresholds of a bandwidth-delay product \[inferred\].
 fn usual_queue(ecn: Ecn) -> Option<Bytes> {
     match ecn {
         Ecn::Off => None,

@@ -1,9 +1,10 @@
-//! What switches write into data packets for a congestion control that asks for telemetry.
+//! Telemetry that switches write into data packets for congestion control.
 //!
 //! Sources: Li et al., "HPCC: High Precision Congestion Control" (SIGCOMM 2019), section 4.1, and
-//! Ben Basat et al., "PINT: Probabilistic In-band Network Telemetry" (SIGCOMM 2020), section 4.3,
-//! both as HPCC's simulator does it (alibaba-edu/High-Precision-Congestion-Control,
-//! `SwitchNode::SwitchNotifyDequeue`, `Pint::encode_u`): when a packet leaves its queue.
+//! Ben Basat et al., "PINT: Probabilistic In-band Network Telemetry" (SIGCOMM 2020), section 4.3.
+//! Both follow HPCC's simulator (alibaba-edu/High-Precision-Congestion-Control,
+//! `SwitchNode::SwitchNotifyDequeue`, `Pint::encode_u`): the switch writes when a packet leaves its
+//! queue.
 
 use std::num::NonZero;
 
@@ -23,7 +24,7 @@ enum Kind {
     Utilization { law: Law, ports: Vec<Meter> },
 }
 
-/// What all ports compute their utilization with.
+/// Parameters that all ports use to compute their utilization.
 #[derive(Debug, Clone, Copy)]
 struct Law {
     base: f64,
@@ -31,21 +32,21 @@ struct Law {
     round_trip: u64,
 }
 
-/// The utilization of a port.
+/// Utilization of a port.
 #[derive(Debug, Clone)]
 struct Meter {
     utilization: f64,
-    /// When the packet before left, and its bytes.
+    /// Departure time and bytes of the previous packet.
     last: (Time, u32),
     random: Stream,
 }
 
-/// The rate for which the units of telemetry are as small as they get.
+/// Rate at which the units of telemetry are smallest.
 const UNIT_RATE: u64 = 25_000_000_000;
 
 impl Telemeter {
-    /// For `ports` ports of a fabric whose fastest host's port has `line_rate` and whose longest
-    /// idle path has `round_trip`.
+    /// Creates the telemetry of `ports` ports. `line_rate` is the rate of the fastest host port,
+    /// and `round_trip` that of the longest idle path.
     pub fn new(
         request: TelemetryRequest,
         ports: usize,
@@ -73,7 +74,7 @@ impl Telemeter {
         })
     }
 
-    /// Writes what a port says when a data packet of `bytes` leaves its queue.
+    /// Writes a port's telemetry into a data packet of `bytes` that leaves its queue.
     pub fn handle_data(
         &mut self,
         port: PortId,
@@ -91,7 +92,7 @@ impl Telemeter {
         }
     }
 
-    /// Learns that a packet other than data leaves a port.
+    /// Records that a packet other than data leaves a port.
     pub fn handle_other(&mut self, port: PortId, at: Time, bytes: u32) {
         if let Kind::Utilization { ports, .. } = &mut self.0 {
             ports[port.index()].last = (at, bytes);
@@ -100,13 +101,13 @@ impl Telemeter {
 }
 
 impl Meter {
-    /// Averages the utilization up to this departure, and returns it as a power.
+    /// Averages the utilization up to this departure and returns it as an exponent.
     fn measure(&mut self, law: Law, reading: &PortReading) -> u16 {
         let round_trip = law.round_trip as f64;
         let elapsed = reading.at.since(self.last.0).as_ps() / 1_000;
         let elapsed = elapsed.min(law.round_trip) as f64;
         let ns_per_byte = 8e9 / (reading.rate.as_bps().max(1) as f64);
-        // The simulator sees queues in units of 256 bytes.
+        // The simulator measures queues in units of 256 bytes.
         let queue = (reading.waiting / 256 * 256) as f64;
         let of_queue = elapsed * queue * ns_per_byte / (round_trip * round_trip);
         let of_bytes = f64::from(self.last.1) * ns_per_byte / round_trip;
@@ -115,8 +116,8 @@ impl Meter {
         self.power(law.base)
     }
 
-    /// The utilization times 512 as a power of `base`, rounded up or down at random so that its
-    /// mean is right.
+    /// Returns the exponent of `base` that encodes the utilization times 512, rounded at random so
+    /// that the decoded mean is unbiased.
     fn power(&mut self, base: f64) -> u16 {
         let value = (self.utilization * hpcc_pint::MOST_FLOWS).ceil().max(1.0);
         let exact = value.ln() / base.ln();
@@ -140,7 +141,7 @@ mod tests {
         PortReading { at, sent: 0, waiting, rate: BitRate::from_gbps(100) }
     }
 
-    /// The utilization that packets of 1000 B bring, one every `ns`, after a hundred round trips.
+    /// Returns the mean utilization from packets of 1000 B, one every `ns`, after warm-up.
     fn utilization(ns: u64, waiting: u64, base: f64) -> f64 {
         let request = TelemetryRequest::Utilization {
             base,
@@ -161,12 +162,12 @@ mod tests {
     }
 
     #[test]
-    fn utilization_is_throughput_plus_queue_in_bandwidth_delay_products() {
-        // A packet takes 80 ns: every 160 ns is half of the rate. The mean of what is rounded at
-        // random is right within the quantum of 1/512.
+    fn a_port_reports_its_throughput_and_its_queue_in_bandwidth_delay_products() {
+        // A packet takes 80 ns, so one every 160 ns is half the rate. The randomly rounded mean is
+        // exact to the quantum of 1/512.
         assert!((utilization(160, 0, 1.01) - 0.5).abs() < 0.004);
         assert!((utilization(80, 0, 1.01) - 1.0).abs() < 0.004);
-        // 51,200 B are 0.512 of a product of 100,000 B.
+        // 51,200 B are 0.512 of a bandwidth-delay product of 100,000 B.
         assert!((utilization(80, 51_200, 1.01) - 1.512).abs() < 0.005);
         assert!((utilization(80, 51_200, 1.000_5) - 1.512).abs() < 0.003);
     }

@@ -1,25 +1,26 @@
-//! The order of arrivals at one time.
+//! The order of simultaneous arrivals.
 //!
-//! Ports are not taken by their numbers: of equal senders into a full port, the ones with low
-//! numbers would win each time. Their places are a keyed permutation of the numbers, which depends
-//! on the seed and on the time alone: not on threads, parts, or the order of scheduling. Any two
-//! ports precede each other equally often, and groups of ports come in any order about equally
-//! often (tests). The module for ns-3 has the same arithmetic.
+//! Ports are not processed by number: among equal senders into a full port, the low numbers would
+//! always win. Instead, a keyed permutation of the port numbers orders them. It depends only on the
+//! seed and the time, not on threads, partitions or scheduling order. Any two ports precede each
+//! other equally often, and every order of a group of ports is about equally frequent (tests). The
+//! ns-3 module uses the same arithmetic.
 
 use serde::{Deserialize, Serialize};
 
 use super::Switching;
 use crate::rng::{Purpose, Stream};
 
-/// The fewest bits of places: with fewer, few orders of a small fabric's ports would exist.
+/// Minimum width of the permuted numbers: fewer bits would allow few orders of a small fabric's
+/// ports.
 const FEWEST_BITS: u32 = 16;
 const SPREAD: u64 = 0x9e37_79b9_7f4a_7c15;
 const MIX: u64 = 0xbf58_476d_1ce4_e5b9;
-/// Odd factors, and their inverses modulo 2^32.
+/// Odd factors; `INVERSES` are their inverses modulo 2^32.
 const FACTORS: [u32; 2] = [0x9e37_79b1, 0x85eb_ca77];
 const INVERSES: [u32; 2] = [inverse(FACTORS[0]), inverse(FACTORS[1])];
 
-/// The inverse of an odd number modulo 2^32, by Newton's iteration.
+/// Returns the inverse of an odd number modulo 2^32, by Newton's iteration.
 const fn inverse(odd: u32) -> u32 {
     let mut inverse = odd;
     let mut step = 0;
@@ -30,30 +31,30 @@ const fn inverse(odd: u32) -> u32 {
     inverse
 }
 
-/// In which order a switch takes packets that arrive at one time.
+/// Order in which a switch processes packets that arrive at the same time.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Serialize, Deserialize)]
 #[serde(rename_all = "kebab-case")]
 pub enum TieOrder {
-    /// Drawn for each time.
+    /// Drawn at random for each time.
     #[default]
     Drawn,
-    /// By the port that they come from, low numbers first: to compare with simulators whose event
-    /// queues have a fixed order too. Some of several equal senders into a full queue always win.
+    /// By input port, low numbers first, for comparison with simulators whose event queues have a
+    /// fixed order. Some of several equal senders into a full queue then always win.
     Port,
 }
 
-/// The permutations of port numbers of a run, one for each time.
+/// The permutations of a run's port numbers, one for each time.
 #[derive(Debug, Clone, Copy)]
 pub struct Ties {
     order: TieOrder,
     key: u64,
     mask: u32,
-    /// At least half of the bits, so that the shift undoes itself.
+    /// At least half of the bits, so the xor-shift is its own inverse.
     shift: u32,
 }
 
 impl Ties {
-    /// The permutations of `ports` numbers.
+    /// Creates the permutations of `ports` numbers.
     pub fn new(order: TieOrder, seed: u64, ports: usize) -> Self {
         let bits = ports.next_power_of_two().ilog2().max(FEWEST_BITS);
         let mut random = Stream::new(seed, Purpose::Ties, 0);
@@ -67,7 +68,7 @@ impl Ties {
         ((mixed ^ mixed >> 32).wrapping_mul(MIX) >> 32) as u32
     }
 
-    /// The place of a port among those with arrivals at a time.
+    /// Returns the rank of a port among arrivals at a time.
     #[inline(always)]
     pub const fn place_of(self, time: u64, port: u32) -> u32 {
         if matches!(self.order, TieOrder::Port) {
@@ -77,7 +78,7 @@ impl Ties {
         (mixed ^ mixed >> self.shift).wrapping_mul(FACTORS[1]) & self.mask
     }
 
-    /// The port of a place.
+    /// Returns the port with this rank.
     #[inline(always)]
     pub const fn port_at(self, time: u64, place: u32) -> u32 {
         if matches!(self.order, TieOrder::Port) {
@@ -90,7 +91,7 @@ impl Ties {
 }
 
 impl Switching {
-    /// The order in which packets are handled that arrive at one time.
+    /// Returns the order in which simultaneous arrivals are handled.
     pub fn ties(&self) -> Ties {
         self.ties
     }
@@ -114,8 +115,8 @@ mod tests {
         }
     }
 
-    /// Ports as fabrics have them, at times as packets have them: each is first, and each second,
-    /// about as often as the others.
+    /// Uses port numbers and times like those of real runs. Each port is first, and second, about
+    /// as often as the others.
     #[test]
     fn no_port_is_first_more_often_than_another() {
         const TIMES: u32 = 40_000;

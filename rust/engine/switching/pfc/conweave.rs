@@ -1,45 +1,45 @@
 //! The admission rule of ConWeave's simulator.
 //!
 //! Source: conweave-project/conweave-ns3 (`switch-mmu.cc`: `CheckIngressAdmission`,
-//! `CheckEgressAdmission`, `UpdateIngressAdmission`, `GetPauseClasses`, `GetResumeClasses`), whose
-//! terms are those of Broadcom's switches. All bytes of a link are taken from the pool, the first
-//! packet too. A link is paused when what it has there, less two packets, exceeds its share of the
-//! free memory, or when its headroom is in use; its packets are admitted all the same until the
-//! pool is full, and then while they fit its headroom.
+//! `CheckEgressAdmission`, `UpdateIngressAdmission`, `GetPauseClasses`, `GetResumeClasses`), which
+//! follows the terms of Broadcom's switches. All bytes of a link come from the pool, including the
+//! first packet. A link is paused in two cases: its pool bytes minus two packets exceed its share
+//! of the free memory, or its headroom is in use. Its packets are still admitted until the pool is
+//! full, and then while they fit its headroom.
 //!
-//! The queue of an output port is limited as well: beyond one packet of its own, it may be as long
-//! as the memory that the others leave (alpha 1), whatever flow control says. \[inferred\] What the
-//! others have of their own counts as taken, one packet at most for each.
+//! Output queues are also limited. Beyond one packet of its own, a queue may be as long as the
+//! memory that the others leave (alpha 1), regardless of flow control. \[inferred\] Private bytes
+//! of the other queues count as used, at most one packet each.
 //!
-//! The pool is what reserves and headrooms leave of the buffer. They are summed from port 0, which
-//! no link has, so that the default of an unused port takes the place of the last link's headroom
+//! The pool is the buffer minus reserves and headrooms. The simulator sums them from port 0, which
+//! has no link. The default of an unused port therefore replaces the last link's headroom
 //! (`InitSwitch`).
 
 use super::{Arriving, Ingress, Pfc, SharedPool};
 use crate::packet::PauseOrder;
 use crate::units::Bytes;
 
-/// The headroom of a port without a link, in bytes: `PGHeadroomLimit` by default.
+/// Returns the headroom of a port without a link, in bytes: the default `PGHeadroomLimit`.
 pub(super) fn headroom_of_no_link(packet: Bytes) -> u64 {
     packet.get().saturating_mul(2).saturating_add(12_500)
 }
 
 impl Pfc {
-    /// Whether an arriving packet fits, where a full one has `packet` bytes.
+    /// Returns true if an arriving packet fits. A full packet has `packet` bytes.
     pub(super) fn admits_by_conweave(&self, packet: u64, arriving: Arriving) -> bool {
         let Arriving { from, bytes, queued } = arriving;
         let ingress = &self.links[self.index(from)];
         let Some(pool) = ingress.pool.map(|it| &self.pools[it.index()]) else { return true };
         let is_first = ingress.used + bytes <= packet;
         let has_headroom = ingress.in_headroom + bytes <= ingress.limits.headroom;
-        // A queue has one byte more than a packet of its own.
+        // A queue's private room is one packet plus one byte.
         let shared = queued.saturating_sub(packet + 1);
         pool.used + bytes <= pool.buffer
             && shared + bytes <= pool.queues.saturating_sub(pool.used)
             && (is_first || pool.used <= pool.size || has_headroom)
     }
 
-    /// Counts bytes that joined a queue; true if their link is to be paused.
+    /// Counts enqueued bytes; returns true if their link must be paused.
     pub(super) fn add_by_conweave(&mut self, packet: u64, index: usize, bytes: u64) -> bool {
         let ingress = &mut self.links[index];
         let Some(pool) = ingress.pool.map(|it| &mut self.pools[it.index()]) else { return false };
@@ -53,7 +53,7 @@ impl Pfc {
         beyond > 0 && (ingress.in_headroom > 0 || exceeds(ingress, beyond, free))
     }
 
-    /// Counts bytes that left a queue; returns the frame to be sent over the link, if any.
+    /// Counts dequeued bytes; returns the frame to send over the link, if any.
     pub(super) fn remove_by_conweave(
         &mut self,
         packet: u64,
@@ -66,7 +66,7 @@ impl Pfc {
         pool.used -= bytes;
         ingress.in_headroom = ingress.in_headroom.saturating_sub(bytes);
         let free = pool.size.saturating_sub(pool.used).saturating_sub(self.resume_offset);
-        // One byte more must not exceed the share either: it has to be strictly below.
+        // Strictly below: one more byte must not exceed the share either.
         let below = ingress.used < 2 * packet || {
             let beyond = ingress.used - 2 * packet;
             let (num, den) = parts(ingress);
@@ -80,7 +80,7 @@ impl Pfc {
     }
 }
 
-/// Whether `bytes` are more than the link's share of `free` memory.
+/// Returns true if `bytes` exceed the link's share of `free` memory.
 fn exceeds(ingress: &Ingress, bytes: u64, free: u64) -> bool {
     let (num, den) = parts(ingress);
     u128::from(bytes) * den > u128::from(free) * num
@@ -101,8 +101,8 @@ mod tests {
 
     const LINK: LinkClass = LinkClass { link: PortId(0), class: ClassId(0) };
 
-    /// Two links at a pool of 100 packets of 1,000 bytes, of which each may take a quarter of what
-    /// is free; 2 packets of headroom each, and 8 of reserve.
+    /// Returns two links at a pool of 100 packets of 1,000 bytes. Each may use a quarter of the
+    /// free pool, and has 2 packets of headroom and 8 of reserve.
     fn two() -> Pfc {
         let limits =
             IngressLimits { reserve: 8_000, headroom: 2_000, alpha: Fraction::new(1, 4).unwrap() };
@@ -129,9 +129,9 @@ mod tests {
     fn a_link_beyond_its_share_is_paused_and_its_packets_are_admitted() {
         let mut pfc = two();
         let first = (1..).find(|_| pfc.add(LINK, 1_000).is_some()).unwrap();
-        // u - 2 > (100 - u) / 4 for the first time at u = 22.
+        // u - 2 > (100 - u) / 4 holds first at u = 22.
         assert_eq!(first, 22);
-        // By HPCC's rule there would be room for two more, in the headroom.
+        // HPCC's rule would admit only two more, in the headroom.
         let more = (0..40).take_while(|_| {
             let fits = admits(&pfc, 0, 0);
             fits && pfc.add(LINK, 1_000) == Some(PauseOrder::Pause)
@@ -160,7 +160,7 @@ mod tests {
         (0..60).for_each(|_| {
             pfc.add(LINK, 1_000);
         });
-        // 44,000 are left; the queue has 1,001 of its own.
+        // 44,000 bytes are left, and the queue has 1,001 of its own.
         assert!(admits(&pfc, 0, 44_001) && !admits(&pfc, 0, 44_002));
     }
 
@@ -172,7 +172,7 @@ mod tests {
         });
         let orders: Vec<_> = (0..30).map(|_| pfc.remove(LINK, 1_000)).collect();
         let resumed = orders.iter().position(|order| order.is_some()).unwrap();
-        // u - 2 < (100 - u - 0.016) / 4 for the first time at u = 21.
+        // u - 2 < (100 - u - 0.016) / 4 holds first at u = 21.
         assert_eq!((resumed, orders.iter().flatten().count()), (30 - 21 - 1, 1));
         assert_eq!((pfc.links[0].used, pfc.pools[0].used), (0, 0));
     }
