@@ -1,6 +1,6 @@
-//! Traffic: collectives, training iterations and patterns, as messages with dependencies.
+//! Traffic: collectives, training iterations and patterns, expressed as messages with dependencies.
 //!
-//! The crate `evenkeel` re-exports it and describes the architecture.
+//! The crate `evenkeel` re-exports this one and describes the architecture.
 
 pub mod collective;
 #[cfg(test)]

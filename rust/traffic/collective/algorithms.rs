@@ -1,15 +1,15 @@
-//! The selection of an algorithm for each operation, by name.
+//! Selection of an algorithm for each operation, by name.
 
 use super::{ALL, Collective, CollectiveKind};
 
-/// An algorithm for each of some operations: by default the first of the registry.
+/// One algorithm for each of some operations; by default the first in the registry.
 #[derive(Debug, Clone)]
 pub struct Algorithms {
     chosen: Vec<(CollectiveKind, &'static Collective)>,
 }
 
 impl Algorithms {
-    /// The default algorithms of these operations.
+    /// Creates the default selection for these operations.
     pub fn new(operations: &[CollectiveKind]) -> Self {
         let default = |&kind: &CollectiveKind| {
             let first = ALL.iter().find(|collective| collective.operation == kind);
@@ -18,12 +18,12 @@ impl Algorithms {
         Self { chosen: operations.iter().map(default).collect() }
     }
 
-    /// The names of the operations.
+    /// Returns the names of the operations.
     pub fn operations(&self) -> impl Iterator<Item = &'static str> {
         self.chosen.iter().map(|(kind, _)| kind.name())
     }
 
-    /// The names of an operation's algorithms; empty for an unknown operation.
+    /// Returns the names of an operation's algorithms; empty for an unknown operation.
     pub fn names(&self, operation: &str) -> Vec<&'static str> {
         let kind = self.chosen.iter().map(|(kind, _)| *kind).find(|kind| kind.name() == operation);
         let of_kind = ALL.iter().filter(|collective| Some(collective.operation) == kind);
@@ -45,10 +45,10 @@ impl Algorithms {
         found.is_some()
     }
 
-    /// The algorithm of an operation.
+    /// Returns the algorithm of an operation.
     ///
     /// # Panics
-    /// If the operation is not one of those that this was made for.
+    /// If the operation was not passed to [`Self::new`].
     pub fn get(&self, kind: CollectiveKind) -> &'static Collective {
         let chosen = self.chosen.iter().find(|(known, _)| *known == kind);
         chosen.expect("callers ask for their own operations only").1

@@ -1,8 +1,8 @@
-//! All-to-all, direct: every rank sends every other its block.
+//! Direct all-to-all: every rank sends every other rank its block.
 //!
 //! Source: Message Passing Interface Forum, "MPI: A Message-Passing Interface Standard", version
-//! 4.1, 2023, section 6.8 (`MPI_ALLTOALL`); the staggered order of sends as in Thakur,
-//! Rabenseifner, Gropp, "Optimization of Collective Communication Operations in MPICH", 2005.
+//! 4.1, 2023, section 6.8 (`MPI_ALLTOALL`); the staggered send order follows Thakur, Rabenseifner,
+//! Gropp, "Optimization of Collective Communication Operations in MPICH", 2005.
 
 use super::schedule::{OnArrival, ScheduleBuilder, Send};
 use super::{Collective, CollectiveKind, CostModel, Plan, ranks_and_bytes};
@@ -19,7 +19,7 @@ pub(super) const ALL_TO_ALL: Collective = Collective {
     steps,
 };
 
-/// Each rank sends all blocks but its own, in one step.
+/// Returns the closed forms: each rank sends all blocks except its own, in one step.
 fn cost(plan: &Plan) -> CostModel {
     let (ranks, bytes) = ranks_and_bytes(plan);
     let chain = bytes - bytes / ranks.max(1);
@@ -27,12 +27,12 @@ fn cost(plan: &Plan) -> CostModel {
     CostModel::new(ranks * others, bytes * others, vec![chain as u64])
 }
 
-/// Adds the messages, rank by rank: each rank sends to its right neighbour, then to the next rank,
-/// and so on, so that the n-th sends of all ranks go to different ranks. All start at 0, unless
+/// Adds the messages, rank by rank. Each rank sends to its right neighbour, then to the next rank,
+/// and so on, so that the n-th sends of all ranks go to different ranks. All start at 0 unless
 /// [`Plan::outstanding`] is set.
 ///
-/// A rank's bytes are divided into one block per rank. It keeps its own block; the first blocks
-/// are one byte longer where the bytes do not divide evenly. An empty block is not sent.
+/// A rank's bytes are divided into one block per rank, and it keeps its own. If the bytes do not
+/// divide evenly, the first blocks are one byte longer. An empty block is not sent.
 fn steps(schedule: &mut ScheduleBuilder<'_>) {
     let ranks = schedule.ranks();
     schedule.divide(ranks);

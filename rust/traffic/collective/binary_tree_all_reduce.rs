@@ -1,11 +1,11 @@
-//! One binary tree: it reduces the whole vector towards its root and broadcasts the result from
-//! there.
+//! All-reduce over one binary tree: reduces the whole vector towards the root, then broadcasts the
+//! result.
 //!
-//! Source: ASTRA-sim, `DoubleBinaryTreeAllReduce.cc` and `BinaryTree.cc`: its double binary tree,
-//! and so that of Ethereal's simulator, gives each chunk one of two trees, so that with one chunk
-//! one tree carries the whole vector. It is the first tree of
-//! [`super::double_binary_tree_all_reduce`], there counted from the last rank. A rank sends to both
-//! of its children at the same time.
+//! Source: ASTRA-sim, `DoubleBinaryTreeAllReduce.cc` and `BinaryTree.cc`. Its double binary tree,
+//! also used by Ethereal's simulator, assigns each chunk to one of two trees. With one chunk, a
+//! single tree therefore carries the whole vector. It is the first tree of
+//! [`super::double_binary_tree_all_reduce`], which counts from the last rank there. A rank sends to
+//! both of its children at the same time.
 
 use super::double_binary_tree_all_reduce::{children_on_chain, edges};
 use super::schedule::{OnArrival, ScheduleBuilder, Send};
@@ -22,9 +22,10 @@ pub(super) const BINARY_TREE_ALL_REDUCE: Collective = Collective {
     steps,
 };
 
-/// The chain is the path of a deepest leaf: the children of a parent share its port in both
-/// directions. The form is exact where siblings have the same depth, as for a power of two of
-/// ranks. With more chunks each step of the chain is shorter, and the chunks follow each other.
+/// Returns the closed forms. The chain is the path of a deepest leaf: the children of a parent
+/// share its port in both directions. The form is exact if siblings have the same depth, as for a
+/// power-of-two number of ranks. With more chunks, each step of the chain is shorter and the chunks
+/// are pipelined.
 fn cost(plan: &Plan) -> CostModel {
     let (ranks, bytes) = ranks_and_bytes(plan);
     let up: Vec<u64> =

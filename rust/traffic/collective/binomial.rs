@@ -1,14 +1,13 @@
 //! Binomial trees: broadcast from rank 0 and reduce to it.
 //!
 //! Source: Thakur, Rabenseifner, Gropp, "Optimization of Collective Communication Operations in
-//! MPICH" (2005), sections 4.3 and 4.4. In a broadcast a rank sends its messages one after the
-//! other, the one to the farthest rank first, because the ranks reached first have most to
-//! forward.
+//! MPICH" (2005), sections 4.3 and 4.4. In a broadcast a rank sends its messages one at a time,
+//! starting with the farthest rank: the ranks reached first have the most to forward.
 
 use super::schedule::{OnArrival, Send};
 use super::{Collective, CollectiveKind, CostModel, Plan, ranks_and_bytes};
 
-/// The registry line of the broadcast.
+/// Registry entry of the broadcast.
 pub(super) const BROADCAST: Collective = Collective {
     name: "binomial-broadcast",
     operation: CollectiveKind::Broadcast,
@@ -16,7 +15,7 @@ pub(super) const BROADCAST: Collective = Collective {
     source: "Thakur et al., Optimization of Collective Communication in MPICH (2005), 4.3",
     cost: |plan| {
         let cost = cost(plan);
-        // The first rank sends in every step and waits for every acknowledgement but the last.
+        // The first rank sends in every step and waits for all acknowledgements except the last.
         CostModel { acknowledged_steps: cost.chain.len().saturating_sub(1), ..cost }
     },
     chain: None,
@@ -34,7 +33,7 @@ pub(super) const BROADCAST: Collective = Collective {
     },
 };
 
-/// The registry line of the reduction.
+/// Registry entry of the reduction.
 pub(super) const REDUCE: Collective = Collective {
     name: "binomial-reduce",
     operation: CollectiveKind::Reduce,
@@ -57,7 +56,7 @@ pub(super) const REDUCE: Collective = Collective {
     },
 };
 
-/// Depth of the tree, in steps.
+/// Returns the depth of the tree, in steps.
 fn depth(ranks: usize) -> u32 {
     ranks.next_power_of_two().ilog2()
 }

@@ -17,13 +17,13 @@ pub(super) const BRUCK_ALL_GATHER: Collective = Collective {
     steps,
 };
 
-/// For each step, its distance and the number of blocks that each rank sends.
+/// Returns the distance of each step and the number of blocks that each rank sends in it.
 fn portions(ranks: usize) -> impl Iterator<Item = (usize, usize)> {
     let distances = std::iter::successors(Some(1usize), |distance| Some(2 * distance));
     distances
         .take_while(move |&distance| distance < ranks)
-        // A rank holds `distance` blocks from its own on; the last step sends only what is still
-        // lacking.
+        // A rank holds `distance` blocks starting with its own; the last step sends only the
+        // missing ones.
         .map(move |distance| (distance, distance.min(ranks - distance)))
 }
 

@@ -1,13 +1,13 @@
-//! Collectives whose messages are generated during a run, as [`Chains`].
+//! Collectives whose messages are generated on the fly during a run, as [`Chains`].
 
 use super::{Collective, CollectiveError, Plan};
 use crate::units::Bytes;
 use crate::workload::{Blocks, ChainShape, Chains, StepAfter};
 
 impl Collective {
-    /// The chains of the collective; `None` if its messages are not chains, or if a block is empty
-    /// and not sent, so that chains have gaps. Those of an all-to-all are chains if a rank has no
-    /// more than [`Plan::outstanding`] messages outstanding, without chunks.
+    /// Returns the chains of the collective. `None` if its messages do not form chains, or if an
+    /// empty, unsent block leaves a gap. An all-to-all forms chains only if [`Plan::outstanding`]
+    /// is set and there are no chunks.
     ///
     /// # Errors
     /// As [`Self::build`].
@@ -26,7 +26,7 @@ impl Collective {
             (ChainShape::Exchange, _) => return Ok(None),
             (ChainShape::Ring(_) | ChainShape::Line, _) => 1,
         };
-        // In an exchange it is the completion of a message that its sender waits for.
+        // In an exchange, a sender waits for the completion of its own earlier message.
         let step_after = match shape {
             ChainShape::Exchange => StepAfter::Acknowledgement,
             ChainShape::Ring(_) | ChainShape::Line => step_after,
@@ -59,7 +59,7 @@ mod tests {
         find(name).unwrap().chains(plan, StepAfter::Delivery).unwrap()
     }
 
-    /// Each chain of a workload that was built as a whole, from its first message on.
+    /// Returns each chain of a fully built workload, from its first message on.
     fn built(workload: &Workload) -> Vec<Vec<Message>> {
         let waits = |task: &TaskId| workload.waits_for.get(task.index()).is_some_and(|it| *it > 0);
         let heads = workload.tasks().filter(|task| !waits(task));
@@ -97,7 +97,7 @@ mod tests {
                 let longest = workload.messages.iter().map(|message| message.bytes).max();
                 assert_eq!(Some(chains.longest()), longest);
                 let mut load = chains.load();
-                // The load of an exchange has the right senders alone.
+                // In an exchange, only the senders identify a chain.
                 let dst = |it: &Message| (!collective.limits_outstanding()).then_some(it.dst);
                 let pair = |it: &Message| (it.src, dst(it), it.stream);
                 for message in &workload.messages {
@@ -118,7 +118,7 @@ mod tests {
         assert_eq!(names, expected);
         assert_eq!(chains("ring-all-reduce", &plan(8, 7, 1, 1)), None);
         assert!(chains("ring-all-reduce", &plan(8, 8, 1, 1)).is_some());
-        // Two bytes fill two of the three chunks: the empty one has no chain.
+        // Two bytes fill two of the three chunks; the empty one has no chain.
         assert_eq!(chains("pipeline", &plan(8, 2, 1, 3)).unwrap().messages(), 2 * 7);
         // An all-to-all with chunks uses its queue pairs more than once.
         assert_eq!(chains("all-to-all", &plan(8, 64, 1, 2)), None);
@@ -131,7 +131,7 @@ mod tests {
             let plan = Plan { outstanding: Some(outstanding), ..plan(8, 65, 1, 1) };
             let chains = chains("all-to-all", &plan).unwrap();
             assert_eq!((chains.live(), chains.messages()), (heads, 56));
-            // Rank 1 alone: seven messages, each but the first ones after another.
+            // Only rank 1: seven messages, all but the first ones waiting for another.
             let sent = chains.sent_by(&|host| host == HostId(4)).unwrap();
             let waiting = sent.waits_for.iter().filter(|&&count| count > 0).count();
             assert_eq!((sent.messages.len(), waiting), (7, 7 - (heads as usize / 8)));

@@ -1,13 +1,13 @@
-//! Direct algorithms: every rank exchanges blocks with every other rank at once.
+//! Direct algorithms: every rank exchanges blocks with all other ranks simultaneously.
 //!
 //! Source: Rashidi et al., "ASTRA-SIM: Enabling SW/HW Co-Design Exploration for Distributed DL
 //! Training Platforms" (ISPASS 2020), section IV, "direct": the algorithm for NVSwitch-like
-//! fabrics, with which Ethereal is evaluated. One all-to-all of blocks reduces, another gathers.
+//! fabrics, used in the evaluation of Ethereal. One all-to-all of blocks reduces, another gathers.
 
 use super::schedule::{OnArrival, ScheduleBuilder, Send};
 use super::{Collective, CollectiveKind, CostModel, Plan, ranks_and_bytes};
 
-/// The registry line of the all-reduce.
+/// Registry entry of the all-reduce.
 pub(super) const ALL_REDUCE: Collective = Collective {
     name: "direct-all-reduce",
     operation: CollectiveKind::AllReduce,
@@ -22,7 +22,7 @@ pub(super) const ALL_REDUCE: Collective = Collective {
     },
 };
 
-/// The registry line of the all-gather.
+/// Registry entry of the all-gather.
 pub(super) const ALL_GATHER: Collective = Collective {
     name: "direct-all-gather",
     operation: CollectiveKind::AllGather,
@@ -36,7 +36,7 @@ pub(super) const ALL_GATHER: Collective = Collective {
     },
 };
 
-/// The registry line of the reduce-scatter.
+/// Registry entry of the reduce-scatter.
 pub(super) const REDUCE_SCATTER: Collective = Collective {
     name: "direct-reduce-scatter",
     operation: CollectiveKind::ReduceScatter,
@@ -60,9 +60,9 @@ fn cost(plan: &Plan, steps: u128) -> CostModel {
 /// The block that a rank sends to another.
 #[derive(Clone, Copy)]
 enum BlockExchange {
-    /// The block of the receiver, which reduces it.
+    /// The receiver's block, which the receiver reduces.
     Scatter,
-    /// The block of the sender, which the receiver keeps.
+    /// The sender's block, which the receiver keeps.
     Gather,
 }
 
@@ -71,7 +71,7 @@ fn exchange(schedule: &mut ScheduleBuilder<'_>, step: u32, kind: BlockExchange) 
     let ranks = schedule.ranks();
     for from in 0..ranks {
         for ahead in 1..ranks {
-            // Each rank begins with another receiver: sends in step 0 do not all meet at rank 0.
+            // Each rank starts with a different receiver, which avoids an incast at rank 0.
             let to = (from + ahead) % ranks;
             let (block, on_arrival) = match kind {
                 BlockExchange::Scatter => (to, OnArrival::Reduce),

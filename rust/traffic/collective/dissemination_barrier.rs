@@ -1,5 +1,5 @@
-//! The dissemination barrier: each rank notifies the ranks at distance 1, 2, 4, ...; after the
-//! last step every rank has been notified, directly or through others, by all.
+//! The dissemination barrier: each rank notifies the ranks at distance 1, 2, 4, ... After the last
+//! step, every rank has been notified by all others, directly or indirectly.
 //!
 //! Source: Hensgen, Finkel, Manber, "Two Algorithms for Barrier Synchronization" (International
 //! Journal of Parallel Programming 17(1), 1988).
@@ -30,8 +30,8 @@ fn steps(schedule: &mut ScheduleBuilder<'_>) {
     schedule.divide(1);
     for step in 0..ranks.next_power_of_two().ilog2() {
         for from in 0..ranks {
-            // `Reduce` keeps earlier deliveries as dependencies: a notification stands for all
-            // before it.
+            // `Reduce` keeps earlier deliveries as dependencies: a notification implies all earlier
+            // ones.
             let send = Send {
                 step,
                 from,

@@ -1,11 +1,11 @@
-//! Two complementary binary trees: each reduces one half of the vector towards its root and
-//! broadcasts the result from there.
+//! All-reduce over two complementary binary trees: each reduces half of the vector towards its
+//! root, then broadcasts the result.
 //!
-//! Source: Sanders, Speck, Traeff, "Two-tree algorithms for full bandwidth broadcast, reduction
-//! and scan", Parallel Computing 35(12), 2009; the trees as in NCCL (`trees.cc`): the first by the
-//! lowest set bit of the rank; the second is its mirror image for an even number of ranks and is
-//! shifted by one for an odd number, so that, except at the ends, a leaf of one tree is an inner
-//! node of the other.
+//! Source: Sanders, Speck, Traeff, "Two-tree algorithms for full bandwidth broadcast, reduction and
+//! scan", Parallel Computing 35(12), 2009. The trees are those of NCCL (`trees.cc`): the first
+//! follows the lowest set bit of the rank. The second is its mirror image for an even number of
+//! ranks, and shifted by one for an odd number. Except at the ends, a leaf of one tree is thus an
+//! inner node of the other.
 
 use super::schedule::{OnArrival, ScheduleBuilder, Send};
 use super::{Collective, CollectiveKind, CostModel, Plan, ranks_and_bytes};
@@ -21,10 +21,10 @@ pub(super) const DOUBLE_BINARY_TREE_ALL_REDUCE: Collective = Collective {
     steps,
 };
 
-/// The chain is the path of a deepest leaf: the children of a parent share its port in both
-/// directions, each with a half of the vector. The form is exact where siblings have the same
-/// depth, as for a power of two of ranks. With more chunks each step of the chain is shorter, and
-/// the chunks follow each other.
+/// Returns the closed forms. The chain is the path of a deepest leaf: the children of a parent
+/// share its port in both directions, each with half of the vector. The form is exact if siblings
+/// have the same depth, as for a power-of-two number of ranks. With more chunks, each step of the
+/// chain is shorter and the chunks are pipelined.
 fn cost(plan: &Plan) -> CostModel {
     let (ranks, bytes) = ranks_and_bytes(plan);
     let half = (bytes / 2) as u64;
@@ -45,12 +45,12 @@ fn parent(rank: usize, ranks: usize) -> Option<usize> {
     Some(if up < ranks { up } else { rank ^ lowest })
 }
 
-/// The distance of `rank` from the root of the first tree.
+/// Returns the distance of `rank` from the root of the first tree.
 fn depth(rank: usize, ranks: usize) -> usize {
     std::iter::successors(parent(rank, ranks), |&up| parent(up, ranks)).count()
 }
 
-/// The numbers of children of the ranks above a deepest leaf of the first tree, upwards.
+/// Returns the number of children of each rank above a deepest leaf of the first tree, upwards.
 pub(super) fn children_on_chain(ranks: usize) -> impl Iterator<Item = u64> {
     let children =
         move |of: usize| (0..ranks).filter(|&rank| parent(rank, ranks) == Some(of)).count() as u64;
@@ -58,7 +58,7 @@ pub(super) fn children_on_chain(ranks: usize) -> impl Iterator<Item = u64> {
     std::iter::successors(parent(leaf, ranks), move |&up| parent(up, ranks)).map(children)
 }
 
-/// A rank of the first tree with its parent and its depth, the distance from the root.
+/// A rank of the first tree with its parent and its depth (distance from the root).
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
 pub(super) struct Edge {
     pub depth: u32,
@@ -66,7 +66,7 @@ pub(super) struct Edge {
     pub parent: usize,
 }
 
-/// The edges of the first tree, those next to the root first.
+/// Returns the edges of the first tree, starting at the root.
 pub(super) fn edges(ranks: usize) -> Vec<Edge> {
     let edge = |child| {
         let depth = u32::try_from(depth(child, ranks)).expect("a tree is not so deep");
@@ -77,7 +77,7 @@ pub(super) fn edges(ranks: usize) -> Vec<Edge> {
     edges
 }
 
-/// The rank at the position in the second tree that `rank` has in the first.
+/// Returns the rank whose position in the second tree is that of `rank` in the first.
 fn other(rank: usize, ranks: usize) -> usize {
     if ranks.is_multiple_of(2) { ranks - 1 - rank } else { (rank + 1) % ranks }
 }
@@ -111,7 +111,7 @@ fn steps(schedule: &mut ScheduleBuilder<'_>) {
     }
 }
 
-/// An edge of the first tree and the corresponding edge of the second, each with its tree.
+/// Returns an edge of the first tree and the corresponding edge of the second, each with its tree.
 fn both(child: usize, parent: usize, ranks: usize) -> [(usize, [usize; 2]); 2] {
     [(0, [child, parent]), (1, [child, parent].map(|rank| other(rank, ranks)))]
 }
@@ -125,7 +125,7 @@ mod tests {
         let parents: Vec<Option<usize>> = (0..8).map(|rank| parent(rank, 8)).collect();
         let expected = [None, Some(2), Some(4), Some(2), Some(0), Some(6), Some(4), Some(6)];
         assert_eq!(parents, expected);
-        // With five ranks, 6 is beyond the end: 4 hangs from 0, and 3 from 2.
+        // With five ranks, 6 does not exist: 4 is a child of 0, and 3 of 2.
         assert_eq!((parent(3, 5), parent(4, 5)), (Some(2), Some(0)));
     }
 

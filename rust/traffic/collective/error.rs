@@ -6,27 +6,27 @@ use super::MAX_MESSAGES;
 use crate::ids::HostId;
 use crate::units::Bytes;
 
-/// Why no collective can be built.
+/// Reason why a collective cannot be built.
 #[derive(Debug, Clone, PartialEq, Eq, Error)]
 pub enum CollectiveError {
     /// No collective has this name.
     #[error("unknown collective '{name}'; expected one of {known}")]
     Unknown {
-        /// The name as given.
+        /// The given name.
         name: String,
-        /// The names that exist, separated by commas.
+        /// The known names, separated by commas.
         known: String,
     },
     /// There are fewer than two ranks.
     #[error("a collective needs at least 2 ranks, found {ranks}")]
     TooFewRanks {
-        /// Number of ranks that the plan has: 0 or 1.
+        /// Number of ranks in the plan: 0 or 1.
         ranks: usize,
     },
     /// Two ranks have the same host.
     #[error("{host} is both rank {first} and rank {second}; each rank needs its own host")]
     HostTwice {
-        /// The host that is listed twice.
+        /// The duplicate host.
         host: HostId,
         /// The first rank on that host.
         first: usize,
@@ -42,7 +42,7 @@ pub enum CollectiveError {
         /// Name of the count: `channels`, `chunks` or `outstanding messages`.
         what: &'static str,
     },
-    /// The ranks do not divide into groups of this size.
+    /// The ranks cannot be divided into groups of this size.
     #[error(
         "a group size of {group} does not fit {ranks} ranks; a hierarchical algorithm needs at \
          least 2 groups of at least 2 ranks, all of the same size"
@@ -50,15 +50,15 @@ pub enum CollectiveError {
     InvalidGroup {
         /// Number of ranks to divide into groups.
         ranks: usize,
-        /// Ranks per group that were asked for.
+        /// Requested ranks per group.
         group: usize,
     },
-    /// The messages have more bytes than 64 bits count.
+    /// The total number of bytes exceeds 64 bits.
     #[error("{ranks} ranks with {bytes} each send more than 2^64 bytes, the limit of a workload")]
     TooManyBytes {
         /// Number of ranks of the plan.
         ranks: usize,
-        /// Bytes of each rank.
+        /// Bytes per rank.
         bytes: Bytes,
     },
     /// There are more messages than [`MAX_MESSAGES`].
@@ -66,7 +66,7 @@ pub enum CollectiveError {
     TooManyMessages {
         /// Number of ranks of the plan.
         ranks: usize,
-        /// Number of messages, over all channels and chunks.
+        /// Number of messages over all channels and chunks.
         messages: u128,
     },
 }

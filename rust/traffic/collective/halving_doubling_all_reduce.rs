@@ -1,9 +1,9 @@
-//! Halving and doubling: a reduce-scatter by halves, then an all-gather that mirrors it.
+//! Halving and doubling: a reduce-scatter by halves, then the mirrored all-gather.
 //!
-//! Source: Rabenseifner, "Optimization of Collective Reduction Operations" (ICCS 2004); the order
-//! of distances, 1, 2, 4, ... with sizes M/2, M/4, M/8, ..., as in ASTRA-SIM's HalvingDoubling,
-//! which Ethereal (arXiv 2407.00550) is evaluated with: the large messages go to near ranks, and
-//! the small ones cross racks.
+//! Source: Rabenseifner, "Optimization of Collective Reduction Operations" (ICCS 2004). Distances
+//! 1, 2, 4, ... with sizes M/2, M/4, M/8, ... follow the order of ASTRA-SIM's HalvingDoubling,
+//! which the evaluation of Ethereal (arXiv 2407.00550) uses. Large messages go to near ranks, and
+//! small ones cross racks.
 
 use super::power_of_two::PowerOfTwo;
 use super::schedule::{OnArrival, ScheduleBuilder, Send};
@@ -51,7 +51,7 @@ fn steps(schedule: &mut ScheduleBuilder<'_>) {
     }
     for (step, bit) in (core.steps + first..).zip((0..core.steps).rev()) {
         for index in 0..blocks {
-            // The mirror image of the first half: the small messages cross the far distances first.
+            // Mirrors the first half: the small messages cross the far distances first.
             let (from, to) = (core.rank(index), core.rank(index ^ (1 << bit)));
             let send = Send { step, from, to, on_arrival: OnArrival::Replace };
             schedule.send(&send, &[kept(index, bit + 1, blocks)]);
@@ -60,8 +60,8 @@ fn steps(schedule: &mut ScheduleBuilder<'_>) {
     core.return_to_excess(schedule, first + 2 * core.steps, blocks);
 }
 
-/// The blocks that `index` holds after `steps` steps: bit s of `index` selects the half kept in
-/// step s, the lower one for 0.
+/// Returns the blocks that `index` holds after `steps` steps. Bit s of `index` selects the half
+/// kept in step s: the lower one for 0.
 fn kept(index: usize, steps: u32, blocks: usize) -> std::ops::Range<usize> {
     let halves = (0..steps).map(|step| (index >> step & 1) * (blocks >> (step + 1)));
     let start: usize = halves.sum();

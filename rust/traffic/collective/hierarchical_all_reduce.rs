@@ -1,10 +1,10 @@
-//! All-reduce in two levels: reduce-scatter within the machine, all-reduce along each rail,
-//! all-gather within the machine.
+//! Two-level all-reduce: reduce-scatter within the machine, all-reduce along each rail, all-gather
+//! within the machine.
 //!
-//! Source: Jia et al., "Highly Scalable Deep Learning Training System with Mixed-Precision"
-//! (2018), section 3.3 (hierarchical all-reduce); over rails as in rail-optimised clusters: rank i
-//! of each machine exchanges data only with rank i of the others. Within a machine the exchange is
-//! direct, along the rails it is a ring.
+//! Source: Jia et al., "Highly Scalable Deep Learning Training System with Mixed-Precision" (2018),
+//! section 3.3 (hierarchical all-reduce). The second level uses rails as in rail-optimised
+//! clusters: rank i of each machine exchanges data only with rank i of the others. The exchange is
+//! direct within a machine and a ring along the rails.
 
 use super::schedule::{OnArrival, ScheduleBuilder, Send};
 use super::{Collective, CollectiveKind, CostModel, Plan, ranks_and_bytes};
@@ -39,7 +39,7 @@ fn steps(schedule: &mut ScheduleBuilder<'_>) {
     let ranks = schedule.ranks();
     let (group, groups) = schedule.plan().groups().expect("checked");
     schedule.divide(ranks);
-    // Rank j of each group is responsible for the `groups` blocks from j * groups on.
+    // Rank j of each group is responsible for `groups` blocks, starting at j * groups.
     let share = |local: usize| local * groups..(local + 1) * groups;
     let last = u32::try_from(2 * groups - 1).expect("2^28 messages at most");
     within(schedule, group, |from, to| {
@@ -49,8 +49,8 @@ fn steps(schedule: &mut ScheduleBuilder<'_>) {
         for from in 0..ranks {
             let (own_group, local) = (from / group, from % group);
             let on_arrival = if step < groups - 1 { OnArrival::Reduce } else { OnArrival::Replace };
-            // The ring of `collective::ring`, one for each local rank, over the blocks of its
-            // share: twice `groups` keeps the sum above zero in both rounds.
+            // The ring of `collective::ring`, once per local rank, over the blocks of its share.
+            // Adding twice `groups` avoids underflow in both rounds.
             let block = local * groups + (own_group + 2 * groups - step) % groups;
             let to = (own_group + 1) % groups * group + local;
             let step = u32::try_from(step + 1).expect("2^28 messages at most");

@@ -1,9 +1,8 @@
-//! All-to-all in two levels, for rail-optimised clusters: first within the group, then along the
-//! rails.
+//! Two-level all-to-all for rail-optimised clusters: first within the group, then along the rails.
 //!
-//! Source: NVIDIA, "Doubling all2all Performance with NVIDIA Collective Communication Library
-//! 2.12" (2022): data for GPU i of other machines goes to GPU i of the sender's machine (PXN),
-//! which sends it on its rail, in one message per machine.
+//! Source: NVIDIA, "Doubling all2all Performance with NVIDIA Collective Communication Library 2.12"
+//! (2022). Data for GPU i of other machines first goes to GPU i of the sender's machine (PXN). That
+//! GPU forwards it along its rail, in one message per machine.
 
 use std::ops::Range;
 
@@ -34,9 +33,9 @@ fn cost(plan: &Plan) -> CostModel {
     )
 }
 
-/// Block `s * ranks + d` is the data of rank s for rank d. In the first step rank i of a group
-/// sends rank j of its group the data for rank j of every group; in the second step rank j sends
-/// rank j of every other group the data of its whole group.
+/// Adds the sends. Block `s * ranks + d` is the data of rank s for rank d. In the first step, rank
+/// i of a group sends rank j of its group the data for rank j of every group. In the second step,
+/// rank j sends rank j of every other group the data of its whole group.
 fn steps(schedule: &mut ScheduleBuilder<'_>) {
     let ranks = schedule.ranks();
     let (group, groups) = schedule.plan().groups().expect("checked");
@@ -63,7 +62,7 @@ fn steps(schedule: &mut ScheduleBuilder<'_>) {
     }
 }
 
-/// Blocks that do not follow each other, as ranges of one block each.
+/// Returns non-consecutive blocks as ranges of one block each.
 fn single(blocks: impl Iterator<Item = usize>) -> Vec<Range<usize>> {
     blocks.map(|block| block..block + 1).collect()
 }

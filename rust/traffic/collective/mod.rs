@@ -1,9 +1,10 @@
 //! Collective operations: one file per algorithm, and the registry of all algorithms.
 //!
-//! A collective turns a plan (the host of each rank, and the bytes that each rank holds) into
-//! messages and their dependencies. It does not depend on a fabric or a policy. A new algorithm is
-//! a file here and a line in [`ALL`]: its sends, step by step (dependencies follow from the data,
-//! see `schedule`), and its closed forms: messages, bytes, and the bytes of its longest chain.
+//! A collective turns a plan (the host of each rank, and the bytes per rank) into messages and
+//! their dependencies. It depends on neither the fabric nor the policy. A new algorithm needs a
+//! file here and a line in [`ALL`]. The file defines the sends, step by step; dependencies follow
+//! from the data (see `schedule`). It also defines the closed forms: messages, bytes, and the bytes
+//! of the longest chain.
 
 mod algorithms;
 mod all_to_all;
@@ -33,10 +34,10 @@ use crate::ids::HostId;
 use crate::units::{Bytes, Span};
 use crate::workload::{ChainShape, Workload, equal_blocks};
 
-/// The maximum number of messages of one collective: 2^28, whose records alone take 8 GiB.
+/// Maximum number of messages of one collective: 2^28, whose records alone take 8 GiB.
 pub const MAX_MESSAGES: u64 = 1 << 28;
 
-/// All collectives; of several algorithms for one operation the first is the default.
+/// All collectives. The first algorithm of an operation is its default.
 pub const ALL: &[Collective] = &[
     all_to_all::ALL_TO_ALL,
     hierarchical_all_to_all::HIERARCHICAL_ALL_TO_ALL,
@@ -80,7 +81,7 @@ pub enum CollectiveKind {
 }
 
 impl CollectiveKind {
-    /// Name in scenarios, and the end of the names of its algorithms.
+    /// Returns the name used in scenarios, which is also the suffix of its algorithms' names.
     pub const fn name(self) -> &'static str {
         match self {
             Self::AllReduce => "all-reduce",
@@ -98,17 +99,17 @@ impl CollectiveKind {
 /// An algorithm for a collective operation: its name, source, cost and sends.
 #[derive(Debug, Clone, Copy)]
 pub struct Collective {
-    /// The name that scenarios use: `ring-all-reduce`.
+    /// Name in scenarios, for example `ring-all-reduce`.
     pub name: &'static str,
-    /// The operation that it performs.
+    /// The operation that the algorithm performs.
     pub operation: CollectiveKind,
-    /// Description in one line, for lists of collectives.
+    /// One-line description for lists of collectives.
     pub summary: &'static str,
     /// Reference: title, year, section.
     pub source: &'static str,
     /// Closed forms for a plan of one segment.
     pub cost: fn(&Plan) -> CostModel,
-    /// How its messages follow each other, if each waits for one other at most.
+    /// Shape of the message chains, if each message waits for at most one other.
     chain: Option<ChainShape>,
     /// Adds the sends for one segment of the vector.
     steps: fn(&mut ScheduleBuilder<'_>),
@@ -121,54 +122,54 @@ pub struct CostModel {
     pub messages: u128,
     /// Payload bytes of all messages.
     pub bytes: u128,
-    /// The alpha-beta form: the bytes that a rank on the longest chain sends in each step, where
-    /// blocks are equal. A step takes one latency and the transmission time of its bytes.
+    /// The alpha-beta form: bytes sent in each step by a rank on the longest chain, for equal
+    /// blocks. A step takes one latency plus the transmission time of its bytes.
     pub chain: Vec<u64>,
-    /// Number of steps of the chain that start only when the sender's previous message has
-    /// completed, that is, after its acknowledgement.
+    /// Number of chain steps that start only when the sender's previous message has completed, i.e.
+    /// after its acknowledgement.
     pub acknowledged_steps: usize,
 }
 
 impl CostModel {
-    /// The closed forms of an algorithm whose steps wait for deliveries only.
+    /// Creates the closed forms of an algorithm whose steps wait only for deliveries.
     fn new(messages: u128, bytes: u128, chain: Vec<u64>) -> Self {
         Self { messages, bytes, chain, acknowledged_steps: 0 }
     }
 }
 
-/// The participants of a collective, the size of its data, and how the data is divided.
+/// The participants of a collective, the size of its data, and its division.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Plan {
-    /// The host of each rank, by rank; each host occurs once.
+    /// The host of each rank, by rank. Hosts are unique.
     pub ranks: Vec<HostId>,
-    /// Bytes of each rank: for all-to-all, its data for all ranks together (itself included); for
-    /// a reduction, the length of its vector; for an all-gather, the length of the result.
+    /// Bytes per rank: for an all-to-all, its data for all ranks (itself included); for a
+    /// reduction, the length of its vector; for an all-gather, the length of the result.
     pub bytes: Bytes,
-    /// Number of channels that the vector is divided over. As in NCCL, channels are independent
-    /// and have their own streams, and with them their own queue pairs.
+    /// Number of channels over which the vector is divided. As in NCCL, channels are independent,
+    /// with separate streams and therefore separate queue pairs.
     pub channels: u32,
-    /// Number of chunks that the share of a channel is divided into. Chunks follow each other
-    /// through the same steps.
+    /// Number of chunks into which a channel's share is divided. Chunks are pipelined through the
+    /// same steps.
     pub chunks: u32,
-    /// Ranks per group (a machine) in hierarchical algorithms; groups are consecutive ranks.
+    /// Ranks per group (machine) in hierarchical algorithms; groups are consecutive ranks.
     pub group: u32,
-    /// Computing time of a rank between a delivery and a send that depends on it.
+    /// A rank's computing time between a delivery and a send that depends on it.
     pub gap: Span,
-    /// The most messages that a rank has outstanding in a segment of an all-to-all: from there on
-    /// each of its messages starts when the one that many before it has completed. `None` starts
-    /// all at once. NCCL's sends take turns on few channels \[inferred\].
+    /// Maximum number of a rank's outstanding messages per segment of an all-to-all. Each further
+    /// message starts when the one that many before it has completed. `None` starts all messages
+    /// simultaneously. NCCL's sends alternate on few channels \[inferred\].
     pub outstanding: Option<u32>,
 }
 
 impl Plan {
-    /// A plan of `ranks` with `bytes` each: one channel, one chunk, groups of 8, no compute gap,
-    /// any number of messages outstanding.
+    /// Creates a plan of `ranks` with `bytes` each: one channel, one chunk, groups of 8, no compute
+    /// gap, unlimited outstanding messages.
     pub fn new(ranks: Vec<HostId>, bytes: Bytes) -> Self {
         let (group, gap) = (8, Span::ZERO);
         Self { ranks, bytes, channels: 1, chunks: 1, group, gap, outstanding: None }
     }
 
-    /// Refuses plans that are invalid for every algorithm.
+    /// Rejects plans that are invalid for every algorithm.
     fn check(&self) -> Result<(), CollectiveError> {
         let ranks = self.ranks.len();
         if ranks < 2 {
@@ -196,7 +197,7 @@ impl Plan {
         })
     }
 
-    /// Refuses more messages or bytes than a simulation can hold.
+    /// Rejects more messages or bytes than a simulation can hold.
     fn check_cost(&self, cost: &CostModel) -> Result<(), CollectiveError> {
         let ranks = self.ranks.len();
         let segments = u128::from(self.channels) * u128::from(self.chunks);
@@ -210,7 +211,7 @@ impl Plan {
         Ok(())
     }
 
-    /// The chunks of all channels, channel by channel.
+    /// Returns the chunks of all channels, channel by channel.
     fn segments(&self) -> impl Iterator<Item = Segment> {
         let chunks = self.chunks as usize;
         let channels = (0u32..).zip(equal_blocks(self.bytes, self.channels as usize));
@@ -220,7 +221,7 @@ impl Plan {
         })
     }
 
-    /// Ranks per group and number of groups, for algorithms that need equal groups.
+    /// Returns the ranks per group and the number of groups, for algorithms that need equal groups.
     fn groups(&self) -> Result<(usize, usize), CollectiveError> {
         let (ranks, group) = (self.ranks.len(), self.group as usize);
         if group < 2 || group >= ranks || !ranks.is_multiple_of(group) {
@@ -231,7 +232,7 @@ impl Plan {
 }
 
 impl Collective {
-    /// The name without that of its operation; `direct` if it has no other.
+    /// Returns the name without its operation; `direct` if nothing remains.
     fn algorithm(&self) -> &'static str {
         let name = self.name.strip_suffix(self.operation.name()).unwrap_or(self.name);
         match name.trim_end_matches('-') {
@@ -240,24 +241,24 @@ impl Collective {
         }
     }
 
-    /// Whether the algorithm divides its ranks into groups of [`Plan::group`].
+    /// Returns true if the algorithm divides its ranks into groups of [`Plan::group`].
     pub fn is_hierarchical(&self) -> bool {
         self.name.starts_with("hierarchical")
     }
 
-    /// Whether the number of a rank's outstanding messages can be limited: [`Plan::outstanding`].
+    /// Returns true if [`Plan::outstanding`] can limit a rank's outstanding messages.
     pub fn limits_outstanding(&self) -> bool {
         self.chain == Some(ChainShape::Exchange)
     }
 
-    /// How many messages the collective has, if no block is empty.
+    /// Returns the number of messages of the collective, if no block is empty.
     pub fn messages(&self, plan: &Plan) -> u128 {
         let segments = u128::from(plan.channels) * u128::from(plan.chunks);
         (self.cost)(plan).messages.saturating_mul(segments)
     }
 
-    /// The least number of queue pairs of the collective, one for each pair of ranks and channel;
-    /// 0 where messages are many and pairs few.
+    /// Returns a lower bound for the number of queue pairs: one per pair of ranks and channel for
+    /// algorithms that connect all ranks, and 0 for others.
     pub fn queue_pairs(&self, plan: &Plan) -> u128 {
         let joins_all = self.chain == Some(ChainShape::Exchange) || self.name.starts_with("direct");
         let (ranks, _) = ranks_and_bytes(plan);
@@ -265,7 +266,7 @@ impl Collective {
         pairs * u128::from(plan.channels)
     }
 
-    /// The messages of the collective and their dependencies.
+    /// Returns the messages of the collective and their dependencies.
     ///
     /// # Errors
     /// Fails for fewer than two ranks, no bytes, a host with two ranks, groups that do not divide
@@ -279,7 +280,7 @@ impl Collective {
         if self.is_hierarchical() {
             plan.groups()?;
         }
-        // The closed form is checked first: a plan with too many messages is refused before it is
+        // The closed form comes first: a plan with too many messages is rejected before it is
         // built.
         plan.check_cost(&(self.cost)(plan))?;
         let mut schedule = ScheduleBuilder::new(plan);
@@ -291,10 +292,10 @@ impl Collective {
     }
 }
 
-/// The collective called `name`.
+/// Returns the collective called `name`.
 ///
 /// # Errors
-/// [`CollectiveError::Unknown`] lists the names that exist.
+/// [`CollectiveError::Unknown`] lists the known names.
 pub fn find(name: &str) -> Result<&'static Collective, CollectiveError> {
     ALL.iter().find(|collective| collective.name == name).ok_or_else(|| CollectiveError::Unknown {
         name: name.to_owned(),
@@ -302,7 +303,7 @@ pub fn find(name: &str) -> Result<&'static Collective, CollectiveError> {
     })
 }
 
-/// The number of ranks and the bytes of a plan, wide enough for the closed forms.
+/// Returns the number of ranks and the bytes of a plan, wide enough for the closed forms.
 fn ranks_and_bytes(plan: &Plan) -> (u128, u128) {
     (plan.ranks.len() as u128, u128::from(plan.bytes.get()))
 }

@@ -1,7 +1,7 @@
-//! A pipeline: each rank sends to the next, as the stages of pipeline parallelism do.
+//! A pipeline: each rank sends to the next, like the stages of pipeline parallelism.
 //!
 //! Source: Huang et al., "GPipe: Efficient Training of Giant Neural Networks using Pipeline
-//! Parallelism" (NeurIPS 2019), section 2: the chunks are its micro-batches.
+//! Parallelism" (NeurIPS 2019), section 2; chunks correspond to its micro-batches.
 
 use super::schedule::{OnArrival, ScheduleBuilder, Send};
 use super::{Collective, CollectiveKind, CostModel, Plan, ranks_and_bytes};

@@ -1,18 +1,19 @@
-//! Algorithms for a power of two of ranks, extended to any number of ranks.
+//! Extends algorithms for a power-of-two number of ranks to any number of ranks.
 //!
 //! Source: Thakur, Rabenseifner, Gropp, "Optimization of Collective Communication Operations in
 //! MPICH", International Journal of High Performance Computing Applications 19(1), 2005, section
-//! 4.5: each rank in excess of the power of two sends its vector to its neighbour before the
-//! algorithm and receives the result from it afterwards.
+//! 4.5. Each rank in excess of the power of two sends its vector to its neighbour before the
+//! algorithm. It receives the result from that neighbour afterwards. algorithm and receives the
+//! result from it afterwards.
 
 use super::schedule::{OnArrival, ScheduleBuilder, Send};
 
-/// The ranks that take part in the algorithm itself, a power of two of them.
+/// The ranks that take part in the algorithm itself; their number is a power of two.
 #[derive(Debug, Clone, Copy)]
 pub(super) struct PowerOfTwo {
-    /// Number of ranks in excess of the power of two.
+    /// Number of ranks beyond the power of two.
     excess: usize,
-    /// The power of two.
+    /// Number of participants, a power of two.
     pub size: usize,
     /// The binary logarithm of `size`.
     pub steps: u32,
@@ -26,20 +27,20 @@ impl PowerOfTwo {
         Self { excess: ranks - (1 << steps), size: 1 << steps, steps }
     }
 
-    /// The rank of participant `index`.
+    /// Returns the rank of participant `index`.
     pub(super) fn rank(self, index: usize) -> usize {
-        // The odd ranks of the first pairs take part for their left neighbours; the others are the
-        // ranks behind the pairs.
+        // In the first pairs, the odd ranks take part on behalf of their left neighbours. All ranks
+        // after the pairs take part.
         if index < self.excess { 2 * index + 1 } else { index + self.excess }
     }
 
-    /// The first step of the algorithm itself.
+    /// Returns the first step of the algorithm itself.
     pub(super) fn first_step(self) -> u32 {
         u32::from(self.excess > 0)
     }
 
-    /// Adds the sends before the algorithm: excess ranks, the even ones among the first, send
-    /// their vectors to their right neighbours.
+    /// Adds the sends before the algorithm: excess ranks, the even ones among the first, send their
+    /// vectors to their right neighbours.
     pub(super) fn reduce_excess(self, schedule: &mut ScheduleBuilder<'_>, blocks: usize) {
         for index in 0..self.excess {
             let send =
@@ -48,7 +49,7 @@ impl PowerOfTwo {
         }
     }
 
-    /// Adds the sends after the algorithm, in `step`: excess ranks receive the result.
+    /// Adds the sends in `step`, after the algorithm: excess ranks receive the result.
     pub(super) fn return_to_excess(
         self,
         schedule: &mut ScheduleBuilder<'_>,
@@ -62,7 +63,7 @@ impl PowerOfTwo {
         }
     }
 
-    /// Number of messages from and to excess ranks.
+    /// Returns the number of messages from and to excess ranks.
     pub(super) fn excess_messages(self) -> u128 {
         2 * self.excess as u128
     }

@@ -1,4 +1,4 @@
-//! Rings: reduce-scatter, all-gather, and all-reduce as the one followed by the other.
+//! Rings: reduce-scatter, all-gather, and all-reduce as a sequence of both.
 //!
 //! Source: Patarasuk and Yuan, "Bandwidth Optimal All-reduce Algorithms for Clusters of
 //! Workstations", Journal of Parallel and Distributed Computing 69(2), 2009.
@@ -7,7 +7,7 @@ use super::schedule::{OnArrival, ScheduleBuilder, Send};
 use super::{Collective, CollectiveKind, CostModel, Plan, ranks_and_bytes};
 use crate::workload::{ChainShape, ring_block};
 
-/// The registry line of the all-reduce.
+/// Registry entry of the all-reduce.
 pub(super) const ALL_REDUCE: Collective = Collective {
     name: "ring-all-reduce",
     operation: CollectiveKind::AllReduce,
@@ -20,11 +20,11 @@ pub(super) const ALL_REDUCE: Collective = Collective {
     },
 };
 
-/// The block, relative to its own, that each rank sends first in each round. After the first round
-/// rank r holds the sum of block r + 1: it sends that one first.
+/// The block, relative to its own, that each rank sends first in each round. After the first round,
+/// rank r holds the sum of block r + 1 and sends that one first.
 const ALL_REDUCE_BEGINS: &[isize] = &[0, 1];
 
-/// The registry line of the all-gather.
+/// Registry entry of the all-gather.
 pub(super) const ALL_GATHER: Collective = Collective {
     name: "ring-all-gather",
     operation: CollectiveKind::AllGather,
@@ -37,7 +37,7 @@ pub(super) const ALL_GATHER: Collective = Collective {
 
 const ALL_GATHER_BEGINS: &[isize] = &[0];
 
-/// The registry line of the reduce-scatter.
+/// Registry entry of the reduce-scatter.
 pub(super) const REDUCE_SCATTER: Collective = Collective {
     name: "ring-reduce-scatter",
     operation: CollectiveKind::ReduceScatter,
@@ -48,7 +48,7 @@ pub(super) const REDUCE_SCATTER: Collective = Collective {
     steps: |schedule| steps(schedule, REDUCE_SCATTER_BEGINS, &[OnArrival::Reduce]),
 };
 
-/// It begins one block to the left, so that rank r ends with block r.
+/// Starts one block to the left, so that rank r ends with block r.
 const REDUCE_SCATTER_BEGINS: &[isize] = &[-1];
 
 fn cost(plan: &Plan, rounds: u128) -> CostModel {
@@ -58,7 +58,7 @@ fn cost(plan: &Plan, rounds: u128) -> CostModel {
     CostModel::new(steps * ranks, steps * bytes, chain)
 }
 
-/// Adds the messages, step by step and within a step rank by rank, each to the right neighbour.
+/// Adds the messages by step, then by rank, each to the right neighbour.
 fn steps(schedule: &mut ScheduleBuilder<'_>, begins: &[isize], on_arrival: &[OnArrival]) {
     let ranks = schedule.ranks();
     schedule.divide(ranks);

@@ -1,9 +1,9 @@
-//! From the sends of an algorithm to messages with dependencies.
+//! Turns the sends of an algorithm into messages with dependencies.
 //!
-//! An algorithm lists, step by step, which rank sends which blocks of its vector to which rank,
-//! and whether the receiver reduces or replaces its own blocks with them. Dependencies follow: a
-//! send depends on every message of an earlier step that delivered one of its blocks. So an
-//! algorithm can neither omit a dependency nor wait for more than its data.
+//! An algorithm lists, step by step, which rank sends which blocks of its vector to which rank. It
+//! also states whether the receiver reduces or replaces its own blocks. Dependencies follow: a send
+//! depends on every message of an earlier step that delivered one of its blocks. An algorithm can
+//! therefore neither miss a dependency nor wait for more than its data.
 
 mod deliveries;
 
@@ -17,14 +17,14 @@ use crate::ids::{MessageId, TaskId};
 use crate::units::{Bytes, Span, Time};
 use crate::workload::{Blocks, Delay, Message, Workload};
 
-/// Action of the receiver on blocks that arrive.
+/// The receiver's action on arriving blocks.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum OnArrival {
-    /// It adds them to its own.
+    /// Adds them to its own.
     Reduce,
-    /// It replaces its own by them.
+    /// Replaces its own.
     Replace,
-    /// It replaces its own by them and never forwards them, so nothing depends on their arrival.
+    /// Replaces its own and never forwards them: nothing depends on their arrival.
     Keep,
 }
 
@@ -38,14 +38,14 @@ pub(super) struct Send {
     pub on_arrival: OnArrival,
 }
 
-/// A message or a join. Joins get their final ids only when the number of messages is known.
+/// A message or a join. Joins get their final ids once the number of messages is known.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 enum ScheduleTask {
     Message(MessageId),
     Join(usize),
 }
 
-/// The dependencies of the previous message: if the next message of the same rank has the same
+/// The dependencies of the previous message. If the next message of the same rank has the same
 /// ones, both depend on one join.
 #[derive(Debug, Default)]
 struct SharedDependencies {
@@ -59,23 +59,23 @@ struct SharedDependencies {
 pub(super) struct ScheduleBuilder<'a> {
     plan: &'a Plan,
     segment: Segment,
-    /// The blocks of this segment.
+    /// Blocks of the current segment.
     blocks: Blocks,
-    /// Deliveries that a send of each block depends on.
+    /// Deliveries of each block, on which later sends depend.
     delivered_by: Deliveries,
     messages: Vec<Message>,
-    /// Delays of zero length that complete when the messages before them do: several messages
-    /// with the same dependencies depend on one join instead.
+    /// Zero-length delays that complete together with their dependencies. Several messages with the
+    /// same dependencies share one join.
     joins: Vec<Delay>,
     dependencies: Vec<(ScheduleTask, ScheduleTask)>,
-    /// The dependencies of the current message.
+    /// Dependencies of the current message.
     current: Vec<MessageId>,
     previous: SharedDependencies,
-    /// The last message of each rank, for sends that follow each other.
+    /// Last message of each rank, for sequential sends.
     last_sent: BTreeMap<usize, MessageId>,
-    /// The last messages of each rank in this segment, where their number is limited.
+    /// Recent messages of each rank in this segment, if their number is limited.
     outstanding: BTreeMap<usize, VecDeque<MessageId>>,
-    /// The contents of each message, for the test that executes the collective.
+    /// Contents of each message, for the test that executes the collective.
     #[cfg(test)]
     pub record: Vec<machine::SentBlocks>,
 }
@@ -107,7 +107,7 @@ impl<'a> ScheduleBuilder<'a> {
         }
     }
 
-    /// Starts another segment, of one block until it is divided. Segments are independent.
+    /// Starts another segment, initially undivided. Segments are independent.
     pub(super) fn start_segment(&mut self, segment: Segment) {
         self.segment = segment;
         self.blocks = Blocks::equal(segment.bytes, 1);
@@ -120,26 +120,26 @@ impl<'a> ScheduleBuilder<'a> {
         self.plan.ranks.len()
     }
 
-    /// The plan of the collective; its bytes are those of all segments.
+    /// Returns the plan of the collective; its bytes cover all segments.
     pub(super) fn plan(&self) -> &Plan {
         self.plan
     }
 
-    /// Divides this segment into `count` equal blocks; the first ones get one byte more each
-    /// where the bytes do not divide evenly.
+    /// Divides this segment into `count` equal blocks. If the bytes do not divide evenly, the first
+    /// blocks are one byte longer.
     pub(super) fn divide(&mut self, count: usize) {
         self.blocks = Blocks::equal(self.segment.bytes, count);
     }
 
-    /// Repeats the blocks `sets` times: a rank then has that many sets of blocks.
+    /// Repeats the blocks, giving each rank `sets` sets of blocks.
     pub(super) fn repeat_blocks(&mut self, sets: usize) {
         self.blocks = self.blocks.repeated(sets);
     }
 
-    /// Adds a message of the blocks of these ranges, unless all of them are empty.
+    /// Adds a message with these blocks, unless all of them are empty.
     pub(super) fn send(&mut self, send: &Send, blocks: &[Range<usize>]) {
         let bytes: u64 = blocks.iter().map(|range| self.blocks.bytes(range)).sum();
-        // No library sends an empty message; what would have waited for it has nothing to wait for.
+        // Libraries send no empty messages, so nothing has to wait for one.
         if bytes == 0 {
             return;
         }
@@ -165,8 +165,8 @@ impl<'a> ScheduleBuilder<'a> {
         });
     }
 
-    /// Adds a message that also depends on the completion of the last one that the rank sent in
-    /// this way: in parallel they would share the rank's port, and all of them would be late.
+    /// Adds a message that also waits for the rank's previous message of this kind to complete. In
+    /// parallel, the messages would share the rank's port and all be late.
     pub(super) fn send_after_last(&mut self, send: &Send, blocks: &[Range<usize>]) {
         let before = self.messages.len();
         self.send(send, blocks);
@@ -178,8 +178,8 @@ impl<'a> ScheduleBuilder<'a> {
         }
     }
 
-    /// Adds a message that also depends on the completion of the rank's message of this segment
-    /// that is [`Plan::outstanding`] before it.
+    /// Adds a message that also waits for the completion of the rank's message
+    /// [`Plan::outstanding`] positions earlier in this segment.
     pub(super) fn send_in_turn(&mut self, send: &Send, blocks: &[Range<usize>]) {
         let before = self.messages.len();
         self.send(send, blocks);
@@ -196,19 +196,19 @@ impl<'a> ScheduleBuilder<'a> {
         }
     }
 
-    /// Makes message `id` depend on the deliveries of its blocks to the sender in earlier steps.
+    /// Makes message `id` depend on earlier deliveries of its blocks to the sender.
     fn add_dependencies(&mut self, send: &Send, blocks: &[Range<usize>], id: MessageId) {
         self.current.clear();
         for range in blocks {
             let before = self.delivered_by.of(send.from, range);
             self.current.extend(before.filter(|(step, _)| *step < send.step).map(|(_, id)| id));
         }
-        // Several blocks of a message are often delivered by the same one. In order, equal sets of
-        // dependencies compare equal, which is how a join is found.
+        // One message often delivers several of the blocks. Sorting makes equal sets of
+        // dependencies compare equal, which finds shared joins.
         self.current.sort_unstable();
         self.current.dedup();
         let shared = self.previous.rank == send.from && self.previous.messages == self.current;
-        // For one or two dependencies a join would not save anything.
+        // A join for one or two dependencies saves nothing.
         if !shared || self.current.len() < 3 {
             let pair =
                 |&before: &MessageId| (ScheduleTask::Message(before), ScheduleTask::Message(id));
@@ -239,15 +239,15 @@ impl<'a> ScheduleBuilder<'a> {
             match send.on_arrival {
                 OnArrival::Keep => {}
                 OnArrival::Reduce => self.delivered_by.add(send.to, range, delivery),
-                // The delivery overwrites the block, so later sends wait for this delivery only.
+                // The delivery overwrites the block, so later sends wait only for this delivery.
                 OnArrival::Replace => self.delivered_by.replace(send.to, range, delivery),
             }
         }
     }
 
-    /// The workload: each message starts `gap` after the last of its dependencies.
+    /// Returns the workload: each message starts `gap` after the last of its dependencies.
     pub(super) fn finish(self, gap: Span) -> Workload {
-        // The gap is between dependent messages: without dependencies no gap applies.
+        // The gap only applies between dependent messages.
         if self.dependencies.is_empty() {
             return Workload::independent(self.messages);
         }

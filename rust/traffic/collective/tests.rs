@@ -1,4 +1,4 @@
-//! Every algorithm against its closed forms, and executed on real numbers.
+//! Tests every algorithm against its closed forms, and executes it on real numbers.
 
 use std::collections::BTreeMap;
 
@@ -11,7 +11,7 @@ fn plan(ranks: usize, bytes: u64) -> Plan {
     Plan { group: 0, ..Plan::new(ranks, Bytes::new(bytes)) }
 }
 
-/// A plan for every group size; one plan for algorithms without groups.
+/// Returns a plan for every group size; a single plan for algorithms without groups.
 fn plans(collective: &Collective, ranks: usize, bytes: u64) -> Vec<Plan> {
     let plain = plan(ranks, bytes);
     if !collective.is_hierarchical() {
@@ -21,14 +21,14 @@ fn plans(collective: &Collective, ranks: usize, bytes: u64) -> Vec<Plan> {
     groups.map(|group| Plan { group, ..plain.clone() }).collect()
 }
 
-/// The number that `rank` initially holds at `index` of a block.
+/// Returns the number that `rank` initially holds at `index` of a block.
 fn number(rank: usize, block: BlockKey, index: usize) -> u64 {
     let (channel, chunk, block) = block;
     let block = (u64::from(channel) * 16 + u64::from(chunk)) * 2_000 + block as u64;
     1 + (rank as u64) * 1_000_003 + block * 101 + index as u64
 }
 
-/// The rank that initially holds a block, where not every rank does.
+/// Returns the rank that initially holds a block, or `None` if every rank does.
 fn owner(operation: CollectiveKind, ranks: usize, block: usize) -> Option<usize> {
     match operation {
         CollectiveKind::AllGather => Some(block),
@@ -41,7 +41,7 @@ fn owner(operation: CollectiveKind, ranks: usize, block: usize) -> Option<usize>
     }
 }
 
-/// The blocks that the collective sends, with their lengths.
+/// Returns the blocks that the collective sends, with their lengths.
 fn blocks(collective: &Collective, plan: &Plan) -> BTreeMap<BlockKey, u64> {
     let schedule = machine::schedule(collective, plan);
     let sent = schedule.record.iter().flat_map(|sent| {
@@ -66,7 +66,8 @@ fn initial(collective: &Collective, plan: &Plan) -> Memory {
     (0..ranks).map(of_rank).collect()
 }
 
-/// The number that a rank must hold at `index` of a block at the end, if it must hold the block.
+/// Returns the number that a rank must finally hold at `index` of a block, if it must hold the
+/// block.
 fn end(
     operation: CollectiveKind,
     ranks: usize,
@@ -138,7 +139,7 @@ fn a_barrier_notifies_every_rank_of_all_others() {
 fn messages_and_bytes_match_the_closed_forms() {
     for collective in ALL {
         for ranks in 2..=33usize {
-            // Long enough that no block is empty, with a remainder.
+            // Long enough that no block is empty, plus a remainder.
             for plan in plans(collective, ranks, 64 * 33 + 5) {
                 let cost = (collective.cost)(&plan);
                 let workload = collective.build(&plan).unwrap();

@@ -5,13 +5,13 @@ use thiserror::Error;
 use crate::ids::HostId;
 use crate::units::Bytes;
 
-/// Why a traffic pattern cannot be built.
+/// Reason why a traffic pattern cannot be built.
 #[derive(Debug, Clone, PartialEq, Eq, Error)]
 pub enum PatternError {
     /// There are fewer than two hosts.
     #[error("{pattern} needs at least 2 hosts, found {hosts}")]
     TooFewHosts {
-        /// Name of the pattern, with its article.
+        /// Name of the pattern, with an article.
         pattern: &'static str,
         /// Number of hosts of the pattern.
         hosts: u32,
@@ -22,7 +22,7 @@ pub enum PatternError {
         /// Name of the pattern, with its article.
         pattern: &'static str,
     },
-    /// The flows have more bytes than 64 bits count.
+    /// The total number of bytes exceeds 64 bits.
     #[error("{flows} flows of {bytes} have more than 2^64 bytes, the limit of a workload")]
     TooManyBytes {
         /// Number of flows of the pattern.
@@ -36,7 +36,7 @@ pub enum PatternError {
          that is not a multiple of {hosts}, for example 1"
     )]
     ShiftToSelf {
-        /// The shift as given.
+        /// The given shift.
         shift: u32,
         /// Number of hosts of the pattern.
         hosts: u32,
@@ -44,7 +44,7 @@ pub enum PatternError {
     /// The fan-in is zero or exceeds the number of other hosts.
     #[error("a fan-in of {fan_in} is out of range; with {hosts} hosts expected 1 to {}", hosts - 1)]
     FanIn {
-        /// The fan-in as given.
+        /// The given fan-in.
         fan_in: u32,
         /// Number of hosts of the pattern.
         hosts: u32,
@@ -52,14 +52,14 @@ pub enum PatternError {
     /// The receiver does not exist.
     #[error("unknown receiver {receiver}; hosts are host0 to host{}", hosts - 1)]
     Receiver {
-        /// The receiver as given.
+        /// The given receiver.
         receiver: HostId,
         /// Number of hosts of the pattern.
         hosts: u32,
     },
 }
 
-/// Checks the parameters that all patterns have: `flows` equal flows among `hosts`.
+/// Checks the parameters common to all patterns: `flows` equal flows among `hosts`.
 pub(super) fn check(
     pattern: &'static str,
     hosts: u32,

@@ -5,12 +5,12 @@ use crate::ids::HostId;
 use crate::units::Bytes;
 use crate::workload::{Message, Workload};
 
-/// Flows from several hosts to one host, all at once.
+/// Simultaneous flows from several hosts to one host.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Incast {
-    /// Number of hosts, those with ids from 0.
+    /// Number of hosts, with ids from 0.
     pub hosts: u32,
-    /// Number of senders. Each sends one flow.
+    /// Number of senders, with one flow each.
     pub fan_in: u32,
     /// The receiver; by default the last host.
     pub receiver: Option<HostId>,
@@ -19,11 +19,11 @@ pub struct Incast {
 }
 
 impl Incast {
-    /// The flows, each with its own stream; all start at 0.
+    /// Returns the flows, each with its own stream, all starting at 0.
     ///
-    /// No random numbers are drawn. In the cyclic order of the other hosts that starts after the
-    /// receiver, sender k is the host at index `k * (hosts - 1) / fan_in`: senders are spread
-    /// evenly, so that as few as possible share an edge switch.
+    /// The choice of senders is deterministic. In the cyclic order of the other hosts that starts
+    /// after the receiver, sender k is the host at index `k * (hosts - 1) / fan_in`. This spreads
+    /// the senders evenly, so that as few as possible share an edge switch.
     ///
     /// # Errors
     /// Fails for fewer than two hosts, a fan-in that is zero or exceeds the number of other hosts,

@@ -1,4 +1,4 @@
-//! Patterns of independent flows, and a random delay of their starts.
+//! Patterns of independent flows, and random start delays.
 
 mod error;
 mod incast;

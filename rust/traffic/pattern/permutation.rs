@@ -9,7 +9,7 @@ use crate::workload::{Message, Workload};
 /// A random permutation without fixed points: every host sends to another host.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Permutation {
-    /// Number of hosts, those with ids from 0.
+    /// Number of hosts, with ids from 0.
     pub hosts: u32,
     /// Bytes of each flow.
     pub bytes: Bytes,
@@ -18,7 +18,7 @@ pub struct Permutation {
 }
 
 impl Permutation {
-    /// The flows, in order of their senders, each with its own stream; all start at 0.
+    /// Returns the flows in sender order, each with its own stream, all starting at 0.
     ///
     /// # Errors
     /// Fails for fewer than two hosts, no bytes, and more than 2^64 bytes.
@@ -34,11 +34,11 @@ impl Permutation {
     }
 }
 
-/// Draws a uniformly random permutation of `0..count` (at least 2) without fixed points. Shuffles
-/// are repeated until no point is fixed, on average e = 2.7 times. All shuffles are equally likely,
-/// so all derangements are.
+/// Draws a uniformly random permutation of `0..count` (at least 2) without fixed points. Reshuffles
+/// until no point is fixed, on average e = 2.7 times. All shuffles are equally likely, and so are
+/// all derangements.
 fn derangement(count: u32, seed: u64) -> Vec<u32> {
-    // Pairs of hosts draw from streams of (src, dst); no host sends to itself, so (0, 0) is free.
+    // Host pairs use the streams of (src, dst). No host sends to itself, so (0, 0) is free.
     let mut draws = Stream::for_pair(seed, Purpose::Workload, 0, 0);
     let mut items: Vec<u32> = (0..count).collect();
     loop {

@@ -1,14 +1,14 @@
-//! Shift: host i sends to host i + shift (tornado traffic where the shift is half the hosts).
+//! Shift: host i sends to host i + shift (tornado traffic if the shift is half the hosts).
 
 use super::error::{self, PatternError};
 use crate::ids::HostId;
 use crate::units::Bytes;
 use crate::workload::{Message, Workload};
 
-/// Every host sends to the host `shift` further, in the cyclic order of ids.
+/// Every host sends to the host `shift` positions further, in the cyclic order of ids.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Shift {
-    /// Number of hosts, those with ids from 0.
+    /// Number of hosts, with ids from 0.
     pub hosts: u32,
     /// Distance from sender to receiver; not a multiple of `hosts`.
     pub shift: u32,
@@ -17,7 +17,7 @@ pub struct Shift {
 }
 
 impl Shift {
-    /// The flows, in order of their senders, each with its own stream; all start at 0.
+    /// Returns the flows in sender order, each with its own stream, all starting at 0.
     ///
     /// # Errors
     /// Fails for fewer than two hosts, a shift to the sender itself, no bytes, and more than 2^64

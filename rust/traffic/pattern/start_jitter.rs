@@ -1,4 +1,4 @@
-//! Start jitter: a random delay of each message's start.
+//! Start jitter: a random delay at the start of each message.
 
 use std::collections::BTreeMap;
 
@@ -17,11 +17,11 @@ pub struct StartJitter {
 }
 
 impl StartJitter {
-    /// Delays each message of `workload` that depends on no task. The start of the others follows
-    /// from their dependencies.
+    /// Delays each message of `workload` that depends on no task. Other messages start when their
+    /// dependencies complete.
     ///
-    /// Each ordered pair of hosts draws from its own stream, in order of its messages, so that
-    /// adding a pair does not change the draws of the others.
+    /// Each ordered pair of hosts draws from its own stream, in message order. Adding a pair
+    /// therefore does not change the draws of the others.
     pub fn apply(&self, workload: &mut Workload) {
         if self.at_most == Span::ZERO {
             return;
@@ -40,8 +40,8 @@ impl StartJitter {
     }
 }
 
-/// A uniform number from 0 to `largest`, both included: numbers of as many bits are drawn until
-/// one does not exceed `largest`, on average less than two.
+/// Draws a uniform number from 0 to `largest` inclusive. Rejection sampling with just enough bits
+/// needs fewer than two draws on average.
 fn up_to(stream: &mut Stream, largest: u64) -> u64 {
     let mask = u64::MAX.checked_shr(largest.leading_zeros()).unwrap_or(0);
     loop {
@@ -74,7 +74,7 @@ mod tests {
 
     #[test]
     fn adding_a_pair_does_not_change_the_draws_of_others() {
-        // Among 8 and among 9 hosts, the first seven send to the same hosts.
+        // With 8 and with 9 hosts, the first seven send to the same hosts.
         let (few, many) = (starts(8, Span::from_us(1)), starts(9, Span::from_us(1)));
         assert_eq!(few[..7], many[..7]);
         assert_ne!(few[0], few[1]);

@@ -4,50 +4,50 @@ use thiserror::Error;
 
 use crate::collective::CollectiveError;
 
-/// Why a training cannot be built.
+/// Reason why a training cannot be built.
 #[derive(Debug, Clone, PartialEq, Eq, Error)]
 pub enum TrainingError {
     /// A parameter is zero.
     #[error("{what} = 0 is too small; expected at least 1")]
     Zero {
-        /// Name of the parameter, as in scenarios; those of the model after `model.`.
+        /// Name of the parameter as in scenarios; model parameters start with `model.`.
         what: &'static str,
     },
     /// A parameter is too large.
     #[error("{what} = {value} is too large; expected at most {max}")]
     TooLarge {
-        /// Name of the parameter, as in scenarios; those of the model after `model.`.
+        /// Name of the parameter as in scenarios; model parameters start with `model.`.
         what: &'static str,
-        /// The value as given.
+        /// The given value.
         value: u32,
         /// The largest allowed value.
         max: u32,
     },
-    /// The heads of keys and values do not divide those of queries.
+    /// The number of key-value heads does not divide that of query heads.
     #[error("{kv_heads} heads of keys and values do not divide {heads} heads of queries")]
     Heads {
-        /// Number of heads of queries.
+        /// Number of query heads.
         heads: u32,
-        /// Heads of keys and values.
+        /// Number of key-value heads.
         kv_heads: u32,
     },
     /// The number of experts per token is out of range.
     #[error("top_k = {top_k} is out of range; with {experts} experts expected 1 to {experts}")]
     TopK {
-        /// Number of experts that a token is sent to.
+        /// Number of experts per token.
         top_k: u32,
-        /// Number of experts of each layer.
+        /// Number of experts per layer.
         experts: u32,
     },
-    /// The experts do not divide evenly over the expert-parallel ranks.
+    /// The experts do not divide evenly among the expert-parallel ranks.
     #[error("expert = {expert} does not divide the model's {experts} experts")]
     Experts {
         /// The degree of expert parallelism.
         expert: u32,
-        /// Number of experts of each layer.
+        /// Number of experts per layer.
         experts: u32,
     },
-    /// The model has no experts to be spread.
+    /// Expert parallelism was requested for a model without experts.
     #[error("expert = {expert}, but the model has no experts; write expert = 1")]
     NoExperts {
         /// The degree of expert parallelism.
@@ -67,7 +67,7 @@ pub enum TrainingError {
     /// There are more layers than the model has.
     #[error("{layers} layers are too many; the model has {model}")]
     TooManyLayers {
-        /// The number as given.
+        /// The given number.
         layers: u32,
         /// Layers of the model.
         model: u32,
@@ -83,13 +83,13 @@ pub enum TrainingError {
     /// The size of a number is out of range.
     #[error("sizes of parameters, gradients and activations are out of range; expected 1B to 16B")]
     Width,
-    /// There are more messages or delays than 2^25.
+    /// There are more than 2^25 messages or delays.
     #[error(
         "more than 2^25 messages or delays; simulate fewer layers (layers), microbatches or \
          iterations, or select an algorithm with fewer messages"
     )]
     TooManyMessages,
-    /// The messages have more bytes than 64 bits count.
+    /// The total number of bytes exceeds 64 bits.
     #[error("more than 2^64 bytes in total")]
     TooManyBytes,
     /// A collective cannot be built.

@@ -1,4 +1,4 @@
-//! Iterations, pass by pass. All ranks of a stage have the same program.
+//! Builds iterations, pass by pass. All ranks of a stage run the same program.
 
 use super::error::TrainingError;
 use super::passes::{self, Pass};
@@ -10,7 +10,7 @@ use crate::units::Bytes;
 use crate::workload::Workload;
 use crate::workload::graph::GraphTask;
 
-/// A stage of the pipeline: its units, and its groups of ranks.
+/// A pipeline stage: its units and its groups of ranks.
 struct Stage {
     index: u32,
     ranks: Vec<u32>,
@@ -26,13 +26,13 @@ pub(super) struct IterationBuilder<'a> {
     training: &'a Training,
     stages: Vec<Stage>,
     program: ProgramBuilder<'a>,
-    /// By rank and microbatch, the activations from the previous stage.
+    /// Activations from the previous stage, by rank and microbatch.
     forward: Vec<Vec<Option<GraphTask>>>,
-    /// By rank and microbatch, the gradients from the next stage.
+    /// Gradients from the next stage, by rank and microbatch.
     backward: Vec<Vec<Option<GraphTask>>>,
-    /// Number of messages of all forward passes, extrapolated from the first of each stage.
+    /// Number of messages of all forward passes, extrapolated from the first pass of each stage.
     forward_messages: u128,
-    /// By stage, the buckets of parameters that the sharded optimizer has updated.
+    /// Parameter buckets that the sharded optimizer has updated, by stage.
     updated: Vec<Vec<ParameterCount>>,
 }
 
@@ -49,7 +49,7 @@ impl<'a> IterationBuilder<'a> {
             expert_data: degrees.expert_data_groups(stage),
         };
         let stages: Vec<Stage> = (0..degrees.pipeline).map(stage).collect();
-        // Delays: two parts of each unit, in two passes of each microbatch.
+        // Delays: two parts per unit, in two passes per microbatch.
         let passes = u128::from(training.microbatches) * u128::from(training.iterations);
         let units: usize = stages.iter().map(|it| it.units.len() * it.ranks.len()).sum();
         if passes.saturating_mul(4 * units as u128) > MAX_TRAINING_TASKS as u128 {
@@ -90,8 +90,8 @@ impl<'a> IterationBuilder<'a> {
         self.program.finish()
     }
 
-    /// Checks the number of messages of all forward passes of a stage, which is known after the
-    /// first, so that a training that is too large is refused before it is built.
+    /// Checks the number of messages of a stage's forward passes, which is known after the first. A
+    /// training that is too large is thus rejected before it is built.
     fn check_forward_messages(&mut self, messages: usize) -> Result<(), TrainingError> {
         let times = u128::from(self.training.microbatches) * u128::from(self.training.iterations);
         self.forward_messages += messages as u128 * times;
@@ -102,7 +102,7 @@ impl<'a> IterationBuilder<'a> {
     }
 
     fn add_forward(&mut self, stage: &Stage, microbatch: u32) -> Result<(), TrainingError> {
-        // Parameters may be gathered before the activations arrive.
+        // Gathering the parameters need not wait for the activations.
         let mut prefetch = self.program.last.clone();
         for &rank in &stage.ranks {
             let arrival = self.forward[rank as usize][microbatch as usize].take();
@@ -134,7 +134,7 @@ impl<'a> IterationBuilder<'a> {
         let mut pending = ParameterCount::default();
         for unit in stage.units.iter().rev() {
             self.gather_parameters(stage, unit, &mut prefetch)?;
-            // Gradients of inputs and of parameters: twice the forward computation.
+            // Gradients of both inputs and parameters: twice the forward computation.
             self.add_block(stage, unit, 2)?;
             self.add_attention(stage, unit, 2)?;
             pending.common += unit.parameters.common;
@@ -156,8 +156,8 @@ impl<'a> IterationBuilder<'a> {
         Ok(())
     }
 
-    /// Gathers the parameters of a unit, if they are sharded, during the computation of the
-    /// previous unit: from the tasks of `prefetch` on.
+    /// Gathers a unit's parameters, if they are sharded, during the computation of the previous
+    /// unit: after the tasks in `prefetch`.
     fn gather_parameters(
         &mut self,
         stage: &Stage,
@@ -199,7 +199,7 @@ impl<'a> IterationBuilder<'a> {
         }
     }
 
-    /// Adds the attention of a layer with `times` the computation of a forward pass.
+    /// Adds the attention of a layer, with `times` the computation of a forward pass.
     fn add_attention(
         &mut self,
         stage: &Stage,
@@ -214,8 +214,7 @@ impl<'a> IterationBuilder<'a> {
         }
     }
 
-    /// Adds the rest of a unit after its attention, with `times` the computation of a forward
-    /// pass.
+    /// Adds the part of a unit after its attention, with `times` the computation of a forward pass.
     fn add_block(&mut self, stage: &Stage, unit: &Unit, times: u128) -> Result<(), TrainingError> {
         let operations = unit.block * times;
         match unit.kind {
@@ -237,8 +236,8 @@ impl<'a> IterationBuilder<'a> {
         }
     }
 
-    /// Adds a computation of tensor-parallel ranks on `copies` of each token, and the exchange of
-    /// its activations.
+    /// Adds a computation of the tensor-parallel ranks on `copies` of each token, and the exchange
+    /// of its activations.
     fn compute_in_tensor_groups(
         &mut self,
         stage: &Stage,
@@ -247,8 +246,7 @@ impl<'a> IterationBuilder<'a> {
     ) -> Result<(), TrainingError> {
         let (class, bytes) = (TrafficClass::Tensor, Bytes::new(self.activations() * copies));
         let collective = |operation| GroupCollective { class, operation, bytes };
-        // A token that is sent to experts arrives at one rank of the group, but all ranks compute
-        // on it.
+        // A token sent to an expert arrives at one rank of the group, but all ranks compute on it.
         let divided = copies > 1 || self.training.tensor_traffic == TensorTraffic::Sequence;
         if divided {
             self.program.add_collective(collective(CollectiveKind::AllGather), &stage.tensor)?;
@@ -258,7 +256,7 @@ impl<'a> IterationBuilder<'a> {
         self.program.add_collective(collective(after), &stage.tensor)
     }
 
-    /// Sends the pending gradients if they are at least `bucket` bytes.
+    /// Sends the pending gradients once they reach `bucket` bytes.
     fn send_gradients(
         &mut self,
         stage: &Stage,
@@ -295,7 +293,7 @@ impl<'a> IterationBuilder<'a> {
         Ok(())
     }
 
-    /// Adds the end of an iteration: parameters are updated after all gradients have arrived.
+    /// Adds the end of an iteration: parameters are updated once all gradients have arrived.
     fn add_update(&mut self, stage: &Stage) -> Result<(), TrainingError> {
         for &rank in &stage.ranks {
             self.program.wait_for_background(rank, TrafficClass::Gradients);
@@ -311,14 +309,14 @@ impl<'a> IterationBuilder<'a> {
         Ok(())
     }
 
-    /// Bytes of the activations of a microbatch between layers.
+    /// Returns the bytes of a microbatch's activations between layers.
     fn activations(&self) -> u64 {
         let training = self.training;
         training.tokens() * u64::from(training.model.hidden) * training.widths.activation.get()
     }
 
-    /// Bytes that a rank sends to the next or the previous stage: all activations, or its share
-    /// where sequences are divided.
+    /// Returns the bytes that a rank sends to an adjacent stage: all activations, or only its share
+    /// if sequences are divided.
     fn bytes_between_stages(&self) -> Bytes {
         let shares = match self.training.tensor_traffic {
             TensorTraffic::AllReduce => 1,

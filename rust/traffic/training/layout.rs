@@ -1,4 +1,4 @@
-//! Degrees of parallelism, and the groups of ranks that follow from them.
+//! Degrees of parallelism and the resulting groups of ranks.
 //!
 //! Source: Megatron-LM, `megatron/core/parallel_state.py`, `initialize_model_parallel` with its
 //! default order `tp-cp-ep-dp-pp`: tensor varies fastest, then (within the replicas) experts, then
@@ -12,7 +12,7 @@ use super::model::Model;
 pub struct Degrees {
     /// Ranks that share each layer's matrices.
     pub tensor: u32,
-    /// Stages of the pipeline.
+    /// Number of pipeline stages.
     pub pipeline: u32,
     /// Replicas of the model: the degree of data parallelism.
     pub data: u32,
@@ -21,12 +21,12 @@ pub struct Degrees {
 }
 
 impl Degrees {
-    /// Total number of ranks.
+    /// Returns the total number of ranks.
     pub fn ranks(self) -> u32 {
         self.tensor * self.pipeline * self.data
     }
 
-    /// Refuses degrees that do not fit each other or the model, and more than 2^20 ranks.
+    /// Rejects degrees that are inconsistent or do not fit the model, and more than 2^20 ranks.
     pub(super) fn check(self, model: &Model) -> Result<(), TrainingError> {
         let Self { tensor, pipeline, data, expert } = self;
         let counts =
@@ -53,28 +53,28 @@ impl Degrees {
         }
     }
 
-    /// The ranks of a stage.
+    /// Returns the ranks of a stage.
     pub(super) fn stage(self, stage: u32) -> std::ops::Range<u32> {
         let size = self.tensor * self.data;
         stage * size..(stage + 1) * size
     }
 
-    /// The groups of a stage whose ranks share matrices.
+    /// Returns the groups of a stage whose ranks share matrices.
     pub(super) fn tensor_groups(self, stage: u32) -> Vec<Vec<u32>> {
         self.groups(stage, self.tensor, 1)
     }
 
-    /// The groups of a stage whose ranks have the same parameters.
+    /// Returns the groups of a stage whose ranks have the same parameters.
     pub(super) fn data_groups(self, stage: u32) -> Vec<Vec<u32>> {
         self.groups(stage, self.data, self.tensor)
     }
 
-    /// The groups of a stage over whose ranks experts are spread.
+    /// Returns the groups of a stage over whose ranks experts are spread.
     pub(super) fn expert_groups(self, stage: u32) -> Vec<Vec<u32>> {
         self.groups(stage, self.expert, self.tensor)
     }
 
-    /// The groups of a stage whose ranks have the same experts.
+    /// Returns the groups of a stage whose ranks have the same experts.
     pub(super) fn expert_data_groups(self, stage: u32) -> Vec<Vec<u32>> {
         self.groups(stage, self.data / self.expert, self.tensor * self.expert)
     }

@@ -1,24 +1,24 @@
-//! Training: whole iterations of transformers, dense models and mixtures of experts.
+//! Training: whole iterations of transformers, both dense models and mixtures of experts.
 //!
-//! A model ([`Model`]) and its degrees of parallelism ([`Degrees`]) become the computation and the
+//! A model ([`Model`]) and its degrees of parallelism ([`Degrees`]) determine the computation and
 //! messages of each host:
 //!
 //! - *tensor*: ranks that share each layer's matrices exchange activations in every layer, twice
-//!   forward and twice backward (Shoeybi et al., "Megatron-LM", 2019, section 3): by all-reduce or,
-//!   where sequences are divided too, by all-gather and reduce-scatter (Korthikanti et al.,
-//!   "Reducing Activation Recomputation in Large Transformer Models", 2022, section 4.2);
-//! - *pipeline*: stages send activations to the next stage and gradients to the previous one, for
-//!   each microbatch, in the order 1F1B (Narayanan et al., "Efficient Large-Scale Language Model
+//!   forward and twice backward (Shoeybi et al., "Megatron-LM", 2019, section 3). They use
+//!   all-reduce or, if sequences are divided too, all-gather and reduce-scatter (Korthikanti et
+//!   al., "Reducing Activation Recomputation in Large Transformer Models", 2022, section 4.2);
+//! - *pipeline*: for each microbatch, stages send activations to the next stage and gradients to
+//!   the previous one, in 1F1B order (Narayanan et al., "Efficient Large-Scale Language Model
 //!   Training on GPU Clusters Using Megatron-LM", 2021, section 2.2);
-//! - *expert*: tokens are sent to their experts and back by all-to-all in every layer with experts
+//! - *expert*: an all-to-all sends tokens to their experts and back in every layer with experts
 //!   (Lepikhin et al., "GShard", 2020, section 3.2); all experts get the same number \[inferred\];
 //! - *data*: replicas all-reduce gradients during the last backward pass (Li et al., "PyTorch
 //!   Distributed", 2020, section 3.2), or each keeps one shard ([`Sharding`]; Rajbhandari et al.,
 //!   "ZeRO", 2020, section 5; Zhao et al., "PyTorch FSDP", 2023, section 3).
 //!
-//! Not modelled: the optimizer's computation, the exchange of tied embeddings between the first
-//! and the last stage, recomputation of activations, and dropped tokens. \[inferred: they send
-//! nothing, or little\]
+//! Not modelled: the optimizer's computation, the exchange of tied embeddings between the first and
+//! the last stage, activation recomputation, and dropped tokens. \[inferred: they send little or
+//! nothing\]
 
 mod error;
 mod iteration;
@@ -42,10 +42,10 @@ use crate::units::{Bytes, Flops};
 use crate::workload::Workload;
 use iteration::IterationBuilder;
 
-/// The default number of ranks per machine, for hierarchical algorithms.
+/// Default number of ranks per machine, for hierarchical algorithms.
 pub const GROUP: u32 = 8;
 
-/// The default algorithms of the operations that a training uses.
+/// Returns the default algorithms of the operations that a training uses.
 pub fn algorithms() -> Algorithms {
     Algorithms::new(&[
         CollectiveKind::AllReduce,
@@ -55,22 +55,22 @@ pub fn algorithms() -> Algorithms {
     ])
 }
 
-/// The state that is divided among replicas instead of replicated.
+/// State that is divided among replicas instead of replicated.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Serialize, Deserialize)]
 #[serde(rename_all = "kebab-case")]
 pub enum Sharding {
-    /// None: gradients are all-reduced.
+    /// Nothing is divided: gradients are all-reduced.
     #[default]
     None,
-    /// The optimizer's state: gradients are reduce-scattered, and after all of them the updated
-    /// parameters are gathered (ZeRO stage 1, Megatron-LM's distributed optimizer).
+    /// The optimizer state: gradients are reduce-scattered, then the updated parameters are
+    /// gathered (ZeRO stage 1, Megatron-LM's distributed optimizer).
     Optimizer,
-    /// All of it: the parameters of a layer are gathered before each pass over it, and its
-    /// gradients are reduce-scattered after each backward pass (ZeRO stage 3, FSDP).
+    /// All state: a layer's parameters are gathered before each pass over it, and its gradients are
+    /// reduce-scattered after each backward pass (ZeRO stage 3, FSDP).
     Full,
 }
 
-/// How tensor-parallel ranks exchange activations.
+/// Exchange of activations among tensor-parallel ranks.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Serialize, Deserialize)]
 #[serde(rename_all = "kebab-case")]
 pub enum TensorTraffic {
@@ -82,7 +82,7 @@ pub enum TensorTraffic {
     Sequence,
 }
 
-/// The sizes of numbers on the wire, 1 to 16 bytes each.
+/// Sizes of numbers on the wire, 1 to 16 bytes each.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Widths {
     /// Size of a parameter.
@@ -93,51 +93,50 @@ pub struct Widths {
     pub activation: Bytes,
 }
 
-/// Iterations of a training, on the hosts with ids below `degrees.ranks()`.
+/// Training iterations, on the hosts with ids below `degrees.ranks()`.
 #[derive(Debug, Clone)]
 pub struct Training {
-    /// The model that is trained.
+    /// The trained model.
     pub model: Model,
     /// Number of layers to simulate: the last ones of the model, without embedding and output.
     /// `None` simulates the whole model.
     pub layers: Option<u32>,
-    /// Number of tokens of each sequence.
+    /// Tokens per sequence.
     pub sequence: u32,
-    /// Number of sequences of each microbatch.
+    /// Sequences per microbatch.
     pub microbatch: u32,
     /// Microbatches per iteration and pipeline.
     pub microbatches: u32,
-    /// Number of iterations, one after the other.
+    /// Number of consecutive iterations.
     pub iterations: u32,
     /// The degrees of parallelism.
     pub degrees: Degrees,
-    /// The state that is divided among replicas.
+    /// State that is divided among replicas.
     pub sharding: Sharding,
-    /// How tensor-parallel ranks exchange activations.
+    /// Exchange of activations among tensor-parallel ranks.
     pub tensor_traffic: TensorTraffic,
-    /// A host sends gradients when it has accumulated at least this many bytes, and the rest at
-    /// the end. It does not apply to [`Sharding::Full`], which sends those of each layer.
+    /// A host sends gradients once it has accumulated at least this many bytes, and the rest at the
+    /// end. Does not apply to [`Sharding::Full`], which sends the gradients of each layer.
     pub bucket: Bytes,
-    /// The sizes of numbers on the wire.
+    /// Sizes of numbers on the wire.
     pub widths: Widths,
-    /// Sustained computing speed of a host, not its peak.
+    /// Sustained (not peak) computing speed of a host.
     pub flops: Flops,
-    /// The algorithms of collectives, of the operations of [`algorithms`].
+    /// Collective algorithms for the operations of [`algorithms`].
     pub algorithms: Algorithms,
     /// Ranks per machine, for hierarchical algorithms.
     pub group: u32,
-    /// Number of channels that the vector of every collective is divided over. Each has its own
-    /// queue pairs.
+    /// Number of channels over which every collective's vector is divided. Each has its own queue
+    /// pairs.
     pub channels: u32,
 }
 
 impl Training {
-    /// The computation and the messages of all hosts. A stream is a [`TrafficClass`] and a
-    /// channel, so that groups of different kinds share no queue pairs.
+    /// Returns the computation and messages of all hosts. A stream combines a [`TrafficClass`] and
+    /// a channel, so groups of different kinds share no queue pairs.
     ///
     /// # Errors
-    /// Fails if parameters are out of range or do not fit each other, and for more than 2^25
-    /// messages.
+    /// Fails if parameters are out of range or inconsistent, and for more than 2^25 messages.
     pub fn build(&self) -> Result<Workload, TrainingError> {
         self.check()?;
         IterationBuilder::new(self)?.run()
@@ -173,7 +172,7 @@ impl Training {
         }
     }
 
-    /// Number of tokens of a microbatch.
+    /// Returns the number of tokens of a microbatch.
     fn tokens(&self) -> u64 {
         u64::from(self.microbatch) * u64::from(self.sequence)
     }

@@ -1,18 +1,18 @@
-//! Transformers by their dimensions, and their numbers of parameters.
+//! Transformers, given by their dimensions, and their numbers of parameters.
 
 use serde::{Deserialize, Serialize};
 
 use super::error::TrainingError;
 
-/// The architecture that a family of models shares.
+/// The architecture of a model family.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Serialize, Deserialize)]
 #[serde(rename_all = "kebab-case")]
 pub enum ModelFamily {
-    /// Two matrices in a feed-forward block, biases, learned positions, one embedding for input
-    /// and output (Radford et al., "Language Models are Unsupervised Multitask Learners", 2019).
+    /// Two matrices per feed-forward block, biases, learned positions, one embedding for input and
+    /// output (Radford et al., "Language Models are Unsupervised Multitask Learners", 2019).
     #[default]
     Gpt,
-    /// Three matrices (gated), no biases, rotated positions, a separate output matrix (Touvron et
+    /// Three matrices (gated), no biases, rotary positions, a separate output matrix (Touvron et
     /// al., "LLaMA", 2023, section 2.2).
     Llama,
 }
@@ -20,11 +20,11 @@ pub enum ModelFamily {
 /// The attention of a layer.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Attention {
-    /// Heads of queries that share heads of keys and values (Ainslie et al., "GQA", 2023).
+    /// Query heads share key-value heads (Ainslie et al., "GQA", 2023).
     Grouped {
-        /// Number of heads of queries.
+        /// Number of query heads.
         heads: u32,
-        /// Heads of keys and values, which divide them.
+        /// Number of key-value heads; divides `heads`.
         kv_heads: u32,
         /// Dimensions of a head.
         head: u32,
@@ -32,17 +32,17 @@ pub enum Attention {
     /// Multi-head latent attention: queries, keys and values are projected from few dimensions
     /// (DeepSeek-AI, "DeepSeek-V2", 2024, section 2.1).
     Latent {
-        /// Number of heads of queries, keys and values.
+        /// Number of heads for queries, keys and values.
         heads: u32,
-        /// Dimensions of a head of queries and keys without rotary position.
+        /// Dimensions of a query or key head without rotary position.
         head: u32,
-        /// Dimensions with rotary position, which all heads of keys share.
+        /// Dimensions with rotary position, shared by all key heads.
         rotated: u32,
-        /// Dimensions of a head of values.
+        /// Dimensions of a value head.
         value: u32,
-        /// Dimensions that queries come from.
+        /// Dimensions from which queries are projected.
         query_rank: u32,
-        /// Dimensions that keys and values come from.
+        /// Dimensions from which keys and values are projected.
         kv_rank: u32,
     },
 }
@@ -50,24 +50,24 @@ pub enum Attention {
 /// The experts of a layer.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Experts {
-    /// Number of experts of a layer, without the shared ones.
+    /// Number of experts per layer, without shared ones.
     pub count: u32,
-    /// Number of experts that a token is sent to.
+    /// Number of experts per token.
     pub top_k: u32,
     /// Inner dimensions of an expert.
     pub ffn: u32,
-    /// Number of shared experts, on every host, that every token is sent to as well.
+    /// Number of shared experts, present on every host and used by every token.
     pub shared: u32,
-    /// Number of layers, the first ones, with an ordinary block instead of experts.
+    /// Number of initial layers with an ordinary block instead of experts.
     pub dense_layers: u32,
 }
 
 /// A transformer, given by its dimensions.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Model {
-    /// The architecture, which the model shares with its family.
+    /// The architecture of the model's family.
     pub family: ModelFamily,
-    /// Number of layers, embedding and output not counted.
+    /// Number of layers, without embedding and output.
     pub layers: u32,
     /// Dimensions of a token between layers.
     pub hidden: u32,
@@ -77,17 +77,17 @@ pub struct Model {
     pub attention: Attention,
     /// Size of the vocabulary; 0 for a model without embedding and output.
     pub vocabulary: u32,
-    /// Number of tokens of a sequence.
+    /// Number of tokens per sequence.
     pub sequence: u32,
     /// The experts of a mixture of experts; `None` for a dense model.
     pub experts: Option<Experts>,
 }
 
-/// The largest dimension: the product of three dimensions and the layers fits 64 bits.
+/// The largest dimension: three dimensions times the layers fit into 64 bits.
 const MAX_DIMENSION: u32 = 1 << 20;
 
 impl Model {
-    /// Refuses dimensions that are out of range or do not fit each other.
+    /// Rejects dimensions that are out of range or inconsistent.
     pub(super) fn check(&self) -> Result<(), TrainingError> {
         let mut sizes = vec![
             ("model.layers", self.layers, 4_096),
@@ -132,12 +132,12 @@ impl Model {
         }
     }
 
-    /// Whether the layer at this index has experts.
+    /// Returns true if the layer at this index has experts.
     pub(super) fn has_experts(&self, layer: u32) -> bool {
         self.experts.is_some_and(|experts| layer >= experts.dense_layers)
     }
 
-    /// Parameters of a layer's attention, with the normalisation before it.
+    /// Returns the parameters of a layer's attention, including the preceding normalisation.
     pub(super) fn attention_parameters(&self) -> u64 {
         let hidden = u64::from(self.hidden);
         match self.attention {
@@ -158,18 +158,19 @@ impl Model {
         }
     }
 
-    /// Parameters of an ordinary feed-forward block, with the normalisation before it.
+    /// Returns the parameters of an ordinary feed-forward block, including the preceding
+    /// normalisation.
     pub(super) fn block_parameters(&self) -> u64 {
         self.norm() + self.matrices(self.ffn)
     }
 
-    /// Parameters of one expert; 0 for a dense model.
+    /// Returns the parameters of one expert; 0 for a dense model.
     pub(super) fn expert_parameters(&self) -> u64 {
         self.experts.map_or(0, |experts| self.matrices(experts.ffn))
     }
 
-    /// Parameters that a layer with experts has on every host besides its attention: the router,
-    /// the shared experts, and the normalisation.
+    /// Returns the parameters of a layer with experts that every host holds, apart from the
+    /// attention: the router, the shared experts, and the normalisation.
     pub(super) fn common_parameters(&self) -> u64 {
         self.experts.map_or(0, |experts| {
             let router = u64::from(self.hidden) * u64::from(experts.count);
@@ -177,7 +178,7 @@ impl Model {
         })
     }
 
-    /// Parameters of the embedding.
+    /// Returns the parameters of the embedding.
     pub(super) fn embedding_parameters(&self) -> u64 {
         if self.vocabulary == 0 {
             return 0;
@@ -189,8 +190,8 @@ impl Model {
         (u64::from(self.vocabulary) + u64::from(positions)) * u64::from(self.hidden)
     }
 
-    /// Parameters after the last layer: the last normalisation, and the output matrix unless it is
-    /// tied to the embedding.
+    /// Returns the parameters after the last layer: the final normalisation, and the output matrix
+    /// unless it is tied to the embedding.
     pub(super) fn output_parameters(&self) -> u64 {
         match (self.vocabulary, self.family) {
             (0, _) => 0,
@@ -201,7 +202,7 @@ impl Model {
         }
     }
 
-    /// Number of parameters of the whole model, all experts included.
+    /// Returns the number of parameters of the whole model, including all experts.
     pub fn parameters(&self) -> u64 {
         let layer = |index: u32| {
             let experts = self.experts.map_or(0, |it| u64::from(it.count));
@@ -215,9 +216,9 @@ impl Model {
         self.embedding_parameters() + layers + self.output_parameters()
     }
 
-    /// Operations of the attention of one token to `sequence` tokens, in a forward pass and without
-    /// the matrices of parameters: scores and weighted values, of whole sequences although half
-    /// may be masked (Narayanan et al., 2021, appendix).
+    /// Returns the operations of one token's attention to `sequence` tokens in a forward pass,
+    /// without the parameter matrices. These are scores and weighted values over whole sequences,
+    /// although half may be masked (Narayanan et al., 2021, appendix).
     pub(super) fn attention_operations(&self, sequence: u32) -> u128 {
         let dimensions = match self.attention {
             Attention::Grouped { heads, head, .. } => u128::from(heads) * 2 * u128::from(head),
@@ -228,7 +229,7 @@ impl Model {
         2 * dimensions * u128::from(sequence)
     }
 
-    /// Parameters of the matrices of a feed-forward block with `ffn` inner dimensions.
+    /// Returns the matrix parameters of a feed-forward block with `ffn` inner dimensions.
     fn matrices(&self, ffn: u32) -> u64 {
         let area = u64::from(self.hidden) * u64::from(ffn);
         match self.family {

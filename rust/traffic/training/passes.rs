@@ -1,17 +1,18 @@
-//! The order of the passes of a pipeline stage: 1F1B without interleaving.
+//! The pass order of a pipeline stage: 1F1B without interleaving.
 //!
 //! Source: Narayanan et al., "Efficient Large-Scale Language Model Training on GPU Clusters Using
-//! Megatron-LM" (2021), section 2.2.1, figure 4: as many forward passes as there are later stages,
-//! then one forward and one backward pass alternately, then the remaining backward passes.
+//! Megatron-LM" (2021), section 2.2.1, figure 4. A stage runs one forward pass for each later
+//! stage, then alternates one forward and one backward pass, then runs the remaining backward
+//! passes.
 
-/// A pass of a microbatch, by index, through a stage.
+/// A pass of a microbatch, given by index, through a stage.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum Pass {
     Forward(u32),
     Backward(u32),
 }
 
-/// The passes of stage `stage` of `stages`, in order.
+/// Returns the passes of stage `stage` of `stages`, in order.
 pub(super) fn of_stage(stage: u32, stages: u32, microbatches: u32) -> Vec<Pass> {
     let ahead = (stages - stage - 1).min(microbatches);
     let mut passes: Vec<Pass> = (0..ahead).map(Pass::Forward).collect();
@@ -23,13 +24,13 @@ pub(super) fn of_stage(stage: u32, stages: u32, microbatches: u32) -> Vec<Pass> 
     passes
 }
 
-/// All passes of all stages with their stages, each after those that it depends on.
+/// Returns the passes of all stages, each with its stage and after its dependencies.
 pub(super) fn of_all(stages: u32, microbatches: u32) -> Vec<(u32, Pass)> {
     let orders: Vec<Vec<Pass>> =
         (0..stages).map(|stage| of_stage(stage, stages, microbatches)).collect();
     let total = orders.iter().map(Vec::len).sum();
     let mut done = vec![0; orders.len()];
-    // The numbers of forward and of backward passes that each stage has completed.
+    // Completed forward and backward passes of each stage.
     let mut counts = vec![(0u32, 0u32); orders.len()];
     let mut all = Vec::with_capacity(total);
     while all.len() < total {

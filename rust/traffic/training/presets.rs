@@ -5,9 +5,9 @@ use super::model::{Attention, Experts, Model, ModelFamily};
 /// A published model with its dimensions.
 #[derive(Debug, Clone, Copy)]
 pub struct ModelPreset {
-    /// The name that scenarios use.
+    /// Name in scenarios.
     pub name: &'static str,
-    /// Description in one line, for lists of models.
+    /// One-line description for lists of models.
     pub summary: &'static str,
     /// Reference for its dimensions.
     pub source: &'static str,
@@ -21,7 +21,7 @@ const LLAMA_3: &str = "Grattafiori et al., The Llama 3 Herd of Models (2024), ta
 const MIXTRAL: &str = "Jiang et al., Mixtral of Experts (2024), table 1";
 const DEEPSEEK: &str = "DeepSeek-AI, DeepSeek-V3 Technical Report (2024), section 4.2";
 
-/// All published models, as `evenkeel list models` shows them.
+/// All published models, as listed by `evenkeel list models`.
 pub const MODELS: &[ModelPreset] = &[
     ModelPreset {
         name: "gpt-117m",
@@ -103,7 +103,7 @@ pub const MODELS: &[ModelPreset] = &[
     },
 ];
 
-/// A GPT with the vocabulary of GPT-2 and GPT-3, and the sequence length of GPT-3.
+/// Returns a GPT with the vocabulary of GPT-2 and GPT-3, and the sequence length of GPT-3.
 const fn gpt(layers: u32, hidden: u32, heads: u32) -> Model {
     Model {
         family: ModelFamily::Gpt,
@@ -117,7 +117,7 @@ const fn gpt(layers: u32, hidden: u32, heads: u32) -> Model {
     }
 }
 
-/// A Llama with the vocabulary and the sequence length of Llama 3.
+/// Returns a Llama with the vocabulary and sequence length of Llama 3.
 const fn llama(layers: u32, hidden: u32, ffn: u32, heads: u32, kv_heads: u32) -> Model {
     Model {
         family: ModelFamily::Llama,
@@ -131,7 +131,7 @@ const fn llama(layers: u32, hidden: u32, ffn: u32, heads: u32, kv_heads: u32) ->
     }
 }
 
-/// The model called `name`.
+/// Returns the model called `name`.
 pub fn find(name: &str) -> Option<&'static ModelPreset> {
     MODELS.iter().find(|preset| preset.name == name)
 }
@@ -140,7 +140,7 @@ pub fn find(name: &str) -> Option<&'static ModelPreset> {
 mod tests {
     use super::*;
 
-    /// Millions of parameters that the models' authors publish.
+    /// Millions of parameters as published by the models' authors.
     const PUBLISHED: [(&str, f64); 10] = [
         ("gpt-117m", 117.0),
         ("gpt-1.3b", 1_320.0),

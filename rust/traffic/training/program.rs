@@ -1,4 +1,4 @@
-//! The programs of ranks as a graph of tasks: computation, collectives and messages, in order.
+//! The ranks' programs as a task graph: computation, collectives and messages, in order.
 
 use std::collections::BTreeMap;
 
@@ -10,11 +10,11 @@ use crate::units::{Bytes, Span, Time};
 use crate::workload::graph::{GraphFault, GraphTask, TaskGraph};
 use crate::workload::{Message, Workload};
 
-/// Maximum number of messages, and of delays, of a training: 2^25, whose records take some
+/// Maximum number of messages, and of delays, of a training: 2^25, whose records take a few
 /// gigabytes.
 pub(super) const MAX_TRAINING_TASKS: usize = 1 << 25;
 
-/// The kinds of traffic; each has its own streams.
+/// Kinds of traffic; each has its own streams.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
 pub enum TrafficClass {
     /// Activations among tensor-parallel ranks.
@@ -36,12 +36,12 @@ pub enum TrafficClass {
 }
 
 impl TrafficClass {
-    /// The stream of this class for a channel.
+    /// Returns the stream of this class for a channel.
     pub fn stream(self, channel: u32) -> u32 {
         (self as u32) << 24 | channel
     }
 
-    /// The class of a stream; `None` for a stream of no training.
+    /// Returns the class of a stream; `None` if the stream does not belong to a training.
     pub fn of_stream(stream: u32) -> Option<Self> {
         let all = [
             Self::Tensor,
@@ -56,7 +56,7 @@ impl TrafficClass {
         all.get((stream >> 24) as usize).copied()
     }
 
-    /// The ranks that exchange this traffic, for errors.
+    /// Describes the ranks that exchange this traffic, for errors.
     fn name(self) -> &'static str {
         match self {
             Self::Tensor => "among tensor-parallel ranks",
@@ -68,12 +68,12 @@ impl TrafficClass {
     }
 }
 
-/// A collective of the ranks of a group.
+/// A collective among the ranks of a group.
 #[derive(Debug, Clone, Copy)]
 pub(super) struct GroupCollective {
     pub class: TrafficClass,
     pub operation: CollectiveKind,
-    /// As [`Plan::bytes`], which depend on the operation.
+    /// Bytes as in [`Plan::bytes`], whose meaning depends on the operation.
     pub bytes: Bytes,
 }
 
@@ -81,12 +81,12 @@ pub(super) struct GroupCollective {
 pub(super) struct ProgramBuilder<'a> {
     training: &'a Training,
     graph: TaskGraph,
-    /// By rank, the task that the next step of its program depends on.
+    /// By rank: the task that the next step of its program depends on.
     pub last: Vec<Option<GraphTask>>,
-    /// The last background collective by class and rank: the collectives of a communicator run one
-    /// after the other.
+    /// The last background collective by class and rank: a communicator runs its collectives one at
+    /// a time.
     last_in_background: BTreeMap<(TrafficClass, u32), GraphTask>,
-    /// The messages of earlier collectives, by class, operation, number of ranks and bytes.
+    /// Cached messages of collectives, by class, operation, number of ranks and bytes.
     expansions: BTreeMap<(TrafficClass, u8, usize, Bytes), Workload>,
 }
 
@@ -116,12 +116,12 @@ impl<'a> ProgramBuilder<'a> {
         }
     }
 
-    /// Number of messages so far.
+    /// Returns the number of messages so far.
     pub(super) fn messages(&self) -> usize {
         self.graph.counts().0
     }
 
-    /// Makes the next step of `rank` depend on another task too.
+    /// Makes the next step of `rank` also depend on `other`.
     pub(super) fn wait_for(&mut self, rank: u32, other: Option<GraphTask>) {
         self.last[rank as usize] = self.join(rank, [self.last[rank as usize], other]);
     }
@@ -154,7 +154,7 @@ impl<'a> ProgramBuilder<'a> {
         task
     }
 
-    /// Adds a collective in each group, as the next step of its ranks.
+    /// Adds a collective in each group as the next step of its ranks.
     pub(super) fn add_collective(
         &mut self,
         collective: GroupCollective,
@@ -170,9 +170,9 @@ impl<'a> ProgramBuilder<'a> {
         Ok(())
     }
 
-    /// Adds a collective in each group in the background of the programs. At each rank it depends
-    /// on the rank's entry of `start`, and on the previous background collective of the class. No
-    /// step depends on it until [`Self::wait_for_background`].
+    /// Adds a background collective in each group. At each rank it depends on the rank's entry of
+    /// `start` and on the previous background collective of the class. No step depends on it until
+    /// [`Self::wait_for_background`].
     pub(super) fn add_background_collective(
         &mut self,
         collective: GroupCollective,
@@ -207,8 +207,8 @@ impl<'a> ProgramBuilder<'a> {
         })
     }
 
-    /// Adds the messages of a collective. `starts` and the result are, by member of the group, the
-    /// tasks that it depends on and that it ends with. In a group of one rank it sends nothing.
+    /// Adds the messages of a collective. `starts` holds each member's dependency, and the result
+    /// holds the task with which each member ends. In a group of one rank it sends nothing.
     fn expand(
         &mut self,
         collective: GroupCollective,
@@ -233,13 +233,13 @@ impl<'a> ProgramBuilder<'a> {
         let appended = self.graph.append_at(&expansion, &|channel| class.stream(channel), &host);
         for (id, message) in (0u32..).map(TaskId).zip(&expansion.messages) {
             let task = appended.task(id);
-            // Also a message that forwards data starts only once its sender takes part.
+            // A message that forwards data also waits until its sender takes part.
             if let Some(start) = starts[message.src.index()] {
                 self.graph.wait(start, task);
             }
             self.graph.wait(task, ends[message.src.index()]);
-            // The end of the receiver already waits for this message if a message of the receiver
-            // depends on it.
+            // If a message of the receiver depends on this one, the receiver's end already waits
+            // for it.
             let dependents = expansion.dependents_of(id).iter();
             let mut hosts = dependents.map(|&after| expansion.host_of(after));
             if !hosts.any(|host| host == message.dst) {
@@ -255,7 +255,7 @@ impl<'a> ProgramBuilder<'a> {
         Ok(ends.into_iter().map(Some).collect())
     }
 
-    /// The messages of a collective among hosts 0 to `ranks` - 1.
+    /// Builds the messages of a collective among hosts 0 to `ranks` - 1.
     fn build(&self, collective: GroupCollective, ranks: usize) -> Result<Workload, TrainingError> {
         let GroupCollective { class, operation, bytes } = collective;
         let hosts = (0..ranks as u32).map(HostId).collect();
@@ -270,7 +270,7 @@ impl<'a> ProgramBuilder<'a> {
         algorithm.build(&plan).map_err(|error| TrainingError::Collective { class, error })
     }
 
-    /// A task of `rank` that depends on both.
+    /// Returns a task of `rank` that depends on both tasks.
     fn join(&mut self, rank: u32, tasks: [Option<GraphTask>; 2]) -> Option<GraphTask> {
         match tasks {
             [Some(one), Some(other)] if one != other => {

@@ -1,12 +1,12 @@
-//! Closed forms of the traffic and the computation of a training, for each kind of parallelism and
-//! for all of them together.
+//! Closed forms of a training's traffic and computation, for each kind of parallelism and for their
+//! combination.
 
 use super::*;
 use crate::ids::TaskId;
 use crate::training::model::{Attention, Experts, Model, ModelFamily};
 use crate::units::Span;
 
-/// Four layers of 64 with sequences of 32, and no embedding.
+/// Four layers of 64 dimensions with sequences of 32, without embedding.
 const SMALL: Model = Model {
     family: ModelFamily::Llama,
     layers: 4,
@@ -18,13 +18,13 @@ const SMALL: Model = Model {
     experts: None,
 };
 
-/// The model with eight experts, two per token.
+/// The same model with eight experts, two per token.
 const MIXTURE: Model = Model {
     experts: Some(Experts { count: 8, top_k: 2, ffn: 96, shared: 0, dense_layers: 0 }),
     ..SMALL
 };
 
-/// Bytes of the activations of a microbatch of two sequences.
+/// Activation bytes of a microbatch of two sequences.
 const ACTIVATIONS: u64 = 2 * 32 * 64 * 2;
 
 fn training(model: Model, [tensor, pipeline, data, expert]: [u32; 4]) -> Training {
@@ -51,14 +51,14 @@ fn training(model: Model, [tensor, pipeline, data, expert]: [u32; 4]) -> Trainin
     }
 }
 
-/// The bytes of all messages of a class.
+/// Returns the bytes of all messages of a class.
 fn sent(workload: &Workload, class: TrafficClass) -> u64 {
     let of_class =
         |it: &&crate::workload::Message| TrafficClass::of_stream(it.stream) == Some(class);
     workload.messages.iter().filter(of_class).map(|it| it.bytes.get()).sum()
 }
 
-/// The completion time if messages take no time.
+/// Returns the completion time if messages take no time.
 fn computed(workload: &Workload) -> Span {
     let tasks = workload.messages.len() + workload.delays.len();
     let mut open = workload.waits_for.clone();
@@ -134,7 +134,8 @@ fn tensor_parallel_ranks_exchange_activations_four_times_per_layer() {
         let training =
             Training { tensor_traffic: traffic, microbatches: 3, ..training(SMALL, [4, 1, 1, 1]) };
         let workload = training.build().unwrap();
-        // An all-reduce is a reduce-scatter and an all-gather: dividing sequences costs nothing.
+        // An all-reduce equals a reduce-scatter and an all-gather: dividing sequences costs
+        // nothing.
         let expected = 3 * SMALL.layers as u64 * 4 * 2 * 3 * ACTIVATIONS;
         assert_eq!(workload.total_bytes().get(), expected, "{traffic:?}");
         assert_eq!(sent(&workload, TrafficClass::Tensor), expected);
@@ -164,7 +165,7 @@ fn tokens_are_sent_to_their_experts_and_back_in_both_passes() {
     // Each token is sent to two experts. Three quarters of the experts are on other ranks.
     let expected = u64::from(MIXTURE.layers) * 4 * (4 * 2 * ACTIVATIONS) * 3 / 4;
     assert_eq!(sent(&workload, TrafficClass::Expert), expected);
-    // Each expert is on one rank only, so its gradients are not sent.
+    // Each expert is on only one rank, so its gradients are not sent.
     assert_eq!(sent(&workload, TrafficClass::ExpertGradients), 0);
     let common = MIXTURE.parameters() - 4 * 8 * MIXTURE.expert_parameters();
     assert_eq!(sent(&workload, TrafficClass::Gradients), 2 * 3 * common * 4);
@@ -182,17 +183,17 @@ fn all_kinds_of_parallelism_together_send_the_sum_of_their_formulas() {
     let workload = training.build().unwrap();
     let times = 2 * 4;
     let stages = 2 * times * u64::from(MIXTURE.layers);
-    // A group of two for each of four replicas: the attention once per pass, and the tokens of
-    // two experts gathered and scattered.
+    // One group of two for each of four replicas: the attention once per pass, plus gathering and
+    // scattering the tokens of two experts.
     let tensor = stages * 4 * (2 * ACTIVATIONS + 2 * (2 * ACTIVATIONS));
     assert_eq!(sent(&workload, TrafficClass::Tensor), tensor);
     // Two groups of two for each of two shards; each rank sends half of its tokens to the other.
     let expert = stages * 4 * 2 * (2 * ACTIVATIONS / 2);
     assert_eq!(sent(&workload, TrafficClass::Expert), expert);
-    // Eight ranks of the first stage, each with all activations.
+    // Eight ranks of the first stage, each sending all activations.
     assert_eq!(sent(&workload, TrafficClass::Forward), times * 8 * ACTIVATIONS);
     assert_eq!(sent(&workload, TrafficClass::Backward), times * 8 * ACTIVATIONS);
-    // Two shards of each stage, together all parameters; rings of four.
+    // Two shards per stage, together all parameters; rings of four.
     let experts = 4 * 8 * MIXTURE.expert_parameters();
     let common = MIXTURE.parameters() - experts;
     assert_eq!(sent(&workload, TrafficClass::Gradients), 2 * 3 * common * 4);
@@ -232,12 +233,12 @@ fn iterations_follow_each_other() {
     assert!(computed(&three) <= one + one + one);
 }
 
-/// The gradients of a layer are sent after its own backward pass, not after that of all layers.
+/// A layer's gradients are sent after its own backward pass, not after all backward passes.
 #[test]
 fn gradients_are_sent_during_the_remaining_computation() {
     let training = training(SMALL, [1, 1, 2, 1]);
     let workload = training.build().unwrap();
-    // The earliest start of a message is the end of its rank's computation of the layer.
+    // A message's earliest start is the end of its rank's computation of the layer.
     let mut starts = vec![0u64; workload.messages.len() + workload.delays.len()];
     let mut open = workload.waits_for.clone();
     let ids = || (0..open.len() as u32).map(TaskId);
@@ -255,7 +256,7 @@ fn gradients_are_sent_during_the_remaining_computation() {
     let mut begins = starts[..workload.messages.len()].to_vec();
     begins.dedup();
     let pass = computed(&workload).as_ps() / 12;
-    // Four layers forward, one unit of time each, then each backward, two units.
+    // Four layers forward, one unit of time each, then backward, two units each.
     assert_eq!(begins, [6, 8, 10, 12].map(|passes| passes * pass));
 }
 
@@ -281,18 +282,18 @@ fn too_large_trainings_are_rejected_before_they_are_built() {
     assert_eq!(huge.build(), Err(TrainingError::TooManyMessages));
     let endless = Training { iterations: u32::MAX, ..training(SMALL, [1, 1, 1, 1]) };
     assert_eq!(endless.build(), Err(TrainingError::TooManyMessages));
-    // A single rank sends nothing, but its delays are counted too.
+    // A single rank sends nothing, but its delays count too.
     let busy = Training { iterations: 1 << 12, microbatches: 1 << 11, ..endless };
     assert_eq!(busy.build(), Err(TrainingError::TooManyMessages));
 }
 
-/// Figure 14 of Ofan has FSDP steps of Llama-3 on 1,024 GPUs with 104, 418 and 1,570 packets of
-/// 4 KB per flow. Each rank sends its shard of a layer's parameters to every other rank.
+/// Figure 14 of Ofan shows FSDP steps of Llama-3 on 1,024 GPUs with 104, 418 and 1,570 packets of 4
+/// KB per flow. Each rank sends its shard of a layer's parameters to every other rank.
 ///
-/// With two bytes per parameter the 8B model has 104 here too. The two larger models have 2.4 % and
-/// 3.2 % fewer, because they have 8 heads of keys for 64 and 128 of queries; with the ratio of the
-/// 8B model, a quarter, they would have 416 and 1,568, within 2 packets of the published numbers.
-/// \[inferred\]
+/// With two bytes per parameter, the 8B model has 104 here too. The two larger models have 2.4 %
+/// and 3.2 % fewer, because they have 8 key-value heads for 64 and 128 query heads. With the ratio
+/// of the 8B model, a quarter, they would have 416 and 1,568, within 2 packets of the published
+/// numbers. \[inferred\]
 #[test]
 fn packets_per_fsdp_flow_match_ofan() {
     let packets = |name: &str, quarter: bool| {
@@ -311,7 +312,7 @@ fn packets_per_fsdp_flow_match_ofan() {
     for ((ours, quarter), published) in ours.iter().zip(quarter).zip([104.0, 418.0, 1_570.0]) {
         assert!((published - 0.0f64).max(1.0) / ours < 1.04 && published - quarter <= 2.0);
     }
-    // A generated training has the same flows, here of 16 replicas.
+    // A generated training has the same flows, here with 16 replicas.
     let model = Model { vocabulary: 0, layers: 1, ..find("llama-3-8b").unwrap().model };
     let full = Training { sharding: Sharding::Full, ..training(model, [1, 1, 16, 1]) };
     let workload = full.build().unwrap();

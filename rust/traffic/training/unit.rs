@@ -1,4 +1,4 @@
-//! The units of a pipeline stage, with their parameters and computation.
+//! The units of a pipeline stage: layers, embedding and output, with parameters and computation.
 
 use super::Training;
 
@@ -13,33 +13,33 @@ pub(super) enum UnitKind {
     Output,
 }
 
-/// A number of parameters, divided by the ranks that have them.
+/// A number of parameters, by the set of ranks that hold them.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 pub(super) struct ParameterCount {
-    /// Parameters that all replicas have.
+    /// Parameters held by all replicas.
     pub common: u64,
-    /// Parameters of experts, which only the replicas with the same experts have.
+    /// Parameters of experts, held only by replicas with the same experts.
     pub experts: u64,
 }
 
-/// A unit; all ranks of its stage have an equal share of it.
+/// A unit; every rank of its stage has an equal share of it.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) struct Unit {
     pub kind: UnitKind,
-    /// Parameters on each rank.
+    /// Parameters per rank.
     pub parameters: ParameterCount,
-    /// Operations of each rank for the attention of a microbatch in a forward pass.
+    /// Operations per rank for the attention of a microbatch in a forward pass.
     pub attention: u128,
-    /// Operations of each rank for the rest of the unit.
+    /// Operations per rank for the rest of the unit.
     pub block: u128,
 }
 
-/// The units of a stage in the order of a forward pass.
+/// Returns the units of a stage in forward order.
 pub(super) fn of_stage(training: &Training, stage: u32) -> Vec<Unit> {
     let model = &training.model;
     let stages = training.degrees.pipeline;
     let count = training.layers.unwrap_or(model.layers);
-    // The first stages have one layer more if layers do not divide evenly.
+    // If layers do not divide evenly, the first stages have one more.
     let start = |stage: u32| stage * (count / stages) + stage.min(count % stages);
     let skipped = model.layers - count;
     let whole = training.layers.is_none();
@@ -83,8 +83,8 @@ fn unit(training: &Training, kind: UnitKind) -> Unit {
     }
 }
 
-/// Operations of the attention per token: two for each parameter, and those of the scores and
-/// weighted values.
+/// Returns the attention's operations per token: two per parameter, plus scores and weighted
+/// values.
 fn attention_per_token(training: &Training, kind: UnitKind) -> u128 {
     let model = &training.model;
     match kind {
@@ -96,8 +96,8 @@ fn attention_per_token(training: &Training, kind: UnitKind) -> u128 {
     }
 }
 
-/// Parameters after the attention that a token is multiplied with, of the experts only those that
-/// it is sent to.
+/// Returns the number of parameters after the attention that a token is multiplied with. Only the
+/// token's own experts count.
 fn block_parameters(training: &Training, kind: UnitKind) -> u64 {
     let model = &training.model;
     match kind {

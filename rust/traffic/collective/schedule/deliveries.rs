@@ -5,19 +5,19 @@ use std::ops::Range;
 
 use crate::ids::MessageId;
 
-/// A message with its step.
+/// A message and its step.
 pub(super) type Delivery = (u32, MessageId);
 
-/// Consecutive blocks of a rank that the same messages delivered.
+/// Consecutive blocks of a rank with the same deliveries.
 #[derive(Debug, Clone, PartialEq, Eq)]
 struct Run {
     end: usize,
     by: Vec<Delivery>,
 }
 
-/// By rank and block, the messages that delivered the block. Blocks with the same deliveries are
-/// one entry, so that memory follows the messages and not the blocks: halving and doubling has
-/// log P entries for each of P ranks.
+/// The messages that delivered each block, by rank and block. Blocks with the same deliveries share
+/// an entry, so memory grows with messages rather than blocks. Halving and doubling has log P
+/// entries for each of P ranks.
 #[derive(Debug, Default)]
 pub(super) struct Deliveries {
     /// By rank and first block.
@@ -25,12 +25,12 @@ pub(super) struct Deliveries {
 }
 
 impl Deliveries {
-    /// Forgets everything.
+    /// Removes all deliveries.
     pub(super) fn clear(&mut self) {
         self.runs.clear();
     }
 
-    /// The messages that delivered any of these blocks to `rank`; one may be there several times.
+    /// Returns the messages that delivered any of these blocks to `rank`, possibly with duplicates.
     pub(super) fn of(&self, rank: usize, blocks: &Range<usize>) -> impl Iterator<Item = Delivery> {
         let Range { start, end } = *blocks;
         let before = self.runs.range((rank, 0)..(rank, start)).next_back();
@@ -39,7 +39,7 @@ impl Deliveries {
         runs.flat_map(|(_, run)| run.by.iter().copied())
     }
 
-    /// Adds a delivery of these blocks to `rank` to the earlier ones.
+    /// Adds a delivery of these blocks to `rank`, keeping earlier ones.
     pub(super) fn add(&mut self, rank: usize, blocks: &Range<usize>, delivery: Delivery) {
         self.split(rank, blocks.start);
         self.split(rank, blocks.end);
@@ -60,7 +60,7 @@ impl Deliveries {
         }
     }
 
-    /// Replaces the earlier deliveries of these blocks to `rank`.
+    /// Replaces all earlier deliveries of these blocks to `rank`.
     pub(super) fn replace(&mut self, rank: usize, blocks: &Range<usize>, delivery: Delivery) {
         self.split(rank, blocks.start);
         self.split(rank, blocks.end);
@@ -74,7 +74,7 @@ impl Deliveries {
         }
     }
 
-    /// Makes an entry begin at a block, if one contains it.
+    /// Splits the entry that contains block `at`, so that an entry starts there.
     fn split(&mut self, rank: usize, at: usize) {
         let Some((&(_, start), run)) = self.runs.range_mut((rank, 0)..(rank, at)).next_back()
         else {

@@ -1,6 +1,6 @@
-//! Execution of a collective on real vectors: every byte is a number, and messages are delivered
-//! in random order. As in a real library, arriving data waits in its own buffer: a message
-//! carries the result of the steps before it, and nothing of later steps.
+//! Executes a collective on real vectors: every byte is a number, and messages are delivered in
+//! random order. As in a real library, arriving data has a separate buffer: a message carries the
+//! result of earlier steps only.
 
 use std::collections::BTreeMap;
 
@@ -11,7 +11,7 @@ use crate::rng::{Purpose, Stream};
 use crate::units::Span;
 use crate::workload::Workload;
 
-/// The blocks of a message with their lengths.
+/// The blocks of a message and their lengths.
 #[derive(Debug, Clone)]
 pub(crate) struct SentBlocks {
     pub send: Send,
@@ -19,13 +19,13 @@ pub(crate) struct SentBlocks {
     pub blocks: Vec<(usize, u64)>,
 }
 
-/// A block of a rank: channel, chunk, and index of the block in this segment.
+/// A block of a rank: channel, chunk, and block index in this segment.
 pub(crate) type BlockKey = (u32, u32, usize);
 
 /// The memory of each rank: the numbers of each block.
 pub(crate) type Memory = Vec<BTreeMap<BlockKey, Vec<u64>>>;
 
-/// The collective's messages with their contents.
+/// Returns the collective's messages and their contents.
 pub(crate) fn schedule<'a>(collective: &Collective, plan: &'a Plan) -> ScheduleBuilder<'a> {
     collective.schedule(plan).unwrap_or_else(|error| panic!("{}: {error}", collective.name))
 }
@@ -37,11 +37,11 @@ type Arrivals = BTreeMap<(u32, usize), Vec<u64>>;
 struct Machine<'a> {
     record: &'a [SentBlocks],
     initial: Memory,
-    /// By rank and block, the deliveries in order of steps.
+    /// Deliveries by rank and block, ordered by step.
     delivered: Vec<BTreeMap<BlockKey, Arrivals>>,
 }
 
-/// Executes a collective from `memory`, delivering messages in flight in random order.
+/// Executes a collective from `memory`, delivering in-flight messages in random order.
 pub(crate) fn run(collective: &Collective, plan: &Plan, memory: Memory, seed: u64) -> Memory {
     let mut schedule = schedule(collective, plan);
     let record = std::mem::take(&mut schedule.record);
@@ -68,7 +68,8 @@ pub(crate) fn run(collective: &Collective, plan: &Plan, memory: Memory, seed: u6
     machine.end()
 }
 
-/// Messages whose dependencies are all met once `message` is delivered; joins complete at once.
+/// Returns the messages whose last dependency is the delivery of `message`. Joins complete
+/// immediately.
 fn released(workload: &Workload, waits_for: &mut [u32], message: usize) -> Vec<usize> {
     let (mut ready, mut completed) = (Vec::new(), vec![message]);
     while let Some(task) = completed.pop() {
@@ -85,7 +86,7 @@ fn released(workload: &Workload, waits_for: &mut [u32], message: usize) -> Vec<u
 }
 
 impl Machine<'_> {
-    /// The numbers that `rank` holds in a block after the steps before `step`.
+    /// Returns the numbers that `rank` holds in a block after all steps before `step`.
     fn holds(&self, rank: usize, block: BlockKey, step: u32) -> Option<Vec<u64>> {
         let mut held = self.initial[rank].get(&block).cloned();
         let arrived = self.delivered[rank].get(&block).into_iter().flatten();
@@ -122,7 +123,7 @@ impl Machine<'_> {
         }
     }
 
-    /// The memory after all steps.
+    /// Returns the memory after all steps.
     fn end(self) -> Memory {
         let ranks = 0..self.initial.len();
         let of_rank = |rank: usize| {
