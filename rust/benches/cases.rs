@@ -1,5 +1,5 @@
-//! What the benchmarks run: a k-ary fat-tree at 400 Gbps with links of 1 us, on which every host
-//! sends one message to the host half way round, with 4 KiB packets and seed 1.
+//! Benchmark cases: a k-ary fat-tree at 400 Gbps with 1 us links. Every host sends one message to
+//! the host half-way round, with 4 KiB packets and seed 1.
 
 use std::collections::BTreeMap;
 use std::fmt;
@@ -41,7 +41,7 @@ impl Transport {
     }
 }
 
-/// As the tables of `docs/speed.md` have it.
+/// Formatted as in the tables of `docs/speed.md`.
 impl fmt::Display for Transport {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.write_str(match self {
@@ -65,13 +65,13 @@ impl Line {
         Self { policy, transport }
     }
 
-    /// The setup of a case under this line.
+    /// Returns the setup of a case under this line.
     pub(crate) fn setup(self, case: Case) -> Setup {
         setup(self.policy, self.transport, case)
     }
 }
 
-/// Two cells of the tables of `docs/speed.md`.
+/// Formatted as two cells of the tables of `docs/speed.md`.
 impl fmt::Display for Line {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         write!(f, "`{}` | {}", self.policy, self.transport)

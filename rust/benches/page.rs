@@ -1,4 +1,4 @@
-//! The tables of `docs/speed.md`, which commands write between two markers each.
+//! The tables of `docs/speed.md`, each written by a command between two markers.
 
 use std::fmt::Write;
 
@@ -9,7 +9,7 @@ pub(crate) struct Table {
 }
 
 impl Table {
-    /// A table with these columns.
+    /// Creates a table with these columns.
     pub(crate) fn new(columns: &[&str]) -> Self {
         let mut table = Self::default();
         table.row(columns.join(" | "));
@@ -17,7 +17,7 @@ impl Table {
         table
     }
 
-    /// Adds a row of cells with `|` between them, and returns it.
+    /// Adds a row, given as cells separated by `|`, and returns it.
     pub(crate) fn row(&mut self, cells: impl AsRef<str>) -> &str {
         let start = self.text.len();
         let cells = cells.as_ref();
@@ -31,10 +31,10 @@ impl Table {
     }
 }
 
-/// The text between the markers of the table `name` of a page.
+/// Returns the text between the markers of table `name` in a page.
 ///
 /// # Errors
-/// Says which marker is missing.
+/// Names the missing marker.
 pub(crate) fn section<'a>(page: &'a str, name: &str) -> Result<&'a str, String> {
     let [begin, end] = ["begin", "end"].map(|word| format!("<!-- {word}: {name} -->\n"));
     let (_, rest) = page.split_once(&begin).ok_or_else(|| format!("no line {begin:?}"))?;
@@ -42,18 +42,18 @@ pub(crate) fn section<'a>(page: &'a str, name: &str) -> Result<&'a str, String> 
     Ok(section)
 }
 
-/// The page with another table `name`.
+/// Returns the page with table `name` replaced.
 ///
 /// # Errors
 /// As [`section`].
 pub(crate) fn replaced(page: &str, name: &str, table: &Table) -> Result<String, String> {
     let old = section(page, name)?;
-    // The section is a part of the page, at this place.
+    // `section` returns a slice of the page, so the pointers give its offset.
     let start = old.as_ptr() as usize - page.as_ptr() as usize;
     Ok([&page[..start], table.text(), &page[start + old.len()..]].concat())
 }
 
-/// `1,024`.
+/// Formats a number with thousands separators: `1,024`.
 pub(crate) fn thousands(number: u64) -> String {
     let digits = number.to_string();
     let mut text = String::new();

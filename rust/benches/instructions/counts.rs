@@ -1,4 +1,4 @@
-//! The runs that callgrind counts, each from its first event to its last, without its set-up.
+//! The runs measured by callgrind, each from its first to its last event, without set-up.
 
 use evenkeel::fabric::{FixedWorkload, Observers, Outcome, World, drive};
 use gungraun::{library_benchmark, library_benchmark_group, main};
@@ -19,7 +19,7 @@ fn hops(world: World) -> Outcome {
 library_benchmark_group!(name = lines, benchmarks = hops);
 main!(library_benchmark_groups = lines);
 
-/// The program that `gungraun` makes of this module.
+/// Runs the program that `gungraun` generates from this module.
 pub(super) fn run() {
     main();
 }

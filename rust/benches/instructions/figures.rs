@@ -1,48 +1,48 @@
-//! Instructions for a packet-hop, as they are committed in `instructions.toml`, and their
-//! comparison with a new count.
+//! Instructions per packet-hop as committed in `instructions.toml`, and their comparison with a new
+//! count.
 
 use serde::{Deserialize, Serialize};
 
 use crate::page::{Table, thousands};
 
-/// How far a count may be from the committed figure: 3 %.
+/// Maximum relative excess over the committed figure: 3 %.
 pub(crate) const TOLERANCE: f64 = 0.03;
-/// Renews the committed figures.
+/// Command that renews the committed figures.
 pub(crate) const RENEW: &str = "cargo bench --bench instructions -- --write";
 
 /// The figures of all lines.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub(crate) struct Figures {
-    /// The compiler that they are of, with its target.
+    /// Compiler version and target of the figures.
     pub(crate) compiler: String,
-    /// By policy and transport.
+    /// Figures by policy and transport.
     pub(crate) line: Vec<Figure>,
 }
 
-/// A policy with a transport.
+/// The figure of a policy with a transport.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub(crate) struct Figure {
-    /// Two cells of a table: a policy and a transport.
+    /// Policy and transport, as two cells of a table.
     pub(crate) name: String,
-    /// Instructions for a packet-hop.
+    /// Instructions per packet-hop.
     pub(crate) instructions: f64,
 }
 
 /// The result of a comparison.
 #[derive(Debug, PartialEq)]
 pub(crate) enum Finding {
-    /// No line is above the tolerance.
+    /// No line exceeds the tolerance.
     Passed,
-    /// A line is, with another compiler than the committed figures'.
+    /// A line exceeds it, but the compiler differs from that of the committed figures.
     Warned,
-    /// A line is, with the same compiler.
+    /// A line exceeds it with the same compiler.
     Failed,
 }
 
 impl Figures {
-    /// The table of `docs/speed.md`.
+    /// Returns the table for `docs/speed.md`.
     pub(crate) fn table(&self) -> Table {
         let mut table = Table::new(&["policy", "transport", "instructions for a packet-hop"]);
         for line in &self.line {

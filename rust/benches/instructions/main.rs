@@ -1,12 +1,12 @@
-//! Instructions for a packet-hop, counted by callgrind and compared with the committed figures:
+//! Counts instructions per packet-hop with callgrind and compares them with the committed figures:
 //! `cargo bench --bench instructions [-- --write]`. Needs valgrind and `gungraun-runner`.
 //!
-//! A count above a figure of `instructions.toml` by more than 3 % is an error, unless the compiler
-//! is another one than the figures': counts depend on it. With `--write`, the counts become the
-//! figures, and the table of `docs/speed.md`.
+//! A count more than 3 % above its figure in `instructions.toml` is an error. With a different
+//! compiler it is only a warning, because counts depend on the compiler. `--write` replaces the
+//! figures and the table of `docs/speed.md` with the new counts.
 //!
-//! The program has three callers: cargo, itself (with `--home`, to count), and the runner (with
-//! `--gungraun-run`, once for each line).
+//! The program is called by cargo, by itself (with `--home`, to count), and by the runner (with
+//! `--gungraun-run`, once per line).
 
 #[path = "../cases.rs"]
 mod cases;
@@ -22,7 +22,7 @@ use cases::{Case, LINES};
 use evenkeel::fabric::run;
 use figures::{Figure, Figures, Finding};
 
-/// 128 hosts; messages long enough that the start of a run counts little.
+/// 128 hosts. Messages are long enough to make the start of a run negligible.
 const CASE: Case = Case { k: 8, kib: 512 };
 const FIGURES: &str = concat!(env!("CARGO_MANIFEST_DIR"), "/rust/benches/instructions.toml");
 const PAGE: &str = concat!(env!("CARGO_MANIFEST_DIR"), "/docs/speed.md");
@@ -66,7 +66,7 @@ fn write() -> ExitCode {
     ExitCode::SUCCESS
 }
 
-/// Counts all lines.
+/// Counts the instructions of all lines.
 fn count() -> Figures {
     let home = tempfile::tempdir().expect("a folder for what callgrind writes");
     let program = std::env::current_exe().expect("this program's path");
@@ -84,25 +84,25 @@ fn count() -> Figures {
     let line = (0..).zip(LINES).map(|(index, line)| {
         let hops = run(&line.setup(CASE), &mut |_| {}).counters.packet_hops;
         let instructions = instructions(home.path(), index) as f64 / hops as f64;
-        // A tenth of an instruction is more than enough.
+        // Rounded to 0.1: more precision only adds noise to the committed file.
         let instructions = (instructions * 10.0).round() / 10.0;
         Figure { name: line.to_string(), instructions }
     });
     Figures { compiler: compiler(), line: line.collect() }
 }
 
-/// The instructions of the line with this index: the sum that callgrind writes.
+/// Returns the instructions of the line with this index, from callgrind's summary.
 fn instructions(home: &Path, index: usize) -> u64 {
     let file = format!("callgrind.hops.line_{index}.out");
     let path = find(home, &file).unwrap_or_else(|| panic!("the runner left no {file}"));
     let text = std::fs::read_to_string(path).expect("it was just written");
     let sum = text.lines().find_map(|line| line.strip_prefix("summary: "));
-    // Instructions are the first event of all that are counted.
+    // Instructions are the first of the counted events.
     let sum = sum.and_then(|it| it.split(' ').next()).and_then(|it| it.parse().ok());
     sum.unwrap_or_else(|| panic!("{file} has no line \"summary: INSTRUCTIONS\""))
 }
 
-/// The file of that name in `folder` or below.
+/// Returns the file called `name` in `folder` or below.
 fn find(folder: &Path, name: &str) -> Option<PathBuf> {
     let paths = std::fs::read_dir(folder).ok()?.filter_map(Result::ok).map(|entry| entry.path());
     let found = |path: PathBuf| match path.is_dir() {
@@ -112,7 +112,7 @@ fn find(folder: &Path, name: &str) -> Option<PathBuf> {
     paths.into_iter().find_map(found)
 }
 
-/// The compiler's version and target.
+/// Returns the compiler's version and target.
 fn compiler() -> String {
     let output = Command::new("rustc").arg("-vV").output().expect("rustc can be called");
     let text = String::from_utf8_lossy(&output.stdout).into_owned();

@@ -1,4 +1,4 @@
-//! The calendar: each event that is taken adds one, so that the number of pending events stays.
+//! The calendar: each event taken adds another, which keeps the number of pending events constant.
 
 use divan::counter::ItemsCount;
 use divan::{Bencher, black_box};
@@ -6,12 +6,13 @@ use evenkeel::fabric::Calendar;
 use evenkeel::ids::PortId;
 use evenkeel::units::{Span, Time};
 
-/// The fewest events taken in an iteration; all that are pending if there are more.
+/// Minimum number of events taken per iteration; all pending ones if there are more.
 const TAKEN: u32 = 10_000;
-/// The farthest event ahead: a wire of 1 us and a packet of 4 KiB at 400 Gbps.
+/// Largest delay of an event: a 1 us wire plus a 4 KiB packet at 400 Gbps.
 const AHEAD_PS: u64 = 1_083_560;
 
-/// A quarter of the arrivals are acknowledgements, which are sent in a sixtieth of the time.
+/// Returns an event's delay. A quarter of the arrivals are acknowledgements, whose transmission
+/// takes a sixtieth of the time.
 fn ahead(draw: u32) -> Span {
     Span::from_ps(if draw.is_multiple_of(4) { 1_001_680 } else { AHEAD_PS })
 }

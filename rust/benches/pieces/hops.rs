@@ -1,5 +1,5 @@
-//! Packet-hops: of one flow without other traffic, of flows that share a link, and of a small
-//! fat-tree with each policy and transport.
+//! Packet-hops of a single flow, of flows that share a link, and of a small fat-tree with each
+//! policy and transport.
 
 use std::sync::Arc;
 
@@ -13,7 +13,7 @@ use evenkeel::workload::{Message, Workload};
 
 use crate::cases::{Case, LINES, Line, Transport, setup};
 
-/// 16 hosts that send 256 KiB each.
+/// 16 hosts that each send 256 KiB.
 const SMALL: Case = Case { k: 4, kib: 256 };
 
 fn finish(world: World) -> Outcome {
@@ -21,7 +21,7 @@ fn finish(world: World) -> Outcome {
     drive(world, &mut FixedWorkload, observers)
 }
 
-/// Measures a run without its set-up, by packet-hop.
+/// Measures a run per packet-hop, without its set-up.
 fn measure(bencher: Bencher<'_, '_>, setup: &Setup) {
     let outcome = finish(World::new(setup));
     assert_eq!(outcome.verdict, Verdict::Completed);
@@ -31,8 +31,8 @@ fn measure(bencher: Bencher<'_, '_>, setup: &Setup) {
         .bench_local_values(finish);
 }
 
-/// The hops of messages of 1 MiB on six links, from `senders` hosts of another pod to one. With one
-/// sender no packet waits for another, so that this is the shortest way of a hop through the code.
+/// Measures 1 MiB messages over six links from `senders` hosts of another pod to one host. With one
+/// sender no packet waits for another: this is the shortest path of a hop through the code.
 #[divan::bench(args = [1, 4])]
 fn to_one_host(bencher: Bencher<'_, '_>, senders: u32) {
     let mut setup = setup("ecmp", Transport::LineRate, SMALL);

@@ -1,7 +1,7 @@
-//! The wall time of pieces of the simulator: `cargo bench --bench pieces [-- FILTER]`.
+//! Wall time of parts of the simulator: `cargo bench --bench pieces [-- FILTER]`.
 //!
-//! Each time comes with the rate of its items: events of the calendar, packet-hops, packets of a
-//! NIC, pieces of messages. Set-up is not measured.
+//! Each time comes with a rate: calendar events, packet-hops, NIC packets, or pieces of messages
+//! per second. Set-up is not measured.
 
 mod calendar;
 #[path = "../cases.rs"]

@@ -1,4 +1,4 @@
-//! The verbs of a NIC, without a fabric: two NICs back to back.
+//! NIC verbs without a fabric: two NICs back to back.
 
 use std::sync::Arc;
 
@@ -15,7 +15,7 @@ const PORT: PortFacts =
     PortFacts { line_rate: BitRate::from_gbps(400), base_rtt: Span::from_us(2) };
 const MESSAGE: Bytes = Bytes::new(4 << 20);
 
-/// Two NICs, and the queue pair that sends.
+/// Two NICs and the sending queue pair.
 struct Pair {
     sender: Nic,
     receiver: Nic,
@@ -41,8 +41,8 @@ impl Pair {
         Self { sender, receiver, qp }
     }
 
-    /// Sends a message; returns the number of packets, acknowledgements among them. The wire has
-    /// no length, and carries a packet each way.
+    /// Sends a message; returns the number of packets, including acknowledgements. The wire has no
+    /// delay and carries one packet in each direction.
     fn send(&mut self) -> u64 {
         let Self { sender, receiver, qp } = self;
         let work = WorkRequest { id: 1, operation: Operation::Write, bytes: MESSAGE, path: 0 };

@@ -1,4 +1,4 @@
-//! The splitters: messages of one host to each of four edge switches, until their pieces have
+//! Splitters: messages from one host to each of four edge switches, until their pieces have
 //! started.
 
 use divan::Bencher;
@@ -8,12 +8,12 @@ use evenkeel::ids::{HostId, MessageId, SwitchId};
 use evenkeel::split::{Request, Split, SplitConfig, Splitter, SplitterContext, ethereal, line_cut};
 use evenkeel::units::{Bytes, Time};
 
-/// Edge switches that messages go to.
+/// Number of destination edge switches.
 const EDGES: u32 = 4;
-/// Equal-cost paths to each.
+/// Equal-cost paths to each edge switch.
 const PATHS: usize = 64;
 
-/// Gives the splitter its messages; returns the number of pieces.
+/// Passes messages to the splitter; returns the number of pieces.
 fn divide(splitter: &mut Splitter, messages: u32) -> u64 {
     let paths = PathSpace::SINGLE.with_tier(PATHS).expect("few paths");
     for id in 0..messages * EDGES {
@@ -41,7 +41,7 @@ fn measure(bencher: Bencher<'_, '_>, config: &SplitConfig, messages: u32) {
         .bench_local_refs(|splitter| divide(splitter, messages));
 }
 
-/// By the messages to an edge switch: 1 is cut for all paths, 32 for two each, 64 stay whole.
+/// By messages per edge switch: 1 is cut for all paths, 32 for two each, 64 stay whole.
 #[divan::bench(args = [1, 7, 32, 64])]
 fn ethereal(bencher: Bencher<'_, '_>, messages: u32) {
     measure(bencher, &SplitConfig::Ethereal(ethereal::Config::default()), messages);

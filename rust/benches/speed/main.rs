@@ -1,19 +1,19 @@
-//! The speed of a run, compared with the yardstick: `cargo bench --bench speed [-- OPTIONS]`.
+//! The speed of a run compared with the yardstick: `cargo bench --bench speed [-- OPTIONS]`.
 //!
 //! | option | meaning |
 //! |---|---|
-//! | `--threads` | one run on several threads instead ([`threads`]) |
-//! | `--sizes` | the curve over the number of hosts instead ([`sizes`]) |
-//! | `--planes` | 4,096 hosts with 4 planes, against as many ports in one, instead ([`planes`]) |
-//! | `--rounds N` | pairs of measurements of a line: 5 |
-//! | `--large` | 8,192 hosts too |
-//! | `--small` | 16 hosts alone, in a second; 256 with `--planes` |
-//! | `--write PAGE` | puts the table between its markers in that page, `docs/speed.md` |
+//! | `--threads` | measures one run on several threads instead ([`threads`]) |
+//! | `--sizes` | measures the curve over the number of hosts instead ([`sizes`]) |
+//! | `--planes` | compares 4,096 hosts in 4 planes with as many ports in one plane ([`planes`]) |
+//! | `--rounds N` | number of measured pairs per line: 5 |
+//! | `--large` | adds 8,192 hosts |
+//! | `--small` | only 16 hosts, in one second; 256 with `--planes` |
+//! | `--write PAGE` | writes the table between its markers in that page, `docs/speed.md` |
 //!
-//! Each measurement is a separate process. evenkeel and the yardstick run in turn, so that both see
-//! the same machine. The table shows the pair with the median ratio. Figures are packet-hops (one
-//! packet across one link) per CPU-second of one thread, and peak resident memory by host.
-//! `cases.rs` has the workload.
+//! Each measurement runs in a separate process. evenkeel and the yardstick alternate, so both see
+//! the same machine state. The table shows the pair with the median ratio. Figures are packet-hops
+//! (one packet across one link) per CPU-second of one thread, and peak resident memory per host.
+//! `cases.rs` defines the workload.
 
 #[path = "../../cli/allocator.rs"]
 mod allocator;
@@ -34,7 +34,7 @@ use evenkeel::fabric::{Verdict, run};
 use options::{Options, Target};
 use page::{Table, thousands};
 
-/// The argument of a process that measures the yardstick.
+/// Argument of a process that measures the yardstick.
 const YARDSTICK: &str = "yardstick";
 
 /// The figures of one process.
@@ -50,7 +50,7 @@ impl Figures {
     }
 }
 
-/// The median of pairs, by their ratio.
+/// The pair with the median ratio.
 struct Median {
     ratio: f64,
     ours: f64,
@@ -60,13 +60,13 @@ struct Median {
 fn main() {
     let arguments: Vec<String> = std::env::args().skip(1).filter(|it| it != "--bench").collect();
     let words: Vec<&str> = arguments.iter().map(String::as_str).collect();
-    // The yardstick is a fixed reference: the allocator's default, and pages of 4 KiB (below).
+    // The yardstick is a fixed reference: default allocator settings and 4 KiB pages (below).
     if words.get(1) != Some(&YARDSTICK) {
         allocator::keep_freed_memory();
     }
     if let ["child", what, k, kib, threads] = words[..] {
         let case = Case { k: k.parse().expect("a number"), kib: kib.parse().expect("a number") };
-        // `None` is the yardstick.
+        // `None` selects the yardstick.
         let line = LINES.into_iter().find(|line| line.to_string() == what);
         return match (threads.parse().expect("a number"), line) {
             (0, line) => child(line, case),
@@ -93,7 +93,7 @@ fn main() {
     std::fs::write(&path, page).unwrap_or_else(|error| panic!("{path}: {error}"));
 }
 
-/// Every line of every case, against the yardstick.
+/// Compares every line of every case with the yardstick.
 fn compare(options: &Options) -> Table {
     let mut table = Table::new(&[
         "hosts",
@@ -118,7 +118,7 @@ fn compare(options: &Options) -> Table {
     table
 }
 
-/// The median of pairs of a line and the yardstick.
+/// Returns the median pair of a line and the yardstick.
 fn median(line: Line, case: Case, rounds: usize) -> Median {
     let pair = || {
         let [ours, yardstick] = [Some(line), None].map(|what| measure(what, case).rate());
@@ -129,7 +129,7 @@ fn median(line: Line, case: Case, rounds: usize) -> Median {
     pairs.swap_remove(rounds / 2)
 }
 
-/// Runs one measurement in a process of its own: of a line, or of the yardstick.
+/// Measures a line, or the yardstick, in a separate process.
 fn measure(line: Option<Line>, case: Case) -> Figures {
     let what = line.map_or_else(|| YARDSTICK.to_owned(), |line| line.to_string());
     let numbers = in_a_process(&what, case, 0);
@@ -137,18 +137,18 @@ fn measure(line: Option<Line>, case: Case) -> Figures {
     Figures { hops, cpu_s, bytes }
 }
 
-/// The numbers that a process of its own prints.
+/// Returns the numbers that a separate process prints.
 fn in_a_process(what: &str, case: Case, threads: usize) -> Vec<f64> {
     let [k, kib, threads] = [case.k.to_string(), case.kib.to_string(), threads.to_string()];
     in_a_process_with(&[what, &k, &kib, &threads])
 }
 
-/// The same for a child of these arguments.
+/// Returns the numbers that a child process with these arguments prints.
 fn in_a_process_with(arguments: &[&str]) -> Vec<f64> {
     let program = std::env::current_exe().expect("this program's path");
     let mut command = Command::new(program);
     if arguments[0] == YARDSTICK {
-        // The yardstick is a fixed reference: it always has pages of 4 KiB.
+        // The yardstick is a fixed reference: it always uses 4 KiB pages.
         command.env("MIMALLOC_ALLOW_THP", "0");
     }
     let output = command.arg("child").args(arguments).output();
@@ -172,7 +172,7 @@ fn child(line: Option<Line>, case: Case) {
     println!("{hops} {} {bytes}", cpu - before);
 }
 
-/// CPU seconds (user and system) and largest resident memory so far.
+/// Returns the CPU seconds (user and system) and the peak resident memory so far.
 #[cfg(unix)]
 fn usage() -> (f64, f64) {
     use nix::sys::resource::{UsageWho, getrusage};
@@ -188,7 +188,7 @@ fn usage() -> (f64, f64) {
     panic!("the benchmark reads getrusage, which this platform does not have")
 }
 
-/// The number of hosts of a k-ary fat-tree.
+/// Returns the number of hosts of a k-ary fat-tree.
 fn hosts(case: Case) -> u32 {
     case.k.pow(3) / 4
 }

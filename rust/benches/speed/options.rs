@@ -5,13 +5,13 @@ use super::cases::Case;
 /// The table to measure.
 #[derive(Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Target {
-    /// Packet-hops per CPU-second, against the yardstick.
+    /// Packet-hops per CPU-second compared with the yardstick.
     Yardstick,
-    /// The wall time of one run on several threads.
+    /// Wall time of one run on several threads.
     Threads,
-    /// The curve over the number of hosts.
+    /// Curve over the number of hosts.
     Sizes,
-    /// Several planes, against as many ports in one.
+    /// Several planes compared with as many ports in one plane.
     Planes,
 }
 

@@ -1,8 +1,9 @@
-//! `cargo bench --bench speed -- --planes`: several planes, against as many ports in one plane.
+//! `cargo bench --bench speed -- --planes`: several planes compared with as many ports in one
+//! plane.
 //!
-//! With 4 planes, 4,096 hosts have 16,384 ports. In one plane these are 16,384 hosts. A leaf has 64
-//! hosts in both. Every port carries the same number of bytes to a port half way round. The figure
-//! is the ratio of packet-hops per CPU-second.
+//! With 4 planes, 4,096 hosts have 16,384 ports. One plane with as many ports has 16,384 hosts. A
+//! leaf has 64 hosts in both. Every port sends the same number of bytes to a port half-way round.
+//! The figure is the ratio of packet-hops per CPU-second.
 
 use std::collections::BTreeMap;
 use std::sync::Arc;
@@ -19,12 +20,12 @@ use super::options::Options;
 use super::page::{Table, thousands};
 use super::{in_a_process_with, millions, usage};
 
-/// Policies that choose among the ports of a host.
+/// Policies that choose among a host's ports.
 const POLICIES: [&str; 2] = ["mrc", "plane-jsq"];
 const PLANES: u32 = 4;
 const AT_A_LEAF: u32 = 64;
 
-/// A fabric of `hosts`, with a port of each in each of `planes`.
+/// Returns a fabric of `hosts`, each with one port in each of `planes`.
 fn fabric(hosts: u32, planes: u32) -> Topology {
     let plane = LeafSpine {
         leaves: hosts / AT_A_LEAF,
@@ -79,7 +80,7 @@ fn rate(policy: &str, numbers: [u32; 3]) -> f64 {
     hops / cpu_s
 }
 
-/// Prints the table: medians of pairs by their ratio.
+/// Prints the table of median pairs, by ratio.
 pub(crate) fn table(options: &Options) -> Table {
     let mut table = Table::new(&[
         "hosts",

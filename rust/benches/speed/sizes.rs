@@ -15,7 +15,7 @@ pub(crate) fn table(options: &Options) -> Table {
     let mut table = Table::new(&["hosts", a, "ratio", b, "ratio", c, "ratio"]);
     print!("{}", table.text());
     let mut cases = options.cases.clone();
-    // 16 hosts whose messages are long enough to measure.
+    // 16 hosts, with messages long enough to measure.
     if cases.len() > 1 {
         cases.insert(0, Case { k: 4, kib: 64 << 10 });
     }

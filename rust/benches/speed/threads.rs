@@ -1,10 +1,9 @@
-//! `cargo bench --bench speed -- --threads`: one run on several threads, against the same run on
-//! one.
+//! `cargo bench --bench speed -- --threads`: one run on several threads compared with one thread.
 //!
-//! The times are wall time, one process a run, in turn; the speed-up is the median of the ratios.
-//! The last column is a count that does not depend on the machine: the events of all 16 partitions
-//! over those of the busiest one, window by window. It is the speed-up of 16 cores if every event
-//! takes the same time and partitions wait only at the ends of windows.
+//! Times are wall time. Each run is a separate process, and both kinds alternate. The speed-up is
+//! the median ratio. The last column is a machine-independent count: the events of all 16
+//! partitions divided by those of the busiest one, window by window. It is the speed-up on 16 cores
+//! if all events take equally long and partitions wait only at the ends of windows.
 
 use std::time::Instant;
 
@@ -15,7 +14,7 @@ use super::options::Options;
 use super::page::{Table, thousands};
 use super::{hosts, in_a_process};
 
-/// The number of partitions of the count.
+/// Number of partitions for the count.
 const COUNTED: u16 = 16;
 
 /// Prints the table.
@@ -50,7 +49,7 @@ fn row(line: Line, case: Case, cores: usize, rounds: usize) -> String {
     format!("{hosts} | {line} | {one:.2} s | {several:.2} s | {speed_up:.2} | {count:.1}")
 }
 
-/// One measurement: prints the wall time of a run with its set-up, in seconds.
+/// Prints the wall time of one run including set-up, in seconds.
 #[expect(clippy::disallowed_methods, reason = "wall time is what is measured")]
 pub(crate) fn child(line: Line, case: Case, threads: u16) {
     let setup = line.setup(case);

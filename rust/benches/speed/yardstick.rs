@@ -1,7 +1,7 @@
-//! The yardstick: the practical limit of a single-threaded packet-level simulation. A three-tier
-//! fat-tree permutation under hashed spraying with a fixed window, one event per packet and hop,
-//! packets in a ring per port, events in a calendar queue. No transport, no loss, no statistics. A
-//! full simulator is judged by its ratio to this, taken in the same run.
+//! The yardstick: the practical limit of a single-threaded packet-level simulation. It runs a
+//! permutation on a three-tier fat-tree with hashed spraying and a fixed window. There is one event
+//! per packet and hop, one packet ring per port, and a calendar queue. It has no transport, loss or
+//! statistics. A full simulator is judged by its ratio to the yardstick, measured in the same run.
 
 /// One event: the packet at the head of `port` reaches the far end of its wire.
 #[derive(Clone, Copy)]
@@ -11,8 +11,8 @@ struct Event {
     port: u32,
 }
 
-/// Buckets of 2^SHIFT ps, sorted when they become current. Every delay here is far shorter
-/// than the wheel, so nothing needs an overflow list.
+/// Buckets of 2^SHIFT ps, sorted when they become current. Every delay is far shorter than the
+/// wheel, so no overflow list is needed.
 struct Calendar {
     buckets: Vec<Vec<Event>>,
     now_bucket: u64,
@@ -174,8 +174,8 @@ impl FatTree {
         }
     }
 
-    /// Ports by layer of n_hosts each: 0 host up, 1 edge down, 2 edge up, 3 aggregation down,
-    /// 4 aggregation up, 5 core down.
+    /// Returns the next port. Ports are grouped in layers of n_hosts each: 0 host up, 1 edge down,
+    /// 2 edge up, 3 aggregation down, 4 aggregation up, 5 core down.
     fn next_port(&self, from: u32, packet: &Packet) -> Option<u32> {
         let (n, h) = (self.n_hosts, self.k / 2);
         let (layer, x) = (from / n, from % n);
@@ -251,7 +251,7 @@ impl FatTree {
     }
 }
 
-/// Packet-hops of a run on a `k`-ary fat-tree in which each host sends `message_bytes`.
+/// Returns the packet-hops of a run on a `k`-ary fat-tree in which each host sends `message_bytes`.
 pub(super) fn hops(k: u32, message_bytes: u64) -> u64 {
     let mut net = FatTree::new(k, message_bytes);
     net.run();

@@ -1,6 +1,6 @@
-//! What divides bytes: splitters and the allocators of rails, with any sizes, paths and times.
+//! Splitters and rail allocators, with arbitrary sizes, paths and times.
 //!
-//! Whatever comes in, no byte is lost or sent twice, and nothing goes where it cannot.
+//! For any input, no byte is lost or sent twice, and every byte takes a valid path.
 
 use std::collections::BTreeMap;
 
@@ -13,14 +13,14 @@ use evenkeel::units::{BitRate, Bytes, Span, Time};
 
 use super::forged::Input;
 
-/// The presets with a splitter each.
+/// Presets, one for each splitter.
 const SPLITTERS: [&str; 4] = ["ecmp", "subflow-4", "ethereal", "line-cut"];
 
-/// The longest message, which is cut into packets of [`PAYLOAD`].
+/// The longest message; it is cut into packets of [`PAYLOAD`].
 const LONGEST: u64 = 1 << 40;
 const PAYLOAD: Bytes = Bytes::new(1_000);
 
-/// What a splitter has made of a message so far.
+/// The flows that a splitter has made of a message so far.
 #[derive(Debug, Default)]
 struct Made {
     bytes: Bytes,
@@ -28,7 +28,7 @@ struct Made {
     count: u32,
 }
 
-/// A splitter, the messages that it was given, and the flows that it has made.
+/// A splitter, the messages posted to it, and the flows that it made.
 struct Host {
     now: Time,
     splitter: Splitter,
@@ -37,7 +37,7 @@ struct Host {
     in_flight: usize,
 }
 
-/// The splitter of a host.
+/// Fuzzes the splitter of a host.
 pub fn splitter(data: &[u8]) {
     let mut input = Input::new(data);
     let preset = SPLITTERS[usize::from(input.byte()) % SPLITTERS.len()];
@@ -77,7 +77,7 @@ impl Host {
     }
 
     fn post(&mut self, choice: u8, input: &mut Input) {
-        // The paths to an edge switch are the same for all hosts below it.
+        // All hosts below an edge switch have the same paths to it.
         let edge = u32::from(choice >> 2) % 3;
         let tiers = [&[1][..], &[5], &[4, 16]][edge as usize];
         let paths = tiers.iter().fold(PathSpace::SINGLE, |paths, &choices| {
@@ -112,14 +112,14 @@ impl Host {
         self.in_flight += 1;
     }
 
-    /// Whatever was posted becomes flows, in the end.
+    /// Checks that every posted message eventually becomes flows.
     fn finish(&mut self) {
         self.take();
         while let Some(next) = self.splitter.poll_timeout() {
             self.now = next;
             self.splitter.handle_timeout(self.now);
             self.take();
-            // Windows of queue pairs open as flows complete.
+            // Completing flows opens the windows of queue pairs.
             for _ in 0..std::mem::take(&mut self.in_flight) {
                 self.splitter.handle_completed_flow(self.now);
             }
@@ -133,7 +133,7 @@ impl Host {
     }
 }
 
-/// An allocator of rails, with the durations that the input says.
+/// Fuzzes a rail allocator with durations from the input.
 pub fn allocator(data: &[u8]) {
     let mut input = Input::new(data);
     let preset = rail::PRESETS[usize::from(input.byte()) % rail::PRESETS.len()].name;
@@ -156,7 +156,7 @@ pub fn allocator(data: &[u8]) {
     }
 }
 
-/// Divides an operation, and reports costs of its parts and of others.
+/// Divides an operation and reports costs, both of its parts and unrelated ones.
 fn allocate(allocator: &mut Allocator, operation: RailOperation, input: &mut Input) {
     let division = match allocator.allocate(&operation) {
         Ok(division) => division,
@@ -177,7 +177,7 @@ fn allocate(allocator: &mut Allocator, operation: RailOperation, input: &mut Inp
         allocator.rate(&operation, range.rail);
     }
     if input.byte() & 1 == 1 {
-        // A cost that nobody asked for.
+        // An unsolicited cost report.
         let (rail, bytes) = (RailId(input.byte().into()), Bytes::new(input.number()));
         costs.push(RailCost { rail, bytes, duration: Span::from_ps(input.number()) });
     }

@@ -1,4 +1,4 @@
-//! Readers of files: any text is a value or an error, never a panic.
+//! File readers: any text yields a value or an error, never a panic.
 
 use std::io::Read;
 use std::path::Path;
@@ -15,11 +15,11 @@ use evenkeel::units::{BitRate, Span};
 use evenkeel::workload::Workload;
 use evenkeel::{connection_matrix, goal, hpcc, infragraph, simccl};
 
-/// Inputs with numbers of this many digits are skipped: thousands of hosts or switches are valid,
+/// Inputs with numbers of this many digits are skipped. Thousands of hosts or switches are valid
 /// but too slow to build for each input.
 const SKIPPED_DIGITS: usize = 4;
 
-/// A topology file of the HPCC family.
+/// Reads a topology file of the HPCC family.
 pub fn topology_hpcc(data: &[u8]) {
     let Some(text) = text(data) else { return };
     match hpcc::topology::read(text, "topology.txt") {
@@ -28,7 +28,7 @@ pub fn topology_hpcc(data: &[u8]) {
     }
 }
 
-/// A description of InfraGraph.
+/// Reads an InfraGraph description.
 pub fn infragraph(data: &[u8]) {
     let Some(text) = text(data) else { return };
     let (rate, delay) = (Some(BitRate::from_gbps(100)), Some(Span::from_us(1)));
@@ -45,7 +45,7 @@ pub fn infragraph(data: &[u8]) {
     }
 }
 
-/// A flow file of the HPCC family, with a topology of which every third node is a switch.
+/// Reads a flow file of the HPCC family, with a topology in which every third node is a switch.
 pub fn flows_hpcc(data: &[u8]) {
     let Ok(text) = std::str::from_utf8(data) else { return };
     let hosts: Vec<_> =
@@ -59,7 +59,7 @@ pub fn flows_hpcc(data: &[u8]) {
     }
 }
 
-/// A configuration of the HPCC family.
+/// Reads a configuration of the HPCC family.
 pub fn config_hpcc(data: &[u8]) {
     let Ok(text) = std::str::from_utf8(data) else { return };
     match hpcc::config::read(text, "config.txt") {
@@ -70,10 +70,10 @@ pub fn config_hpcc(data: &[u8]) {
     }
 }
 
-/// A scenario, from its text to the setup of a run.
+/// Processes a scenario, from its text to the setup of a run.
 pub fn scenario(data: &[u8]) {
     let Some(text) = text(data) else { return };
-    // Scenarios that read other files depend on the machine.
+    // Skipped: scenarios that read other files depend on the machine.
     if text.contains("/") && text.contains("file") || text.contains("path") {
         return;
     }
@@ -86,12 +86,12 @@ pub fn scenario(data: &[u8]) {
     }
 }
 
-/// A scenario of hosts with several rails.
+/// Reads a scenario of hosts with several rails.
 pub fn rails(data: &[u8]) {
     let Some(text) = text(data) else { return };
     let path = Path::new("no-such-folder/rails.toml");
     match RailScenario::parse(text.to_owned(), path, &Overrides::default()) {
-        // What is written of it is the same scenario.
+        // The rendered text must parse to the same scenario.
         Ok(scenario) => {
             let written = scenario.render();
             let again = RailScenario::parse(written.clone(), path, &Overrides::default());
@@ -101,9 +101,9 @@ pub fn rails(data: &[u8]) {
     }
 }
 
-/// Keys that the command line sets, a line each, in a small scenario.
+/// Sets keys, one per line, as on the command line, in a small scenario.
 pub fn settings(data: &[u8]) {
-    // Several large numbers together, which are drawn here more often, are slow to build.
+    // Fewer digits: combinations of large numbers are more frequent here and slow to build.
     let Some(text) = text_of_digits(data, SKIPPED_DIGITS - 1) else { return };
     if text.contains("file") || text.contains("path") {
         return;
@@ -126,7 +126,7 @@ pub fn settings(data: &[u8]) {
     }
 }
 
-/// A study, and the same text as a sweep.
+/// Reads a study, and the same text as a sweep.
 pub fn study(data: &[u8]) {
     let Some(text) = text(data) else { return };
     let path = Path::new("no-such-folder/study.toml");
@@ -147,7 +147,7 @@ pub fn study(data: &[u8]) {
     }
 }
 
-/// Two traces: the length of the first in two bytes, then both.
+/// Reads two traces. The input holds the length of the first in two bytes, then both traces.
 pub fn chakra(data: &[u8]) {
     let [low, high, rest @ ..] = data else { return };
     let length = usize::from(u16::from_le_bytes([*low, *high])).min(rest.len());
@@ -156,7 +156,7 @@ pub fn chakra(data: &[u8]) {
     let whole = read_traces(&files, 2);
     replay(&files, whole.as_ref());
     let Some(workload) = whole else { return };
-    // A workload that was read can be written, and read again with the same bytes.
+    // Writing and rereading a workload must give the same bytes.
     let traces = Traces::of(&workload).expect("a trace's dependencies are within its rank");
     let mut files = MemoryFiles([Vec::new(), Vec::new()]);
     for rank in 0..traces.ranks() {
@@ -166,8 +166,8 @@ pub fn chakra(data: &[u8]) {
     assert_eq!(again.total_bytes(), workload.total_bytes());
 }
 
-/// Replays traces while they are read, in a world where each message is delivered at once: valid
-/// traces complete with any window, others end with an error.
+/// Replays traces while reading them, delivering each message immediately. Valid traces complete
+/// with any window; others end with an error.
 fn replay(files: &MemoryFiles, whole: Option<&Workload>) {
     let mut bytes = Vec::new();
     for window in [1, 3, 1_000] {
@@ -233,7 +233,7 @@ fn read_traces(files: &MemoryFiles, ranks: u32) -> Option<Workload> {
     }
 }
 
-/// A GOAL schedule.
+/// Reads a GOAL schedule.
 pub fn goal(data: &[u8]) {
     let Ok(text) = std::str::from_utf8(data) else { return };
     match goal::read(text, "schedule.goal", goal::Options::default()) {
@@ -245,13 +245,13 @@ pub fn goal(data: &[u8]) {
     }
 }
 
-/// A connection matrix of htsim.
+/// Reads a connection matrix of htsim.
 pub fn connection_matrix(data: &[u8]) {
     let Ok(text) = std::str::from_utf8(data) else { return };
     match connection_matrix::read(text, "flows.cm", StartUnit::default()) {
         Ok(matrix) => {
             expect_hosts(&matrix.workload, matrix.nodes);
-            // A matrix may announce 2^24 nodes.
+            // A matrix may declare up to 2^24 nodes.
             if matrix.nodes < 1_000 {
                 expect_written(&matrix.workload, matrix.nodes);
             }
@@ -260,7 +260,7 @@ pub fn connection_matrix(data: &[u8]) {
     }
 }
 
-/// A flow file of SimCCL.
+/// Reads a flow file of SimCCL.
 pub fn simccl(data: &[u8]) {
     let Ok(text) = std::str::from_utf8(data) else { return };
     for choice in [simccl::Choice::Only, simccl::Choice::InTurn] {
@@ -271,7 +271,7 @@ pub fn simccl(data: &[u8]) {
     }
 }
 
-/// Checks that what is written of a workload is read as the same workload.
+/// Checks that writing and rereading a workload gives the same workload.
 fn expect_written(workload: &Workload, hosts: u32) {
     let written = [
         goal::write(workload, hosts).err(),
@@ -290,12 +290,13 @@ fn expect_hosts(workload: &Workload, hosts: u32) {
     assert!(all.max().is_none_or(|last| last.0 < hosts), "an unknown host");
 }
 
-/// The input as text; `None` if it is not UTF-8 or has a number of [`SKIPPED_DIGITS`] or more.
+/// Returns the input as text; `None` if it is not UTF-8 or has a number of [`SKIPPED_DIGITS`] or
+/// more digits.
 fn text(data: &[u8]) -> Option<&str> {
     text_of_digits(data, SKIPPED_DIGITS)
 }
 
-/// The same with numbers of fewer than `skipped` digits.
+/// Returns the input as text if all numbers have fewer than `skipped` digits.
 fn text_of_digits(data: &[u8], skipped: usize) -> Option<&str> {
     let text = std::str::from_utf8(data).ok()?;
     let mut digits = text.split(|c: char| !c.is_ascii_digit());

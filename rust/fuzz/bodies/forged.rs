@@ -1,10 +1,10 @@
-//! Fuzz inputs as numbers, and as packets with arbitrary fields.
+//! Fuzz inputs read as numbers and as packets with arbitrary fields.
 
 use evenkeel::ids::{HostId, QpId};
 use evenkeel::packet::{Flags, KindFields, Packet, PacketKind, Psn, RawFields, Stamp};
 use evenkeel::units::Time;
 
-/// The queue pair for which no packets are forged.
+/// The queue pair that receives no forged packets.
 pub const CLEAN: QpId = QpId(1);
 
 /// The bytes of an input, followed by zeros.
@@ -15,7 +15,7 @@ impl<'a> Input<'a> {
         Self(data)
     }
 
-    /// The next byte, if any.
+    /// Returns the next byte, if any.
     pub fn next(&mut self) -> Option<u8> {
         let (&first, rest) = self.0.split_first()?;
         self.0 = rest;
@@ -26,13 +26,13 @@ impl<'a> Input<'a> {
         self.next().unwrap_or(0)
     }
 
-    /// A number of up to 8 bytes, mostly small.
+    /// Returns a number of up to 8 bytes, usually small.
     pub fn number(&mut self) -> u64 {
         let length = self.byte() % 9;
         (0..length).fold(0, |number, _| number << 8 | u64::from(self.byte()))
     }
 
-    /// A forged packet, which no queue pair sent.
+    /// Returns a forged packet that no queue pair sent.
     pub fn packet(&mut self) -> Packet {
         let kinds = [PacketKind::Data, PacketKind::Ack, PacketKind::Nack, PacketKind::Cnp];
         let endpoints = [

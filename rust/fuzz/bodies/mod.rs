@@ -1,5 +1,5 @@
-//! The bodies of the fuzz targets: one function per target, for the fuzzer and for plain tests. A
-//! function panics if it finds a fault.
+//! Bodies of the fuzz targets: one function per target, shared by the fuzzer and plain tests. A
+//! function panics if it finds a bug.
 
 mod divided;
 mod files;

@@ -1,8 +1,8 @@
-//! Two NICs under any sequence of packets, valid or not, timeouts, posts and polls.
+//! Two NICs under arbitrary sequences of packets, valid or not, timeouts, posts and polls.
 //!
-//! Queue pair 0 and queue pairs that do not exist receive forged packets; queue pair 1 receives
-//! only its own packets, some of them lost, duplicated or late. Its messages must complete. The
-//! NICs have one port, or one in each of four planes, which go down and come back.
+//! Queue pair 0 and nonexistent queue pairs receive forged packets. Queue pair 1 receives only its
+//! own packets, some of them lost, duplicated or late. Its messages must complete. The NICs have
+//! one port, or one in each of four planes; the ports go down and up.
 
 use std::collections::{BTreeSet, VecDeque};
 use std::path::Path;
@@ -21,16 +21,16 @@ use super::forged::{CLEAN, Input};
 const PORT: PortFacts =
     PortFacts { line_rate: BitRate::from_gbps(100), base_rtt: Span::from_us(5) };
 
-/// The maximum number of steps in which the clean queue pair completes over a pipe without loss.
+/// Maximum number of steps within which the clean queue pair completes over a lossless pipe.
 const MOST_STEPS: usize = 400_000;
 
-/// The most messages of an input, of up to 64 KiB each.
+/// Maximum number of messages of an input, of up to 64 KiB each.
 const MOST_POSTS: u32 = 24;
 
-/// Ports of a NIC in the scenarios with several planes.
+/// Ports per NIC in the scenarios with several planes.
 const PLANES: u32 = 4;
 
-/// Orders of delivery beside recoveries.
+/// Pairs of recovery and delivery order.
 const RECOVERIES: [(&str, &str); 10] = [
     ("go-back-n", "auto"),
     ("per-packet", "auto"),
@@ -44,7 +44,7 @@ const RECOVERIES: [(&str, &str); 10] = [
     ("rudi", "auto"),
 ];
 
-/// The scenario with these settings, if they are possible together.
+/// Returns the scenario with these settings if the combination is valid.
 fn scenario(topology: &str, policy: &str, transport: &str) -> Option<Scenario> {
     let text = format!(
         "[topology]\n{topology}\nleaves = 2\nspines = 1\nhosts_per_leaf = 1\n[transport]\n\
@@ -54,8 +54,8 @@ fn scenario(topology: &str, policy: &str, transport: &str) -> Option<Scenario> {
     Scenario::parse(&text, "fuzz", Path::new(""), &Overrides::default()).ok()
 }
 
-/// Every pair of recovery and congestion control, both orders of delivery, and windows that the
-/// queue pairs share.
+/// Every combination of recovery and congestion control, both orders of delivery, and windows
+/// shared by queue pairs.
 static SCENARIOS: LazyLock<Vec<Scenario>> = LazyLock::new(|| {
     let transports = RECOVERIES.iter().flat_map(|(recovery, delivery)| {
         let shared = "nscc\"\nparameters = { scope = \"destination\" } #";
@@ -71,8 +71,8 @@ static SCENARIOS: LazyLock<Vec<Scenario>> = LazyLock::new(|| {
     all
 });
 
-/// Every policy that chooses among planes, and one that does not, with every congestion control,
-/// and windows for each plane, of a queue pair and of all.
+/// Every policy that chooses among planes, and one that does not, with every congestion control.
+/// Windows are per plane, per queue pair, and shared.
 static OF_PLANES: LazyLock<Vec<Scenario>> = LazyLock::new(|| {
     let topology = format!("kind = \"multi-plane\"\nplanes = {PLANES}");
     let of_each = ["plane", "destination", "destination-plane"].map(|scope| {
@@ -91,7 +91,7 @@ static OF_PLANES: LazyLock<Vec<Scenario>> = LazyLock::new(|| {
 /// Two NICs, the packets between them, and the messages of the clean queue pair.
 struct Rig {
     now: Time,
-    /// Ports of each NIC.
+    /// Ports per NIC.
     planes: u32,
     nics: [Nic; 2],
     /// Packets in flight to the other side.
@@ -100,7 +100,7 @@ struct Rig {
     posted: u32,
     delivered: u32,
     completed: u32,
-    /// The messages that were delivered.
+    /// Delivered messages.
     arrived: BTreeSet<u32>,
 }
 
@@ -203,7 +203,7 @@ impl Rig {
         self.nics[0].post(qp, Bytes::new(bytes % (1 << 16)), u64::from(self.posts), 0);
     }
 
-    /// Sends a packet by one of the ports that are free.
+    /// Sends a packet by one of the free ports.
     fn transmit(&mut self, side: usize, free: PlaneMask) -> bool {
         let nic = &mut self.nics[side];
         let packet = match self.planes {
@@ -233,7 +233,7 @@ impl Rig {
                     NicEvent::Delivered { owner: Owner::World(cookie), message }
                         if cookie == CLEAN.0 =>
                     {
-                        // Unordered delivery promises no order.
+                        // No check of the order: unordered delivery does not guarantee one.
                         assert!(self.arrived.insert(message), "each message once");
                         self.delivered += 1;
                     }
@@ -250,7 +250,7 @@ impl Rig {
         assert!(self.delivered <= self.posted);
     }
 
-    /// With a perfect pipe from here on, the clean queue pair completes.
+    /// Checks that the clean queue pair completes once the pipe is perfect.
     fn finish(&mut self) {
         for _ in 0..MOST_STEPS {
             if self.completed == self.posted {

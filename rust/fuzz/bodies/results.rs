@@ -1,4 +1,5 @@
-//! Readers of what runs and studies wrote: any file is a value or an error, never a panic.
+//! Readers of the files that runs and studies write: any file yields a value or an error, never a
+//! panic.
 
 use std::fs;
 use std::path::PathBuf;
@@ -6,20 +7,20 @@ use std::sync::LazyLock;
 
 use evenkeel::results::{FabricGraph, Quantity, Results, ResultsError, StudyTable, Table};
 
-/// A folder of this process, in which each input is written and read.
+/// Folder of this process in which each input is written and read.
 static FOLDER: LazyLock<PathBuf> = LazyLock::new(|| {
     let name = format!("evenkeel-fuzz-results-{}", std::process::id());
     std::env::temp_dir().join(name)
 });
 
-/// The line between two files of an input.
+/// Separator between two files of an input.
 const BETWEEN: &str = "\n====\n";
 
-/// The names of the files of a folder, by the first byte of an input.
+/// File names of a folder, selected by the first byte of an input.
 const FOLDERS: [&[&str]; 3] =
     [&["summary.json", "flows.csv", "links.csv"], &["comparison.csv"], &["results.csv"]];
 
-/// Results: a byte that says which, then their files.
+/// Reads results. The input is a byte that selects the kind, then the files.
 pub fn results(data: &[u8]) {
     let Some((&which, rest)) = data.split_first() else { return };
     let Ok(text) = std::str::from_utf8(rest) else { return };
@@ -40,7 +41,7 @@ pub fn results(data: &[u8]) {
     }
 }
 
-/// Each cell of a table, as text and as a number.
+/// Reads each cell of a table as text and as a number.
 fn read_cells(table: &Table) {
     for name in table.columns() {
         let column = table.column(name).expect("it is in the list");
@@ -52,7 +53,7 @@ fn read_cells(table: &Table) {
     }
 }
 
-/// All that a figure or a page asks for.
+/// Reads everything that a figure or a page requests.
 fn read(results: &Results) -> Result<(), ResultsError> {
     match results {
         Results::Run(run) => {

@@ -1,8 +1,8 @@
-//! Two NICs under any sequence of verbs, packets, valid or not, and timeouts.
+//! Two NICs under arbitrary sequences of verbs, packets (valid or not) and timeouts.
 //!
-//! Each verb returns the result that is documented for it; each work request and each receive
-//! completes once or is discarded with its queue pair; and at the end, when all queue pairs are in
-//! Error, no posted work is open and no NIC has data to send.
+//! Each verb returns its documented result. Each work request and each receive completes once or is
+//! discarded with its queue pair. At the end, when all queue pairs are in Error, no posted work is
+//! open and no NIC has data to send.
 
 use std::collections::{BTreeSet, VecDeque};
 use std::path::Path;
@@ -20,10 +20,10 @@ use super::forged::Input;
 const PORT: PortFacts =
     PortFacts { line_rate: BitRate::from_gbps(100), base_rtt: Span::from_us(5) };
 
-/// The most queue pairs of a NIC.
+/// Maximum number of queue pairs per NIC.
 const MOST_QPS: u64 = 5;
 
-/// Every recovery.
+/// One scenario for each recovery.
 static SCENARIOS: LazyLock<Vec<Scenario>> = LazyLock::new(|| {
     let all = ["go-back-n", "sack", "per-packet", "erasure", "rod"].map(|recovery| {
         let text = format!(
@@ -87,7 +87,7 @@ impl Rig {
             owned: Default::default(),
             names: 0,
         };
-        // The first of each is connected, so that short inputs reach data transfer.
+        // The first queue pair of each NIC is connected, so that short inputs reach data transfer.
         for side in [0, 1] {
             rig.create(side, 0);
             rig.set_peer(side, QpId(0), 0);
@@ -137,7 +137,8 @@ impl Rig {
         self.owned[side].push(Owned { only_receives, ..Owned::default() });
     }
 
-    /// The expected state of a queue pair, if it exists; it must equal the NIC's.
+    /// Returns the expected state of a queue pair, if it exists, after checking that the NIC
+    /// agrees.
     fn known(&mut self, side: usize, qp: QpId) -> Result<(QpState, &mut Owned), VerbsError> {
         let state = self.nics[side].query_qp(qp);
         let found = self.owned[side].get_mut(qp.index()).filter(|it| !it.destroyed);
@@ -172,7 +173,7 @@ impl Rig {
                 _ => Ok(()),
             }
         });
-        // Existing completions are still returned.
+        // Completions from before the transition are still returned.
         self.poll_events();
         assert_eq!(self.nics[side].modify_qp(qp, to), expected, "{qp} to {to}");
         if expected.is_ok() && to == QpState::Reset {
@@ -224,7 +225,7 @@ impl Rig {
             2 => Operation::Send,
             _ => Operation::Read,
         };
-        // Keeps lengths beyond the limit; all others are short.
+        // Keeps lengths beyond the limit; all others become short.
         let bytes = Bytes::new(if bytes > 1 << 40 { bytes } else { bytes % 30_000 });
         let request = WorkRequest { id: self.names, operation, bytes, path: 0 };
         let coded = self.coded;
@@ -268,7 +269,7 @@ impl Rig {
         }
     }
 
-    /// A few packets each way, whole and in order.
+    /// Exchanges a few packets in each direction, unmodified and in order.
     fn exchange(&mut self) {
         for _ in 0..8 {
             for side in [0, 1] {
@@ -292,7 +293,7 @@ impl Rig {
         }
     }
 
-    /// The transition to Error flushes all open work.
+    /// Checks that the transition to Error flushes all open work.
     fn finish(&mut self) {
         for side in [0, 1] {
             for number in 0..self.owned[side].len() {
@@ -314,7 +315,7 @@ impl Rig {
     }
 }
 
-/// The id of a queue pair, which may not exist.
+/// Returns the id of a queue pair, which may not exist.
 fn qp(input: &mut Input) -> QpId {
     QpId(u32::from(input.byte()) % (MOST_QPS as u32 + 1))
 }

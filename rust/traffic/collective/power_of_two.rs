@@ -3,8 +3,7 @@
 //! Source: Thakur, Rabenseifner, Gropp, "Optimization of Collective Communication Operations in
 //! MPICH", International Journal of High Performance Computing Applications 19(1), 2005, section
 //! 4.5. Each rank in excess of the power of two sends its vector to its neighbour before the
-//! algorithm. It receives the result from that neighbour afterwards. algorithm and receives the
-//! result from it afterwards.
+//! algorithm. It receives the result from that neighbour afterwards.
 
 use super::schedule::{OnArrival, ScheduleBuilder, Send};
 
