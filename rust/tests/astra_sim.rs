@@ -1,5 +1,5 @@
-//! The network of ASTRA-sim without ASTRA-sim: a C++ program with a stand-in for its system layer
-//! is compiled against `cpp-bridge/astra-sim/`, linked with the static library and run.
+//! The ASTRA-sim network without ASTRA-sim: compiles a C++ program with a stand-in for its system
+//! layer against `cpp-bridge/astra-sim/`, links it with the static library and runs it.
 
 use std::path::Path;
 
@@ -17,7 +17,7 @@ fn the_network_of_the_page_has_eight_hosts_and_no_messages() {
 #[test]
 fn cpp17_ranks() {
     use std::io::Write as _;
-    // Written directly, because the test harness would capture it.
+    // Written directly: the test harness would capture `eprintln!`.
     let _ = writeln!(
         std::io::stderr(),
         "skipped: cpp17_ranks: built without the astra-sim feature; \

@@ -1,12 +1,12 @@
-//! The C++ side of the bridge: C++11 programs that include only `cpp-bridge/evenkeel.h` are
-//! compiled, linked with the static library and run. One is what `cpp-bridge/README.md` shows to
-//! forks of ns-3, word for word.
+//! The C++ side of the bridge: compiles C++11 programs that include only `cpp-bridge/evenkeel.h`,
+//! links them with the static library and runs them. One is, verbatim, the program that
+//! `cpp-bridge/README.md` shows to forks of ns-3.
 
 #[cfg(not(feature = "bridge"))]
 #[test]
 fn cpp11_programs() {
     use std::io::Write as _;
-    // Written directly, because the test harness would capture it.
+    // Written directly: the test harness would capture `eprintln!`.
     let _ = writeln!(
         std::io::stderr(),
         "skipped: cpp11_programs: built without the bridge feature; \
@@ -26,9 +26,10 @@ mod with_bridge {
 
     use crate::support::archive;
 
-    /// Choices of three choosers, of one that reads queues, and the exceptions for invalid names.
+    /// A program that prints the choices of three choosers and of one that reads queues, and the
+    /// exceptions for invalid names.
     const CHOICES: &str = include_str!("bridge/choices.cc");
-    /// A switch of the HPCC family, with markers for the lines of the page, and a program that
+    /// A switch of the HPCC family with markers for the lines of the page, and a program that
     /// includes its header.
     const SWITCH_HEADER: &str = include_str!("bridge/fork/switch-node.h");
     const SWITCH: &str = include_str!("bridge/fork/switch-node.cc");
@@ -36,7 +37,7 @@ mod with_bridge {
     /// The page.
     const PAGE: &str = include_str!("../../cpp-bridge/README.md");
 
-    /// The standard of the oldest forks, and all warnings.
+    /// The C++ standard of the oldest forks, and all warnings.
     const WARNINGS: [&str; 5] = ["-std=gnu++11", "-Wall", "-Wextra", "-Werror", "-pedantic"];
 
     #[test]
@@ -106,7 +107,7 @@ mod with_bridge {
         assert!(error.contains("it must be policy or hash"), "{error}");
     }
 
-    /// A stand-in for a fork with a configuration: it writes the file of completion times.
+    /// A stand-in for a fork with a configuration; writes the file of completion times.
     const RUN: &str = "#!/bin/sh
         case \"$EVENKEEL_POLICY\" in
         '') echo '1 2 10000 100 1000 0 500 90'; echo '1 3 10000 100 1000 0 701 90' ;;
@@ -156,8 +157,8 @@ mod with_bridge {
         }
     }
 
-    /// The program of the fork, with the flags that the page has for waf. As in a fork, only the
-    /// switch finds evenkeel's header.
+    /// Builds the program of the fork with the page's flags for waf. As in a fork, only the switch
+    /// finds evenkeel's header.
     fn fork(compiler: &str, header: &str, switch: &str) -> PathBuf {
         let folder = Path::new(env!("CARGO_TARGET_TMPDIR")).join("fork");
         fs::create_dir_all(&folder).unwrap();
@@ -180,7 +181,7 @@ mod with_bridge {
         place("program")
     }
 
-    /// The value that the page gives a variable for waf, with the places of this package.
+    /// Returns the value that the page gives a waf variable, with this package's paths.
     fn flags(variable: &str) -> Vec<String> {
         let start = format!("export {variable}=\"");
         let value = PAGE.split(&start).nth(1).unwrap_or_else(|| panic!("{variable} on the page"));
@@ -193,20 +194,20 @@ mod with_bridge {
         words.map(place).collect()
     }
 
-    /// The pieces of C++ on a page.
+    /// Returns the C++ code blocks of a page.
     fn code_blocks(page: &str) -> Vec<&str> {
         let after = page.split("```cpp\n").skip(1);
         after.map(|rest| rest.split("```").next().unwrap()).collect()
     }
 
-    /// The expected output of the first program for a switch, computed without the bridge.
+    /// Returns the expected output of the first program for a switch, computed without the bridge.
     fn in_rust(switch_id: u32) -> String {
         let hash = Hash::of(1, SwitchId(switch_id));
         let ports = (0..64).map(|entropy| hash.pick(7, entropy, 8).to_string());
         ports.collect::<Vec<_>>().join(" ")
     }
 
-    /// The C++ compiler; without one, prints that the test is skipped.
+    /// Returns the C++ compiler; without one, prints that the test is skipped.
     fn compiler(test: &str) -> Option<String> {
         let compiler = env::var("CXX").unwrap_or_else(|_| "c++".to_owned());
         if Command::new(&compiler).arg("--version").output().is_ok() {
@@ -217,7 +218,7 @@ mod with_bridge {
         None
     }
 
-    /// A program, linked as waf does it, with the library before the objects.
+    /// Builds a program, linked as by waf: the library comes before the objects.
     fn compile(compiler: &str, name: &str, text: &str) -> PathBuf {
         let folder = Path::new(env!("CARGO_TARGET_TMPDIR"));
         let (source, program) = (folder.join(format!("{name}.cc")), folder.join(name));

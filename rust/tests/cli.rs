@@ -1,5 +1,4 @@
-//! The command line as other programs use it: its output, its exit status, and the files that it
-//! writes.
+//! The command line as seen by other programs: output, exit status, and written files.
 
 mod audit;
 mod bench;

@@ -1,4 +1,4 @@
-//! Collectives in the fabric: on a non-blocking fabric each takes the time of its alpha-beta form.
+//! Collectives in the fabric: on a non-blocking fabric each takes its alpha-beta time.
 
 use std::path::Path;
 use std::sync::Arc;
@@ -34,9 +34,9 @@ fn setup(collective: &Collective, plan: &Plan) -> Setup {
     setup
 }
 
-/// The time of the alpha-beta form in nanoseconds: for each step one latency (two links of 500 ns
-/// and a packet that is stored and forwarded once) and the transmission time of its bytes with
-/// their headers and gaps; at the end the acknowledgement's way back.
+/// Returns the alpha-beta time in nanoseconds. Each step takes one latency (two links of 500 ns and
+/// one stored and forwarded packet) plus the transmission time of its bytes, headers and gaps. The
+/// acknowledgement's return path is added at the end.
 fn form(collective: &Collective, plan: &Plan) -> f64 {
     let latency = 2.0 * 500.0 + 4_158.0 * 8.0 / 400.0;
     let cost = (collective.cost)(plan);
@@ -49,7 +49,7 @@ fn form(collective: &Collective, plan: &Plan) -> f64 {
     steps.sum::<f64>() + waits - plan.gap.as_ns_f64()
 }
 
-/// A row of the table: the time of the form and that of a run, both in microseconds.
+/// Returns a table row: the alpha-beta time and the simulated time, both in microseconds.
 fn row(collective: &Collective, plan: &Plan) -> String {
     let setup = setup(collective, plan);
     let outcome = fabric::run(&setup, &mut |_| {});
@@ -80,8 +80,8 @@ fn each_collective_takes_its_alpha_beta_form() {
     snapshot("collective-costs", &table);
 }
 
-/// One microbatch through four stages of one layer and back: eight passes with six messages
-/// between them, each over two idle links, to the picosecond.
+/// One microbatch through four stages of one layer and back: eight passes with six messages between
+/// them, each over two idle links, exact to the picosecond.
 #[test]
 fn a_pipeline_in_the_fabric_takes_the_sum_of_its_passes_and_messages() {
     let training = "[workload]\nkind = \"training\"\nranks = 4\npipeline = 4\nmicrobatches = 1\n\
@@ -90,18 +90,18 @@ fn a_pipeline_in_the_fabric_takes_the_sum_of_its_passes_and_messages() {
         let text = format!("{SCENARIO}{training}{more}");
         Scenario::parse(&text, "pipeline", Path::new(""), &Overrides::default()).unwrap().setup()
     };
-    // A layer of 12 h^2 + 13 h parameters: two operations per parameter and token, and 4 h per
-    // pair of tokens in its attention. A backward pass takes twice as long.
+    // A layer has 12 h^2 + 13 h parameters with two operations per parameter and token. Its
+    // attention has 4 h per pair of tokens. A backward pass takes twice as long.
     let (hidden, tokens) = (1_024u64, 64u64);
     let attention = 4 * hidden * hidden + 6 * hidden;
     let block = 8 * hidden * hidden + 7 * hidden;
     let works = [2 * attention + 4 * hidden * tokens, 2 * block];
-    // 100 operations per picosecond.
+    // The host computes 100 operations per picosecond.
     let passes: u64 = works
         .iter()
         .map(|work| (work * tokens).div_ceil(100) + (2 * work * tokens).div_ceil(100))
         .sum();
-    // 32 packets of 4,096 B with 62 B of headers and gaps of 20 B, at 20 ps per byte.
+    // 32 packets of 4,096 B with 62 B of headers and 20 B gaps, at 20 ps per byte.
     let message = 32 * (4_158 + 20) * 20 - 20 * 20 + 4_158 * 20 + 2 * 500_000;
     let one = fabric::run(&parsed(""), &mut |_| {});
     assert_eq!(one.cct, Some(Span::from_ps(4 * passes + 6 * message)));
@@ -110,9 +110,9 @@ fn a_pipeline_in_the_fabric_takes_the_sum_of_its_passes_and_messages() {
     assert_eq!(two.cct, Some(Span::from_ps(2 * (4 * passes + 6 * message))));
 }
 
-/// A ring of four in which each step waits for the acknowledgements of the one before it. Its six
-/// steps of a message of 16 packets, over two idle links, take the time of the message and of the
-/// acknowledgement's way back each, to the picosecond.
+/// A ring of four in which each step waits for the acknowledgements of the previous one. Each of
+/// its six steps, a 16-packet message over two idle links, takes the message time plus the
+/// acknowledgement's return path. Exact to the picosecond.
 #[test]
 fn steps_after_acknowledgements_take_a_way_back_each() {
     let ring = "[workload]\nkind = \"ring-all-reduce\"\nranks = 4\nbytes = \"256KiB\"\n";
@@ -125,12 +125,12 @@ fn steps_after_acknowledgements_take_a_way_back_each() {
         assert!(cct >= lower_bound(&setup).time);
         cct
     };
-    // 20 ps a byte.
+    // 20 ps per byte.
     let message = 16 * (4_158 + 20) * 20 - 20 * 20 + 4_158 * 20 + 2 * 500_000;
     let way_back = 2 * (64 * 20 + 500_000);
     let told = cct("step_after = \"acknowledgement\"\n");
     assert_eq!(told, Span::from_ps(6 * (message + way_back)));
-    // After deliveries the acknowledgement is sent just before the next step's first packet.
+    // After deliveries, the acknowledgement is sent just before the next step's first packet.
     let ahead = (64 + 20) * 20;
     assert_eq!(told.as_ps() - cct("").as_ps(), 5 * (way_back - ahead));
 }

@@ -1,4 +1,4 @@
-//! Congestion controls: the trajectory of each alone, and their effect on a bottleneck in the
+//! Congestion controls: the trajectory of each in isolation, and its effect on a bottleneck in the
 //! fabric.
 
 mod bottleneck;
@@ -9,7 +9,7 @@ use evenkeel::balance::Parameters;
 use evenkeel::balance::sender::Trimming;
 use evenkeel::nic::congestion::{self, CongestionControl};
 
-/// A control by the name and the preset that a scenario would give; the default where it is empty.
+/// Returns a control by its name and preset as in a scenario; empty selects the default.
 fn control(name: &str, preset: &str) -> CongestionControl {
     let mut parameters = Parameters::new();
     if !preset.is_empty() {

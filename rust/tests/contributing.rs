@@ -1,4 +1,4 @@
-//! CONTRIBUTING.md shows whole extensions: new files, and the lines that other sources get. This
+//! CONTRIBUTING.md shows complete extensions: new files, and lines added to other sources. This
 //! test makes exactly these changes in a copy of the sources, compiles all of them in one build,
 //! and runs their tests.
 
@@ -11,7 +11,7 @@ use crate::support::extent;
 
 const CONTRIBUTING: &str = include_str!("../../CONTRIBUTING.md");
 
-/// The tests that each extension must pass, by the heading under which the text shows it.
+/// The tests that each extension must pass, by its heading in the text.
 const SHOWN: [(&str, &[&str]); 7] = [
     ("## A whole policy", &["balance::sender::in_turn::", "balance::preset"]),
     ("## A whole congestion control", &["nic::congestion::aimd::", "nic::congestion::control"]),
@@ -22,11 +22,11 @@ const SHOWN: [(&str, &[&str]); 7] = [
     ("## A whole command", &["hosts::", "tests::the_arguments"]),
 ];
 
-/// Text by the path of its file.
+/// File contents by path.
 type Sources = BTreeMap<PathBuf, String>;
 
-/// Makes the changes below a heading: a block of Rust is the file that the text above it names
-/// last, and a block `diff` changes that file, or the file of the block before it.
+/// Makes the changes below a heading. A Rust block is the file named last in the text above it. A
+/// `diff` block changes that file, or the file of the preceding block.
 fn apply(heading: &str, sources: &mut Sources) {
     let heading = format!("\n{heading}\n");
     let (_, section) = CONTRIBUTING.split_once(&heading).expect("the section is there");
@@ -46,7 +46,7 @@ fn apply(heading: &str, sources: &mut Sources) {
     }
 }
 
-/// A text with the change of a diff; `None` if the lines that stay are not there exactly once.
+/// Applies a diff to a text; `None` if its unchanged lines do not occur exactly once.
 fn changed(text: &str, diff: &str) -> Option<String> {
     let lines = |left_out: char| -> String {
         let kept = diff.lines().filter(|line| !line.starts_with(left_out));
@@ -56,7 +56,7 @@ fn changed(text: &str, diff: &str) -> Option<String> {
     (text.matches(&old).count() == 1).then(|| text.replacen(&old, &new, 1))
 }
 
-/// Every file of the library.
+/// Returns every file of the library.
 fn files(root: &Path) -> Vec<PathBuf> {
     let mut found = ["Cargo.toml", "Cargo.lock", "build.rs"].map(PathBuf::from).to_vec();
     let mut folders = ["rust", "examples", "docs"].map(PathBuf::from).to_vec();
@@ -77,7 +77,7 @@ fn files(root: &Path) -> Vec<PathBuf> {
     found
 }
 
-/// The sources of the project with the changes of CONTRIBUTING.md.
+/// Returns the sources of the project with the changes of CONTRIBUTING.md.
 fn extended(root: &Path) -> Sources {
     let is_source = |path: &PathBuf| path.extension().is_some_and(|ending| ending == "rs");
     let read = |path: PathBuf| {
@@ -89,7 +89,7 @@ fn extended(root: &Path) -> Sources {
     sources
 }
 
-/// Writes a file if it has changed, so that unchanged files are not compiled again.
+/// Writes a file only if it has changed, so that unchanged files are not recompiled.
 fn keep(path: &Path, text: &[u8]) {
     if fs::read(path).is_ok_and(|old| old == text) {
         return;
@@ -98,7 +98,7 @@ fn keep(path: &Path, text: &[u8]) {
     fs::write(path, text).expect("the copy can be written");
 }
 
-/// A copy of the project with the extensions of CONTRIBUTING.md.
+/// Copies the project with the extensions of CONTRIBUTING.md.
 fn copy(root: &Path, to: &Path) {
     let sources = extended(root);
     let others = files(root).into_iter().filter(|path| !sources.contains_key(path));
@@ -116,7 +116,7 @@ fn copy(root: &Path, to: &Path) {
 
 #[test]
 fn the_changes_of_contributing_fit_the_sources() {
-    // The packaged crate lacks the sources of the crates below it.
+    // The packaged crate lacks the sources of the crates it depends on.
     if cfg!(packaged) {
         return;
     }
@@ -129,7 +129,7 @@ fn the_changes_of_contributing_fit_the_sources() {
 
 #[test]
 fn the_extensions_of_contributing_compile_and_pass_their_tests() {
-    // It compiles the library once more.
+    // Left out by default: it compiles the library once more.
     if cfg!(packaged) || extent::is_left_out("contributing::the_extensions") {
         return;
     }
@@ -141,9 +141,9 @@ fn the_extensions_of_contributing_compile_and_pass_their_tests() {
         .args(["test", "--locked", "--offline", "--lib"])
         .args(["--package", "evenkeel-engine", "--package", "evenkeel-scenario"])
         .args(["--package", "evenkeel-cli", "--target-dir"])
-        // Its own folder: in that of the project, builds of the two would replace each other.
+        // A separate target folder: builds of the two would overwrite each other.
         .arg(to.join("target"))
-        // Optimised for compile time, because only a few tests are run.
+        // Optimised for compile time, because only a few tests run.
         .args(["--config", "profile.dev.package.evenkeel-engine.opt-level=0"])
         .arg("--")
         .args(filters)

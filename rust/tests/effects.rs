@@ -1,4 +1,4 @@
-//! Keys without effect: giving one is a warning, and changes no result.
+//! Keys without effect: setting one is a warning and changes no result.
 
 use std::path::Path;
 
@@ -6,7 +6,7 @@ use evenkeel::fabric;
 use evenkeel::fluid::{self, Fidelity};
 use evenkeel::scenario::{Overrides, Scenario, Setting};
 
-/// Losses and marks on a small fabric.
+/// A small fabric with losses and marks.
 const BASE: &str = "time_limit = \"50ms\"\n[topology]\nleaves = 2\nspines = 2\nhosts_per_leaf = 4\n\
                     [switch]\nport_buffer = \"60KB\"\n";
 const ALL_TO_ALL: &str = "[workload]\nkind = \"all-to-all\"\nbytes = \"128KB\"\n[[failure]]\n\
@@ -27,7 +27,7 @@ fn load(settings: &[&str]) -> Scenario {
     try_load(ALL_TO_ALL, settings).unwrap_or_else(|error| panic!("{error}"))
 }
 
-/// All times of a run.
+/// Returns all times of a run.
 fn times(scenario: &Scenario) -> Vec<[u64; 2]> {
     let outcome = match scenario.fidelity {
         Fidelity::Packet => fabric::run(&scenario.setup(), &mut |_| ()),
@@ -36,7 +36,7 @@ fn times(scenario: &Scenario) -> Vec<[u64; 2]> {
     outcome.flows.iter().map(|flow| [flow.delivered.as_ps(), flow.completed.as_ps()]).collect()
 }
 
-/// Whether a warning says that the key of a setting has no effect.
+/// Returns true if a warning says that the key of a setting has no effect.
 fn is_told(scenario: &Scenario, setting: &str) -> bool {
     let key = setting.split('=').next().unwrap();
     scenario.warnings.iter().any(|it| it.contains(key) && it.contains("effect"))

@@ -1,4 +1,4 @@
-//! The claims of the examples, and tests that need fabrics of realistic size: each scenario runs as
+//! The claims of the examples, and tests that need fabrics of realistic size. Each scenario runs as
 //! a user would run it, policy by policy.
 
 use std::path::Path;
@@ -11,7 +11,7 @@ use evenkeel::units::{Span, Time};
 
 use crate::support::extent;
 
-/// An example under a policy: its scenario and the outcome.
+/// Runs an example under a policy; returns its scenario and outcome.
 fn run(example: &str, policy: &str) -> (Scenario, Outcome) {
     let path = Path::new(env!("CARGO_MANIFEST_DIR")).join("examples").join(example);
     let overrides = Overrides { policy: Some(policy.to_owned()), ..Overrides::default() };
@@ -21,7 +21,7 @@ fn run(example: &str, policy: &str) -> (Scenario, Outcome) {
     (scenario, outcome)
 }
 
-/// The completion time in nanoseconds, and over the lower bound.
+/// Returns the completion time in nanoseconds and its ratio to the lower bound.
 fn cct(example: &str, policy: &str) -> (f64, f64) {
     let (scenario, outcome) = run(example, policy);
     let cct = outcome.cct.expect("it completed").as_ns_f64();
@@ -30,7 +30,7 @@ fn cct(example: &str, policy: &str) -> (f64, f64) {
     (cct, slowdown)
 }
 
-/// The completion time in nanoseconds under a seed.
+/// Returns the completion time in nanoseconds under a seed.
 fn seeded(example: &str, policy: &str, seed: u64) -> f64 {
     let path = Path::new(env!("CARGO_MANIFEST_DIR")).join("examples").join(example);
     let overrides =
@@ -58,7 +58,7 @@ fn on_rails_ecmp_meets_the_bound_and_only_traffic_between_units_crosses_a_spine(
     let bound = lower_bound(&scenario.setup()).time.as_ns_f64();
     let cct = outcome.cct.expect("it completed").as_ns_f64();
     assert!(cct < 1.01 * bound, "{cct} against {bound}");
-    // The last server of each unit sends out of it, the others do not.
+    // Only the last server of each unit sends out of it.
     let wired = scenario.topology.links().iter().zip(outcome.link_bytes.chunks(2));
     let fabric = wired.skip(scenario.topology.host_count() as usize);
     let carried: u64 = fabric.map(|(_, bytes)| bytes[0].get() + bytes[1].get()).sum();
@@ -89,7 +89,7 @@ fn flowlets_leave_a_failed_path_after_timeouts_and_ecmp_waits_for_the_repair() {
 
 #[test]
 fn leaf_switches_leave_a_failed_path_after_timeouts_and_ecmp_waits_for_the_repair() {
-    // Parameters of the policy are those of `letflow`: ecmp has no gap.
+    // The policy's parameters are those of `letflow`; ecmp has no gap.
     let ecmp = altered("letflow.toml", "ecmp", &[("gap = \"50us\"", "")]).1.cct.unwrap();
     let letflow = cct("letflow.toml", "letflow").0;
     let (timeout, repair) = (100e3, 10e6);
@@ -114,8 +114,8 @@ fn host_rotation_has_almost_no_queues() {
 
 #[test]
 fn subflows_multiply_queue_pairs() {
-    // 255 peers, 8 each; sending and receiving together the "more than 4,000" of Ethereal's
-    // MP-RDMA-8.
+    // 255 peers with 8 queue pairs each; sending and receiving together give the "more than 4,000"
+    // of Ethereal's MP-RDMA-8.
     let path = Path::new(env!("CARGO_MANIFEST_DIR")).join("examples/all-to-all-256.toml");
     let overrides = Overrides { policy: Some("subflow-8".into()), ..Overrides::default() };
     let mut setup = Scenario::load(&path, &overrides).unwrap().setup();
@@ -187,7 +187,7 @@ fn receiver_credit_has_its_queue_in_the_first_round_trip_and_the_rate_of_the_por
     let bound = lower_bound(&scenario.setup()).time.as_ns_f64();
     let cct = outcome.cct.expect("it completed").as_ns_f64();
     assert!(cct < 1.03 * bound, "{cct} ns for {bound}");
-    // What 16 senders have ahead, 1.5 bandwidth-delay products each, and less than they send.
+    // 16 senders have 1.5 bandwidth-delay products in flight each, which is less than they send.
     let (queue, all) = (outcome.queue_bytes_max.get(), 16 * 4_000_000);
     assert!(queue < all / 8, "{queue}");
     let (_, ahead) = altered("receiver-credit.toml", "spray", &[("\"rccc\"", "\"line-rate\"")]);
@@ -199,7 +199,7 @@ fn a_loss_costs_rod_all_that_is_in_flight_and_rudi_a_packet() {
     let (_, rod) = run("delivery-modes.toml", "spray");
     let (_, rudi) = altered("delivery-modes.toml", "spray", &[("\"rod\"", "\"rudi\"")]);
     assert!(rod.counters.dropped > 0 && rudi.counters.dropped > 0);
-    // One for each packet, and for each response, that is lost.
+    // One retransmission for each lost packet and each lost response.
     let lost = rudi.counters.dropped + rudi.counters.control_dropped;
     assert_eq!(rudi.counters.retransmitted, lost);
     assert!(rod.counters.retransmitted > 20 * rod.counters.dropped, "{:?}", rod.counters);
@@ -254,7 +254,7 @@ fn permutation_1024_orders_the_policies() {
     assert!(ethereal < spray && spray < ecmp / 2.0, "{ethereal} {spray} {ecmp}");
 }
 
-/// An example with some of its text replaced, under a policy.
+/// Runs an example under a policy, with some of its text replaced.
 fn altered(example: &str, policy: &str, changes: &[(&str, &str)]) -> (Scenario, Outcome) {
     let scenario = parsed(example, policy, changes);
     let outcome = fabric::run(&scenario.setup(), &mut |_| {});
@@ -274,7 +274,7 @@ fn parsed(example: &str, policy: &str, changes: &[(&str, &str)]) -> Scenario {
     scenario.unwrap_or_else(|error| panic!("{error}"))
 }
 
-/// The completion time of each job of an outcome, in nanoseconds.
+/// Returns the completion time of each job in nanoseconds.
 fn jobs((scenario, outcome): &(Scenario, Outcome)) -> Vec<f64> {
     let jobs = JobSummary::of(outcome, &scenario.workload);
     jobs.iter().map(|job| job.cct_ns.expect("it completed")).collect()
@@ -329,7 +329,7 @@ fn parallelisms_take_ecmp_longer_and_ethereal_as_long_as_spray() {
 fn fsdp_flows_have_as_many_packets_as_the_layers_of_llama_have() {
     let models = [("llama-3-8b", 104), ("llama-3-70b", 408), ("llama-3-405b", 1_520)];
     for (model, packets) in models {
-        // On 16 hosts flows are 64 times as long as on 1,024.
+        // With 16 hosts, flows are 64 times as long as with 1,024.
         let changes = [("k = 16", "k = 4"), ("llama-3-8b\"", &format!("{model}\""))];
         let scenario = parsed("fsdp-llama-3.toml", "ofan", &changes);
         let messages = &scenario.workload.messages;
@@ -343,7 +343,7 @@ fn fsdp_flows_have_as_many_packets_as_the_layers_of_llama_have() {
 
 #[test]
 fn fsdp_of_short_layers_takes_ecmp_longer_than_ofan() {
-    // A layer of a 64th of the 8B model's parameters on a 64th of the hosts has flows of equal
+    // A layer with 1/64 of the 8B model's parameters, on 1/64 of the hosts, has flows of equal
     // length.
     let table = "model = { layers = 1, hidden = 512, ffn = 1792, heads = 4, kv_heads = 1, \
                  family = \"llama\", sequence = 8192 }";
@@ -367,7 +367,8 @@ fn gpt_step_takes_ethereal_as_long_as_spray_and_ecmp_longer() {
     let whole = parsed("gpt-step.toml", "ethereal", &[]);
     let blocks = &whole.workload.jobs[0];
     let bytes = whole.workload.messages[blocks.messages.clone()].iter().map(|it| it.bytes.get());
-    // Four direct all-reduces among 256: each block goes to 255 and comes back from as many.
+    // Four direct all-reduces among 256 ranks: each block goes to 255 ranks and comes back from as
+    // many.
     assert_eq!(bytes.sum::<u64>(), 4 * 2 * 255 * 6_291_456);
     let changes = [
         ("leaves = 16", "leaves = 4"),
@@ -420,7 +421,7 @@ fn under_mrc_a_host_goes_on_without_a_port_and_others_do_not_notice() {
     let (median, slowest) = (fct[fct.len() / 2], fct[fct.len() - 1]);
     assert!(median < 1.1 * bound, "{median} against {bound}");
     assert!((1.25 * bound..2.0 * bound).contains(&slowest), "{slowest} against {bound}");
-    // After the detection nothing leaves by the dead port.
+    // After the detection, nothing is sent by the dead port.
     let dead = scenario.topology.link_named("host0-p1-leaf0").expect("it is the one that fails");
     let port = scenario.topology.planes().ports_of(evenkeel::ids::HostId(0))[1];
     assert_eq!(port.link(), dead);

@@ -1,6 +1,6 @@
-//! Properties of every run of every scenario: it completes or reports that it did not, every loss
-//! is counted, the same seed gives the same bytes, and no run beats the lower bound. The random
-//! scenarios are small and adverse: tiny buffers, short timeouts, flapping links.
+//! Properties of every run of every scenario. It completes or reports that it did not, and every
+//! loss is counted. The same seed gives the same bytes, and no run beats the lower bound. The
+//! random scenarios are small and adverse: tiny buffers, short timeouts, flapping links.
 //!
 //! The random scenarios are the same in every run of the tests; `PROPTEST_RNG_SEED` and
 //! `PROPTEST_CASES` select others and more of them.
@@ -19,8 +19,8 @@ use proptest::test_runner::{Config, RngSeed};
 pub(crate) use crate::simulation::Drawn;
 use crate::support::extent;
 
-/// The random draws of a failure: the index of the link, the start, the duration (0 for the rest of
-/// the run), and the delays of detection and convergence, all in nanoseconds; then the kind.
+/// The random draws of a failure: link index, start, duration (0 for the rest of the run), and the
+/// delays of detection and convergence, all in nanoseconds; then the kind.
 type FailureDraw = (prop::sample::Index, u64, u64, (u64, u64), &'static str);
 
 pub(crate) fn config() -> Config {
@@ -29,7 +29,7 @@ pub(crate) fn config() -> Config {
         config.rng_seed = RngSeed::Fixed(1);
     }
     if std::env::var_os("PROPTEST_CASES").is_none() {
-        // Two properties, and one of them runs each scenario twice.
+        // Few cases by default: there are two properties, and one runs each scenario twice.
         config.cases = if extent::is_long() { 160 } else { 6 };
     }
     config
@@ -68,7 +68,7 @@ fn topology() -> impl Strategy<Value = String> {
 }
 
 fn switch() -> impl Strategy<Value = String> {
-    // A part of 1/8,000 of 64 MB is two packets or so: links are stopped all the time.
+    // 1/8,000 of 64 MB is about two packets: links are paused all the time.
     let buffer = select(vec![
         "buffer = \"64MB\"",
         "port_buffer = \"5KB\"",
@@ -110,7 +110,7 @@ fn workload() -> impl Strategy<Value = String> {
     })
 }
 
-/// The failures as TOML tables; failures of one link that overlap have the same delays.
+/// Returns the failures as TOML tables. Overlapping failures of one link have the same delays.
 fn failures(draws: &[FailureDraw], links: &[String]) -> String {
     let mut text = String::new();
     let mut taken = Vec::new();
@@ -183,7 +183,7 @@ fn run(setup: &Setup) -> Outcome {
     fabric::run(setup, &mut |_| {})
 }
 
-/// The fabric itself asserts the conservation of packets at the end of every run.
+/// Checks the counters. The fabric itself asserts packet conservation at the end of every run.
 fn check_counts(outcome: &Outcome) {
     let counters = &outcome.counters;
     assert_eq!(counters.sent, counters.delivered + counters.dropped + outcome.in_flight);
@@ -205,7 +205,7 @@ fn check_verdict(outcome: &Outcome) {
     }
 }
 
-/// Acknowledgements that a fluid run serves before data are in its rates to within this part.
+/// Factor to within which the rates of a fluid run include acknowledgements served before data.
 const LINK_WORK: f64 = 1.01;
 
 fn check_bound(setup: &Setup, cct: Span) {
@@ -241,7 +241,7 @@ proptest! {
             setup.fabric.switch.buffer = Buffer::Shared(Bytes::new(1_000_000_000));
         }
         if let Some(trim) = &mut setup.fabric.switch.trim {
-            // Packets with priority, including acknowledgements, share the limit of headers.
+            // Packets with priority, including acknowledgements, share the limit for headers.
             trim.limit = Bytes::new(1_000_000_000);
         }
         setup.nic.retransmit_timeout = Span::from_ms(1_000);

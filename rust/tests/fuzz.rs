@@ -1,6 +1,6 @@
-//! The fuzz targets as plain tests: their seeds, and seeds mutated at random.
+//! The fuzz targets as plain tests: their seeds, and random mutations of the seeds.
 //!
-//! `EVENKEEL_CASES` is the number of mutated inputs of a target (1,000, and 100,000 with
+//! `EVENKEEL_CASES` is the number of mutated inputs per target (1,000, and 100,000 with
 //! `EVENKEEL_LONG_TESTS=1`). The fuzzer itself finds more: see CONTRIBUTING.md.
 
 #[allow(unreachable_pub, reason = "for the fuzzer they are a library")]
@@ -13,11 +13,10 @@ use evenkeel::rng::{Purpose, Stream};
 
 use crate::support::extent;
 
-/// The number of mutated inputs without `EVENKEEL_CASES`: by default, and with
-/// `EVENKEEL_LONG_TESTS=1`.
+/// Number of mutated inputs without `EVENKEEL_CASES`: by default, and with `EVENKEEL_LONG_TESTS=1`.
 const INPUTS: [u32; 2] = [1_000, 100_000];
 
-/// The maximum length of an input.
+/// Maximum length of an input.
 const LONGEST: usize = 4_096;
 
 #[test]
@@ -140,7 +139,7 @@ fn pick<'a, T>(random: &mut Stream, all: &'a [T]) -> &'a T {
     &all[random.below(u32::try_from(all.len()).expect("few")) as usize]
 }
 
-/// A random position in `input`, including its end.
+/// Returns a random position in `input`, including its end.
 fn place(random: &mut Stream, input: &[u8]) -> usize {
     random.below(u32::try_from(input.len() + 1).expect("short")) as usize
 }

@@ -1,5 +1,5 @@
-//! Collectives whose messages are generated during the run: the same flows at the same times as of
-//! messages that are there from the beginning.
+//! Collectives whose messages are generated during the run have the same flows at the same times as
+//! those built in advance.
 
 use std::path::Path;
 
@@ -11,7 +11,7 @@ use evenkeel::units::Bytes;
 
 use crate::support::{alone, extent};
 
-/// Ranks that share leaves and ranks that do not, on links of two rates.
+/// Ranks at shared and at separate leaves, on links of two rates.
 const FABRIC: &str = "
 time_limit = \"100ms\"
 
@@ -30,7 +30,8 @@ fn parse(text: &str) -> Result<Scenario, String> {
     parsed.map_err(|error| error.to_string())
 }
 
-/// A run and its flows, in the order in which they completed or, of a whole workload, of messages.
+/// Returns a run and its flows, in completion order, or in message order for a workload built in
+/// advance.
 fn run(text: &str) -> (Finished, Vec<FlowRecord>) {
     let scenario = parse(text).unwrap_or_else(|error| panic!("{error}\n{text}"));
     let bound = lower_bound(&scenario.setup()).time;
@@ -42,7 +43,7 @@ fn run(text: &str) -> (Finished, Vec<FlowRecord>) {
     (finished, flows)
 }
 
-/// What flows were, apart from the numbers of their messages.
+/// Returns the properties of flows without their message numbers.
 fn times(flows: &[FlowRecord]) -> Vec<impl Ord + std::fmt::Debug + use<>> {
     let time = |it: &FlowRecord| {
         (it.start, it.src, it.dst, it.piece, it.bytes, it.delivered, it.completed, it.source_port)
@@ -52,12 +53,12 @@ fn times(flows: &[FlowRecord]) -> Vec<impl Ord + std::fmt::Debug + use<>> {
     times
 }
 
-/// Checks that a workload is the same as a whole and generated during the run.
+/// Checks that a workload has the same flows built in advance and generated during the run.
 fn expect_the_same(workload: &str, policy: &str) {
     expect_the_same_with(workload, policy, "");
 }
 
-/// The same with other sections.
+/// Like [`expect_the_same`], with additional sections.
 fn expect_the_same_with(workload: &str, policy: &str, sections: &str) {
     let text = |streams: bool| {
         let policy = format!("[policy]\nname = \"{policy}\"\n");
@@ -68,16 +69,16 @@ fn expect_the_same_with(workload: &str, policy: &str, sections: &str) {
     let (generated, streamed) = run(&text(true));
     assert!(times(&streamed) == times(&flows), "{policy} sends other flows: {workload}");
     let mut summary = generated.summary;
-    // A message that is posted wakes its host: events that move no packet.
+    // Posting a message wakes its host: these events move no packet.
     summary.events = whole.summary.events;
     summary.wall_s = whole.summary.wall_s;
     summary.peak_rss_bytes = whole.summary.peak_rss_bytes;
-    // The bound is that of chains or of the load, and not of both together, which costs most where
-    // the chunks of a pipeline follow each other.
+    // The bound considers chains or load, but not both together, which costs most with pipelined
+    // chunks.
     let bound = summary.bound_ns / whole.summary.bound_ns;
     assert!((0.75..=1.0).contains(&bound), "{bound} of the bound of {workload}");
     (summary.bound_ns, summary.slowdown) = (whole.summary.bound_ns, whole.summary.slowdown);
-    // Some say how many times the bound a timer is.
+    // Only the number: some warnings state a timer as a multiple of the bound.
     assert_eq!(summary.warnings.len(), whole.summary.warnings.len());
     summary.warnings.clone_from(&whole.summary.warnings);
     assert_eq!(summary, whole.summary, "{policy}: {workload}");
@@ -145,7 +146,7 @@ fn queue_pairs_that_are_discarded_change_nothing_where_packets_are_lost() {
 
 #[test]
 fn many_messages_are_generated_by_default_and_need_no_memory_before() {
-    // With 18 ports, messages are just too many to be made before the run.
+    // With 18 ports there are just too many messages to build in advance.
     let ports: u64 = if extent::is_long() { 32 } else { 18 };
     let hosts = ports.pow(3) / 4;
     let text = format!(
@@ -158,10 +159,10 @@ fn many_messages_are_generated_by_default_and_need_no_memory_before() {
     assert_eq!(scenario.workload.messages.len() as u64, hosts);
     let sent = 2 * (hosts - 1) * (64 << 20);
     assert_eq!(scenario.workload.total_bytes(), Bytes::new(sent));
-    // What is resolved resolves to itself.
+    // A resolved scenario resolves to itself.
     assert!(scenario.render().contains("streaming = true"), "{}", scenario.render());
     assert!(parse(&scenario.render()).unwrap().streams());
-    // A path of two messages a host: each has left its host and crossed two links at least.
+    // A path of two messages per host: each has left its host and crossed at least two links.
     let bound = lower_bound(&scenario.setup());
     assert_eq!(bound.binding, "dependency chain");
 }
@@ -189,7 +190,7 @@ fn what_cannot_be_generated_is_refused_with_the_reason() {
     let scenario = parse(&text).unwrap();
     let error = scenario.expect_known().unwrap_err().to_string();
     assert!(error.contains("with false, all are generated first"), "{error}");
-    // Another seed generates them too.
+    // A different seed also generates them.
     assert!(scenario.with_seed(7).unwrap().streams());
 }
 

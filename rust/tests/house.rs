@@ -1,4 +1,4 @@
-//! Style is a test: the rules of the project that neither rustc nor clippy checks.
+//! Style tests: project rules that neither rustc nor clippy checks.
 //!
 //! Each rule is a function from text to faults. Its own tests apply it to small invalid texts, and
 //! the tests here apply it to the project. A fault names the file, the line and what is expected.
@@ -20,7 +20,7 @@ mod house {
 
 use house::project::{self, Fault, SourceFile};
 
-/// Fails with all faults, one a line.
+/// Fails with all faults, one per line.
 fn expect_none(faults: Vec<Fault>) {
     let lines: Vec<String> = faults.iter().map(Fault::to_string).collect();
     assert!(lines.is_empty(), "\n{}\n", lines.join("\n"));
@@ -65,7 +65,7 @@ fn cpp_files_name_their_licence() {
     expect_none(sources.iter().flat_map(house::source::licence).collect());
 }
 
-/// The module is used from copies in ns-3 trees, where it has no access to the manifest.
+/// The module is copied into ns-3 trees, where it cannot read the manifest.
 #[test]
 fn the_ns3_module_names_this_version() {
     let expected = format!("set(_evenkeel_version \"{}\")", env!("CARGO_PKG_VERSION"));
@@ -89,20 +89,20 @@ fn each_file_of_the_ns3_module_is_built_and_each_example_run() {
     expect_none(house::ns3_module::outdated(&sources));
 }
 
-/// `git status` is clean after the commands of the READMEs: what they build is ignored.
+/// `git status` stays clean after the README commands: their build products are ignored.
 #[test]
 fn commands_of_the_readmes_leave_nothing_untracked() {
     let ignored = project::read(".gitignore");
     for page in ["README.md", "CONTRIBUTING.md", "ns3-module/README.md", "cpp-bridge/README.md"] {
         expect_none(house::readme::untracked(&project::read(page), &ignored));
     }
-    // cargo, Python, and the archive of the module, whose commands name no folder.
+    // cargo, Python, and the module's archive, whose commands name no folder.
     for line in ["/target", "__pycache__/", "/evenkeel-ns3-*.tar.gz"] {
         assert!(ignored.text.lines().any(|each| each == line), ".gitignore must have {line}");
     }
 }
 
-/// The App Store of ns-3 asks for the release that the module is for.
+/// The ns-3 App Store asks for the ns-3 release that the module supports.
 #[test]
 fn the_ns3_module_names_the_release_that_is_tested() {
     let release = project::read("ns3-module/NS3-VERSION").text;
@@ -156,7 +156,8 @@ fn each_dependency_has_its_reason() {
 
 /// Returns the manifests of the project: the root's, and that of each folder of `rust`.
 ///
-/// The packaged root crate has the original too: cargo writes a manifest without comments.
+/// The packaged root crate contains the original manifest too, because cargo strips comments from
+/// its own.
 fn manifests() -> Vec<SourceFile> {
     let original = "Cargo.toml.orig";
     let of_root = match project::root().join(original).exists() {
@@ -167,7 +168,7 @@ fn manifests() -> Vec<SourceFile> {
     std::iter::once(of_root).chain(below).collect()
 }
 
-/// Fuzzing is a separate package, which the default build does not compile.
+/// Fuzzing is a separate package that the default build does not compile.
 #[cfg(not(packaged))]
 #[test]
 fn each_fuzz_target_is_built_has_seeds_and_is_a_plain_test() {
@@ -187,7 +188,7 @@ fn each_fuzz_target_is_built_has_seeds_and_is_a_plain_test() {
     }
 }
 
-/// Targets are listed by hand, so a file that none of them reaches would silently not be compiled.
+/// Targets are listed explicitly: an unreachable file would silently not be compiled.
 #[test]
 fn each_file_is_reached_from_a_target() {
     let mut roots: Vec<String> = manifests().iter().flat_map(house::manifest::roots).collect();

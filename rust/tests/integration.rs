@@ -1,8 +1,8 @@
-//! Tests of evenkeel from outside, as a library and as a command. They are one program, so that
-//! there is one to link, and so that long tests share the cores.
+//! Tests of evenkeel from outside, as a library and as a command. One test program links only once
+//! and lets long tests share the cores.
 //!
-//! `EVENKEEL_LONG_TESTS=1` runs every case of every test, as `.ci/full tests` does. Without it the
-//! longest tests run a part of their cases, and say which.
+//! `EVENKEEL_LONG_TESTS=1` runs every case of every test, like `.ci/full tests`. Without it, the
+//! longest tests run only some of their cases and report which.
 
 mod astra_sim;
 mod bridge;
@@ -44,7 +44,7 @@ mod trust;
 #[path = "../../examples/two_nics.rs"]
 mod two_nics;
 
-// The simulation tester is a module of another test too, which has it in its root.
+// The simulation tester is also a root module of another test.
 use support::extent;
 
 #[cfg(packaged)]

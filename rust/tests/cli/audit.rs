@@ -1,10 +1,10 @@
-//! `evenkeel check` and `trace` on the files of other programs.
+//! `evenkeel check` and `trace` on files of other programs.
 
 use std::fs;
 
 use super::bench::Bench;
 
-/// A node of a stream of the accelerator: a call of an all-reduce of 1 KiB, or a computation.
+/// Returns a node of an accelerator stream: a call of a 1 KiB all-reduce, or a computation.
 fn kernel(id: u8, is_call: bool, stream: u8, start: u8) -> Vec<u8> {
     let attribute = |name: &str, value: &[u8]| {
         let text = [&[0x0a, name.len() as u8], name.as_bytes(), &[0x48], value].concat();
@@ -50,7 +50,7 @@ fn streams_without_an_order_are_told_and_mended() {
     assert!(other.status == 2 && other.err.contains("not of Chakra traces"), "{other:?}");
 }
 
-/// Traces of an earlier workload of more ranks would be read as a part of this one.
+/// Traces of an earlier workload with more ranks would be read as part of this one.
 #[test]
 fn traces_are_not_written_beside_those_of_more_ranks() {
     let bench = Bench::new();
@@ -67,7 +67,7 @@ fn traces_are_not_written_beside_those_of_more_ranks() {
     left.expect_invalid(&["et/w.7.et (or .et.gz) is there, and this workload has 4 ranks"]);
     assert_eq!(bench.names("et").len(), 8);
     assert_eq!(bench.evenkeel(&["trace", "w.toml", "--out", "other"]).status, 0);
-    // Of a plain and a packed file of one rank, one is not read.
+    // Of a plain and a compressed file of the same rank, only one is read.
     fs::write(bench.path("other/w.1.et.gz"), "old").unwrap();
     let read = fabric(4).replace("kind = \"shift\"", "kind = \"chakra\"\nfile = \"other/w\"");
     bench.write("read.toml", &read);

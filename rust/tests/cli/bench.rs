@@ -1,4 +1,4 @@
-//! A folder for each test, in which the program is run.
+//! A folder for each test, in which the program runs.
 
 use std::fs;
 use std::path::PathBuf;
@@ -7,7 +7,7 @@ use std::sync::OnceLock;
 
 use tempfile::TempDir;
 
-/// Eight hosts that each send to all others.
+/// Eight hosts, each sending to all others.
 pub(super) const SMALL: &str = r#"
 [topology]
 leaves = 2
@@ -25,7 +25,7 @@ kind = "all-to-all"
 bytes = "256KB"
 "#;
 
-/// The exit status and the output of a command.
+/// Exit status and output of a command.
 #[derive(Debug)]
 pub(super) struct Left {
     pub(super) status: i32,
@@ -34,13 +34,13 @@ pub(super) struct Left {
 }
 
 impl Left {
-    /// Its standard output as JSON, which must be a single line.
+    /// Parses the standard output, which must be a single line, as JSON.
     pub(super) fn json(&self) -> serde_json::Value {
         assert_eq!(self.out.matches('\n').count(), 1, "{self:?}");
         serde_json::from_str(&self.out).unwrap_or_else(|error| panic!("{error}: {self:?}"))
     }
 
-    /// Asserts that the input was invalid: no standard output, and an error with these words.
+    /// Asserts that the input was rejected: no standard output, and an error with these words.
     pub(super) fn expect_invalid(&self, words: &[&str]) {
         assert_eq!((self.status, self.out.as_str()), (2, ""), "{self:?}");
         assert!(self.err.starts_with("error: "), "{self:?}");
@@ -50,7 +50,7 @@ impl Left {
     }
 }
 
-/// A folder that is removed after the test.
+/// A temporary folder, removed after the test.
 pub(super) struct Bench {
     folder: TempDir,
 }
@@ -60,8 +60,8 @@ impl Bench {
         Self { folder: tempfile::tempdir().expect("a folder can be made") }
     }
 
-    /// With the results of a study of many groups, labels and claims in `studies`. All tests that
-    /// read them share one simulation.
+    /// Creates a folder with the results of a study of many groups, labels and claims in `studies`.
+    /// All tests that read them share one simulation.
     pub(super) fn with_studies() -> Self {
         static FILES: OnceLock<Vec<(String, String)>> = OnceLock::new();
         let files = FILES.get_or_init(|| {
@@ -79,7 +79,7 @@ impl Bench {
         bench
     }
 
-    /// With `small.toml` in it.
+    /// Creates a folder with `small.toml`.
     pub(super) fn with_small() -> Self {
         let bench = Self::new();
         bench.write("small.toml", SMALL);
@@ -98,7 +98,7 @@ impl Bench {
         fs::read_to_string(self.path(name)).unwrap_or_else(|error| panic!("{name}: {error}"))
     }
 
-    /// Names in a folder, sorted.
+    /// Returns the names in a folder, sorted.
     pub(super) fn names(&self, folder: &str) -> Vec<String> {
         let entries = fs::read_dir(self.path(folder)).expect("the folder is there");
         let name = |entry: fs::DirEntry| entry.file_name().into_string().expect("it is UTF-8");
@@ -107,13 +107,14 @@ impl Bench {
         names
     }
 
-    /// The program in this folder, without a terminal.
+    /// Returns a command that runs the program in this folder, without a terminal.
     pub(super) fn command(&self, arguments: &[&str]) -> Command {
         self.here(Command::new(env!("CARGO_BIN_EXE_evenkeel")), arguments)
     }
 
-    /// The same with signals as an option of `env` (coreutils) says: a script starts jobs in the
-    /// background, these tests perhaps, with SIGINT ignored, which `--default-signal=INT` undoes.
+    /// Like [`Self::command`], with signal handling set by an option of `env` (coreutils). Scripts
+    /// start background jobs, perhaps these tests, with SIGINT ignored; `--default-signal=INT`
+    /// undoes that.
     #[cfg(target_os = "linux")]
     pub(super) fn command_with(&self, signals: &str, arguments: &[&str]) -> Command {
         let mut command = Command::new("env");
@@ -123,7 +124,7 @@ impl Bench {
 
     fn here(&self, mut command: Command, arguments: &[&str]) -> Command {
         command.args(arguments).current_dir(self.folder.path()).stdin(Stdio::null());
-        // Also where the tests themselves are a task of a cluster.
+        // The tests themselves may run as a task of a cluster.
         command.env_remove("SLURM_ARRAY_TASK_ID").env_remove("JOB_COMPLETION_INDEX");
         command
     }
@@ -132,7 +133,7 @@ impl Bench {
         Self::left(self.command(arguments))
     }
 
-    /// The program with an address space of `kb` kB.
+    /// Returns a command that runs the program with an address space of `kb` kB.
     #[cfg(target_os = "linux")]
     pub(super) fn evenkeel_within(&self, kb: u64, arguments: &[&str]) -> Left {
         let mut command = Command::new("sh");

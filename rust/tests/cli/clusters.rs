@@ -1,4 +1,4 @@
-//! Sweeps on clusters: the scripts of `examples/sweeps`, as the README has them.
+//! Sweeps on clusters: the scripts of `examples/sweeps` as shown in the README.
 
 use std::fs;
 use std::net::TcpListener;
@@ -16,7 +16,7 @@ const STUDY: &str = "examples/sweeps/sizes.toml";
 const SCRIPT: &str = "examples/sweeps/slurm.sh";
 const MANIFEST: &str = "examples/sweeps/kubernetes-job.yaml";
 
-/// A folder with the examples, and the results of the sweep without shards in `whole`.
+/// Returns a folder with the examples, and with the results of the unsharded sweep in `whole`.
 fn bench() -> Bench {
     let bench = Bench::new();
     fs::create_dir_all(bench.path("examples/sweeps")).unwrap();
@@ -29,14 +29,14 @@ fn bench() -> Bench {
     bench
 }
 
-/// `PATH` with the program first.
+/// Returns `PATH` with the program's folder first.
 fn path() -> String {
     let program = Path::new(env!("CARGO_BIN_EXE_evenkeel"));
     let folder = program.parent().expect("it is in a folder").display();
     format!("{folder}:{}", std::env::var("PATH").unwrap_or_default())
 }
 
-/// Merges `results/sizes-0` to `-3` and compares them with the whole.
+/// Merges `results/sizes-0` to `-3` and compares the result with the unsharded sweep.
 fn expect_merged(bench: &Bench) {
     let folders = ["0", "1", "2", "3"].map(|index| format!("results/sizes-{index}"));
     let folders: Vec<&str> = folders.iter().map(String::as_str).collect();
@@ -52,7 +52,7 @@ fn expect_merged(bench: &Bench) {
     }
 }
 
-/// The mean of `slowdown` over the rows of a policy and a size.
+/// Returns the mean `slowdown` over the rows of a policy and a size.
 fn slowdown(results: &str, policy: &str, size: &str) -> f64 {
     let mut reader = csv::Reader::from_reader(results.as_bytes());
     let names = reader.headers().expect("it has a header").clone();
@@ -106,7 +106,7 @@ fn the_kubernetes_job_runs_each_index_as_a_shard() {
     expect_merged(&bench);
 }
 
-/// Daemons of a Slurm cluster of this machine alone, which end with this value.
+/// The daemons of a single-machine Slurm cluster, stopped on drop.
 struct Slurm {
     configuration: String,
     daemons: Vec<Child>,
@@ -121,7 +121,7 @@ impl Drop for Slurm {
     }
 }
 
-/// What a command prints, if it succeeds.
+/// Returns the output of a command if it succeeds.
 fn output(command: &mut Command) -> Option<String> {
     let output = command.stdin(Stdio::null()).stderr(Stdio::null()).output().ok()?;
     let text = String::from_utf8_lossy(&output.stdout).trim().to_owned();
@@ -133,7 +133,7 @@ fn is_installed(program: &str) -> bool {
 }
 
 impl Slurm {
-    /// Starts the daemons in a folder, and waits until the node takes jobs.
+    /// Starts the daemons in a folder and waits until the node accepts jobs.
     fn start(bench: &Bench) -> Self {
         let folder = bench.path("slurm");
         fs::create_dir_all(folder.join("state")).unwrap();
@@ -192,7 +192,8 @@ impl Slurm {
     }
 }
 
-/// A cluster of one node; no daemon needs to be root or to be configured for the machine.
+/// Returns the configuration of a one-node cluster whose daemons need neither root nor a
+/// machine-wide configuration.
 fn configuration(folder: &str, host: &str, user: &str) -> String {
     let listeners = [(); 2].map(|()| TcpListener::bind("127.0.0.1:0").expect("a port is free"));
     let [of_controller, of_node] = listeners.map(|it| it.local_addr().expect("it is bound").port());
@@ -213,7 +214,7 @@ fn configuration(folder: &str, host: &str, user: &str) -> String {
     )
 }
 
-/// With Debian's packages `slurm-wlm` and `munge`.
+/// Needs Debian's packages `slurm-wlm` and `munge`.
 #[test]
 fn a_slurm_array_of_four_merges_into_the_bytes_of_a_whole_sweep() {
     if extent::is_left_out("cli::clusters::a_slurm_array_of_four") {

@@ -4,7 +4,7 @@ use serde_json::Value;
 
 use super::bench::{Bench, Left, SMALL};
 
-/// The runs without their cost, which varies.
+/// Returns the runs without wall time and memory, which vary.
 fn determined(json: &Value) -> Vec<Value> {
     let mut runs = json["runs"].as_array().expect("it is an array").clone();
     for run in &mut runs {
@@ -61,7 +61,7 @@ fn a_run_in_a_comparison_equals_the_run_alone() {
     assert_eq!(determined(&both.json())[1..], alone);
 }
 
-/// Packets of `valiant` take longer paths than the one that is shortest, so that its bound is less.
+/// Packets of `valiant` take longer paths than the shortest one, so its bound is lower.
 #[test]
 fn a_run_in_a_comparison_has_the_bound_of_the_run_alone() {
     let bench = Bench::new();
@@ -121,8 +121,7 @@ fn people_get_a_table_of_80_columns() {
     assert!(left.out.ends_with("\nbest CCT: spray, not told apart from ecmp\n"), "{}", left.out);
 }
 
-/// With one path between any two hosts and a fixed order of arrivals, nothing that is drawn has an
-/// effect.
+/// With one path per pair of hosts and a fixed arrival order, no random draw has an effect.
 #[test]
 fn a_comparison_has_five_seeds_where_anything_is_drawn_and_one_where_nothing_is() {
     let bench = Bench::with_small();
@@ -147,8 +146,8 @@ fn a_comparison_has_five_seeds_where_anything_is_drawn_and_one_where_nothing_is(
     assert_eq!(last("small.toml", &["--seeds", "2"]), two);
 }
 
-/// Each host of a leaf has a path by one of two spines: under some seeds `ecmp` sends nothing over
-/// the one that is cut off, which looks like the quicker policy.
+/// Each host of a leaf has a path via one of two spines. Under some seeds, `ecmp` sends nothing
+/// over the failed spine, which makes the policy look faster.
 #[test]
 fn a_policy_whose_packets_do_not_meet_the_failure_is_named_with_its_seeds() {
     let bench = Bench::new();
@@ -293,18 +292,17 @@ fn results_are_kept_and_read_again() {
     assert_eq!(bench.evenkeel(&arguments).status, 0, "results are replaced");
 }
 
-/// The processor time of a process in seconds.
+/// Returns the CPU time of a process in seconds.
 #[cfg(target_os = "linux")]
 fn processor_seconds(process: u32) -> f64 {
     let stat = std::fs::read_to_string(format!("/proc/{process}/stat")).expect("it runs");
-    // The name of the program, in parentheses, may have spaces. Times are in hundredths.
+    // The program name, in parentheses, may contain spaces. Times are in hundredths of a second.
     let (_, fields) = stat.rsplit_once(')').expect("it has a name");
     let fields = fields.split_whitespace().skip(11).take(2);
     fields.map(|ticks| ticks.parse::<f64>().expect("a number") / 100.0).sum()
 }
 
-/// Starts a comparison, ends it with a signal when it has taken that much processor time, and
-/// returns what it left.
+/// Starts a comparison, interrupts it after this much CPU time, and returns its output.
 #[cfg(target_os = "linux")]
 fn interrupted(bench: &Bench, arguments: &[&str], signal: &str, seconds: f64) -> Left {
     use std::io::Read;
@@ -315,7 +313,7 @@ fn interrupted(bench: &Bench, arguments: &[&str], signal: &str, seconds: f64) ->
     while child.try_wait().unwrap().is_none() && processor_seconds(child.id()) < seconds {
         std::thread::sleep(std::time::Duration::from_millis(20));
     }
-    // Impatient people send it twice, and so does a terminal that closes.
+    // Twice, like an impatient user or a closing terminal.
     for _ in 0..2 {
         let sent = Command::new("kill").args(["-s", signal, &child.id().to_string()]).status();
         assert!(sent.unwrap().success());
@@ -326,7 +324,7 @@ fn interrupted(bench: &Bench, arguments: &[&str], signal: &str, seconds: f64) ->
     Left { status: child.wait().unwrap().code().expect("it ends by itself"), out, err }
 }
 
-/// `spray` would be begun after a hundred thousand runs of `ecmp`.
+/// `spray` would only start after a hundred thousand runs of `ecmp`.
 #[cfg(target_os = "linux")]
 #[test]
 fn an_interrupted_comparison_keeps_what_is_finished_and_says_what_is_missing() {
@@ -364,7 +362,7 @@ fn an_interrupted_comparison_keeps_what_is_finished_and_says_what_is_missing() {
     assert!(!bench.read("kept/runs.json").contains("interrupted"));
 }
 
-/// A part of a comparison is no reason to lose a whole one.
+/// A partial comparison must not replace a complete one.
 #[cfg(target_os = "linux")]
 #[test]
 fn an_interrupted_comparison_leaves_a_whole_one_that_is_there() {
@@ -380,7 +378,7 @@ fn an_interrupted_comparison_leaves_a_whole_one_that_is_there() {
     assert!(read(&bench, "runs.json") == before);
 }
 
-/// Its first run takes hours.
+/// The first run takes hours.
 #[cfg(target_os = "linux")]
 #[test]
 fn a_comparison_that_is_interrupted_before_a_run_is_finished_leaves_earlier_results() {

@@ -1,5 +1,5 @@
-//! What decides a result is said: timers, limits, failures, what `auto` became, and what did not
-//! complete.
+//! Runs report what decided their result: timers, limits, failures, resolved `auto` values, and
+//! incomplete messages.
 
 use evenkeel::scenario::{Overrides, Scenario};
 use serde_json::Value;
@@ -29,7 +29,7 @@ fn what_auto_became_is_in_the_summary_the_table_and_the_resolved_scenario() {
     let timer = "retransmit_timeout = \"1290us\"  # default; here two base round trips of ";
     assert!(resolved.contains(timer), "{resolved}");
     assert!(resolved.contains("ns and 64MB at 400Gbps\n"), "{resolved}");
-    // The file still says auto, so that another policy has what it is made for.
+    // The file still says auto, so another policy gets its own defaults.
     let again = ["run", "ecmp/scenario.toml", "--policy", "spray", "--out", "spray"];
     assert_eq!(bench.evenkeel(&again).status, 0);
     let recovery = summary(&bench, "spray")["transport"]["recovery"].as_str().unwrap().to_owned();
@@ -58,7 +58,7 @@ fn a_time_limit_below_the_bound_is_said_by_run_check_compare_and_the_summary() {
     assert_eq!(bench.evenkeel(&["check", "short.toml", "--set", "time_limit=1s"]).err, "");
 }
 
-/// Each host sends seven eighths of 700 GB, which take 12 s at 400 Gbps; the default is 10 s.
+/// Each host sends seven eighths of 700 GB, which take 12 s at 400 Gbps. The default limit is 10 s.
 #[test]
 fn check_looks_at_a_time_limit_that_is_written_also_where_it_is_the_default() {
     let bench = Bench::new();
@@ -75,7 +75,8 @@ fn check_looks_at_a_time_limit_that_is_written_also_where_it_is_the_default() {
     assert!(said(&[]));
 }
 
-/// Every host sends three switches ahead on a ring; the switches pause each other all round.
+/// Every host sends to the host three switches ahead on a ring; the switches pause each other in a
+/// cycle.
 #[test]
 fn a_deadlock_is_an_error_and_its_cycle_of_ports_is_said() {
     let bench = Bench::new();
@@ -94,7 +95,7 @@ fn a_deadlock_is_an_error_and_its_cycle_of_ports_is_said() {
     assert!(left.err.contains("with 32 of 32 messages open:\n  message 0 from"), "{}", left.err);
 }
 
-/// The README's failure on a small fabric: nothing is said of detection or convergence.
+/// The README's failure on a small fabric, with neither detection nor convergence configured.
 #[test]
 fn a_failure_that_routing_learns_of_too_late_is_said() {
     let bench = Bench::new();
@@ -107,7 +108,8 @@ fn a_failure_that_routing_learns_of_too_late_is_said() {
     assert!(left.err.contains(expected), "{left:?}");
 }
 
-/// `ecmp` comes first in the list, does not complete, and would be the quickest by its survivors.
+/// `ecmp` comes first in the list and does not complete. By its completed messages it would be
+/// fastest.
 #[test]
 fn a_policy_that_did_not_complete_comes_last_and_its_survivors_count_nowhere() {
     let bench = Bench::with_small();
@@ -202,7 +204,7 @@ fn the_copy_of_a_topology_s_file_is_what_the_run_read() {
     assert_eq!(left.status, 0, "{left:?}");
     let copy = bench.names("kept").into_iter().find(|name| name.starts_with("topology"));
     assert_eq!(bench.read(&format!("kept/{}", copy.expect("there is a copy"))), topology);
-    // It is kept from when it was read: a file may change before the results are written.
+    // The copy is taken when the file is read: the file may change before results are written.
     bench.write("fabric.txt", &topology.replace("100Gbps", "200Gbps"));
     assert_eq!(scenario.topology_text().map(|(text, _)| text), Some(topology));
 }

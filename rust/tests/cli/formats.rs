@@ -1,8 +1,8 @@
-//! `evenkeel import` and `evenkeel export`: what was exported and imported runs as before.
+//! `evenkeel import` and `evenkeel export`: exported and reimported scenarios run as before.
 
 use super::bench::{Bench, SMALL};
 
-/// The fabric and the settings of `small.toml`, for scenarios of files that do not have them.
+/// The fabric and settings of `small.toml`, for scenarios from files without them.
 const SETTINGS: [&str; 5] = [
     "topology.leaves=2",
     "topology.spines=2",
@@ -11,7 +11,7 @@ const SETTINGS: [&str; 5] = [
     "policy.name=ethereal",
 ];
 
-/// A bench with `small.toml` of this workload.
+/// Creates a bench with `small.toml`, with this workload.
 fn with_workload(workload: &str) -> Bench {
     let bench = Bench::new();
     let fabric = SMALL.split("[workload]").next().expect("it has a workload");
@@ -19,7 +19,7 @@ fn with_workload(workload: &str) -> Bench {
     bench
 }
 
-/// The completion time of a scenario, and its flows by sender, receiver, bytes and times.
+/// Returns the completion time of a scenario, and its flows by sender, receiver, bytes and times.
 fn run(bench: &Bench, scenario: &str) -> (f64, Vec<String>) {
     let left = bench.evenkeel(&["run", scenario, "--json", "--out", "results"]);
     assert_eq!(left.status, 0, "{scenario}: {left:?}");
@@ -28,7 +28,8 @@ fn run(bench: &Bench, scenario: &str) -> (f64, Vec<String>) {
     let mut rows: Vec<String> = lines
         .map(|line| {
             let columns: Vec<&str> = line.split(',').collect();
-            // Not the source port, which hashes see: it is of the stream, which formats number.
+            // Without the source port, which hashes see: it depends on how a format numbers
+            // streams.
             [&columns[2..5], &columns[6..]].concat().join(",")
         })
         .collect();
@@ -54,7 +55,7 @@ fn import(bench: &Bench, file: &str, to: &str, more: &[&str]) {
     assert!(left.out.ends_with(&format!("next: evenkeel run {to}\n")), "{left:?}");
 }
 
-/// The file of a scenario's name that a format writes.
+/// Returns the file that a format writes for a scenario of this name.
 fn file_of(format: &str, name: &str) -> String {
     match format {
         "htsim" => format!("files/{name}.cm"),

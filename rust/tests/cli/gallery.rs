@@ -1,6 +1,6 @@
-//! `docs/gallery.md`: each picture is what its commands draw.
+//! `docs/gallery.md`: each picture is the output of its commands.
 //!
-//! `INSTA_UPDATE=always cargo test --test integration gallery` writes the pictures again.
+//! `INSTA_UPDATE=always cargo test --test integration gallery` regenerates the pictures.
 
 use std::fs;
 use std::path::Path;
@@ -10,7 +10,7 @@ use crate::support::extent;
 
 const PROJECT: &str = env!("CARGO_MANIFEST_DIR");
 
-/// The commands of the page that run, without the name of the program. The pictures of a training
+/// Returns the commands of the page that run, without the program name. The pictures of a training
 /// step and of studies take most of the time.
 fn commands(page: &str) -> Vec<Vec<&str>> {
     let lines = page.lines().filter_map(|line| line.strip_prefix("evenkeel "));
@@ -32,7 +32,7 @@ fn the_pictures_of_the_gallery_are_what_its_commands_draw() {
     let commands = commands(&page);
     for command in &commands {
         let left = bench.evenkeel(command);
-        // A run may say what decides its result, and how far it is.
+        // A run may print remarks about its result and its progress.
         let is_remark =
             |line: &str| ["warning: the ", "note: "].iter().any(|start| line.starts_with(start));
         let are_remarks = left.err.lines().all(is_remark);

@@ -2,14 +2,14 @@
 
 use super::bench::Bench;
 
-/// The commands that the help of the program lists.
+/// Returns the commands listed in the program's help.
 fn commands() -> Vec<String> {
     let help = Bench::new().evenkeel(&["--help"]);
     assert_eq!((help.status, help.err.as_str()), (0, ""));
     assert!(help.out.contains("Examples:") && help.out.contains("Exit status: 0 success; 1"));
     let (_, list) = help.out.split_once("\nCommands:\n").expect("commands are listed");
     let names = list.lines().take_while(|line| !line.is_empty());
-    // A long description goes on in lines that are indented further.
+    // A long description continues on lines with more indentation.
     let names = names.filter_map(|line| line.strip_prefix("  ")?.split_once(' '));
     let names = names.map(|(name, _)| name.to_owned()).filter(|name| !name.is_empty());
     names.filter(|name| name != "help").collect()

@@ -1,6 +1,6 @@
-//! Files that mean harm: nested deeply, absurdly large, endless, or with names that lead out of
-//! the results folder. Each is one error and status 2, in bounded memory and time, and nothing is
-//! written outside the folder.
+//! Malicious files: deeply nested, absurdly large, endless, or with names that escape the results
+//! folder. Each yields one error and status 2 in bounded memory and time. Nothing is written
+//! outside the folder.
 
 use std::fs;
 use std::io::Write as _;
@@ -12,13 +12,13 @@ use evenkeel::report::Stopwatch;
 use super::bench::{Bench, Left, SMALL};
 use crate::support::extent;
 
-/// The address space of a command, in KiB, beyond which its allocations fail: 1 GiB.
+/// Address space limit of a command in KiB, beyond which allocations fail: 1 GiB.
 const MOST_KIB: u32 = 1 << 20;
 
-/// How long a refusal may take on a machine that is busy with other tests.
+/// Maximum time until an input is rejected, on a machine that is busy with other tests.
 const LONGEST: Duration = Duration::from_secs(30);
 
-/// The depth of nested files.
+/// Nesting depth of the files.
 const DEPTH: usize = 100_000;
 
 /// Runs the program with limited memory.
@@ -36,7 +36,7 @@ fn limited(bench: &Bench, arguments: &[&str]) -> Left {
     Left { status, out: text(output.stdout), err: text(output.stderr) }
 }
 
-/// Checks that `check` refuses a scenario with one short error.
+/// Checks that `check` rejects a scenario with one short error.
 fn refuses(bench: &Bench, scenario: &str, words: &[&str]) {
     let left = limited(bench, &["check", scenario]);
     left.expect_invalid(words);
@@ -103,7 +103,7 @@ fn files_of_other_projects_that_are_nested_deeply_or_announce_too_much_are_refus
     }
 }
 
-/// A protobuf varint.
+/// Encodes a protobuf varint.
 fn varint(mut value: usize) -> Vec<u8> {
     let mut bytes = Vec::new();
     while value > 0x7f {
@@ -120,7 +120,7 @@ fn chakra_traces_that_are_nested_deeply_or_announce_too_much_are_refused() {
     let scenario = "[topology]\nleaves = 2\nspines = 2\nhosts_per_leaf = 1\n\
                     [workload]\nkind = \"chakra\"\nfile = \"f\"\nranks = 2\n";
     bench.write("hostile.toml", scenario);
-    // Groups within groups, which prost skips by recursion, and a length without its bytes.
+    // Groups within groups, which prost skips recursively, and a length without its bytes.
     let groups = [varint(DEPTH), vec![0x53; DEPTH]].concat();
     let length = [varint(1 << 28), b"x".to_vec()].concat();
     let beyond = vec![0xff; 16];
@@ -136,15 +136,15 @@ fn chakra_traces_that_are_nested_deeply_or_announce_too_much_are_refused() {
     }
 }
 
-/// The beginning of a node of a Chakra trace with this number, up to the `zeros` bytes of a field
-/// that no version has: computation.
+/// Returns the start of the Chakra trace node with this number, a computation. It ends before the
+/// `zeros` bytes of a field that no version defines.
 fn padded_node(number: usize, zeros: usize) -> Vec<u8> {
     let unknown = [varint(2_047 << 3 | 2), varint(zeros)].concat();
     let node = [vec![0x08], varint(number), vec![0x18, 4], unknown].concat();
     [varint(node.len() + zeros), node].concat()
 }
 
-/// A member of a gzip file.
+/// Returns a gzip member.
 fn packed(bytes: &[u8]) -> Vec<u8> {
     let mut packed = flate2::write::GzEncoder::new(Vec::new(), flate2::Compression::fast());
     packed.write_all(bytes).expect("it can be written");
@@ -159,7 +159,7 @@ fn packed_traces_that_unpack_to_gigabytes_are_read_in_bounded_memory() {
         "[topology]\nleaves = 2\nspines = 2\nhosts_per_leaf = 1\n\
          [workload]\nkind = \"chakra\"\nfile = \"f.et.gz\"\nranks = 2\n",
     );
-    // A MiB of zeros is packed once and repeated: packing gigabytes takes longer than reading them.
+    // One compressed MiB of zeros, repeated: compressing gigabytes takes longer than reading them.
     let mebibyte = packed(&vec![0; 1 << 20]);
     let pack = |pieces: &[(Vec<u8>, usize)]| {
         let mut file = packed(b"\x07\x0a\x050.0.4");
@@ -170,14 +170,14 @@ fn packed_traces_that_unpack_to_gigabytes_are_read_in_bounded_memory() {
         assert!(file.len() < 16 << 20, "{} bytes", file.len());
         fs::write(bench.path("f.et.gz"), file).expect("it can be written");
     };
-    // More than the memory in all, though each node fits it.
+    // More than the memory in total, though each node fits.
     pack(&[1, 2, 3, 4, 5].map(|number| (padded_node(number, 250 << 20), 250)));
     let left = limited(&bench, &["check", "hostile.toml"]);
     assert_eq!((left.status, left.err.as_str()), (0, ""), "{}", left.out);
-    // Zeros without an end are nodes of no bytes.
+    // Endless zeros are nodes of zero bytes.
     pack(&[(Vec::new(), 512)]);
     refuses(&bench, "hostile.toml", &["f.et.gz", "unknown type 0"]);
-    // A node that is longer than any may be.
+    // A node longer than the limit.
     let head = [vec![0x08, 1, 0x12], varint(900 << 20)].concat();
     let long = [varint(head.len() + (900 << 20)), head].concat();
     pack(&[(long, 900)]);
@@ -249,7 +249,8 @@ fn names_in_files_do_not_lead_out_of_the_results_folder() {
     bench.write("in/deep/record.toml", &format!("{fabric}[[record]]\nevery = \"1us\"\n{evil}"));
     let left = bench.evenkeel(&["run", "in/deep/record.toml", "--out", "in/deep/out"]);
     left.expect_invalid(&["record[0].name", "../../evil", "letters, digits"]);
-    // Names of jobs, policies and scenarios are words in tables; files get none of their slashes.
+    // Names of jobs, policies and scenarios appear in tables; their slashes must not reach file
+    // names.
     bench.write("in/deep/job.toml", &format!("{fabric}[[job]]\nbytes = \"4KB\"\n{evil}"));
     assert_eq!(bench.evenkeel(&["run", "in/deep/job.toml", "--out", "in/deep/out"]).status, 0);
     let summary = bench.read("in/deep/out/summary.json");
@@ -275,7 +276,7 @@ fn a_link_in_the_results_folder_is_replaced_and_not_followed() {
     assert_eq!(bench.evenkeel(&["run", "small.toml", "--out", "results"]).status, 0);
     for name in ["flows.csv", "cost.json", "summary.json"] {
         let path = bench.path(&format!("results/{name}"));
-        // A summary has to be one, or the folder is not evenkeel's.
+        // A summary must be valid, or the folder is not evenkeel's.
         if name == "summary.json" {
             fs::rename(&path, bench.path("precious")).unwrap();
         } else {
@@ -290,7 +291,7 @@ fn a_link_in_the_results_folder_is_replaced_and_not_followed() {
     }
 }
 
-/// A name of a file that would colour a terminal, and one that would turn text around.
+/// File names with a terminal colour sequence and with a text direction override.
 #[test]
 fn names_of_files_are_echoed_without_harm() {
     let bench = Bench::new();

@@ -56,16 +56,16 @@ fn recorded_files_have_the_names_of_the_configuration() {
         assert_eq!(names.len(), 6 + of_the_file.len(), "{names:?}");
     }
     assert_eq!(bench.read("results/mine_fct.txt"), bench.read("results/fct.txt"));
-    // Eleven samples at intervals of 100 ns, before the first packet arrives.
+    // Eleven samples, 100 ns apart, before the first packet arrives.
     let queues = bench.read("results/mine_qlen.txt");
     assert!(queues.starts_with("time: 2000000000\n3 1 1\n3 2 1\n3 3 1\ntime: "), "{queues}");
     assert!(queues.ends_with("\n3 1 11\n3 2 11\n3 3 11\n"), "{queues}");
-    // The header has interfaces and the window; each of 150 packets, acknowledgements included, has
-    // three records of 56 bytes.
+    // The header holds the interfaces and the window. Each of 150 packets, acknowledgements
+    // included, has three 56-byte records.
     let trace = std::fs::read(bench.path("results/mine.tr")).expect("it is there");
     assert_eq!(trace.len(), 4 + 6 * 11 + 4 + 2 * 150 * 3 * 56);
     bench.write("config.txt", &format!("{CONFIG}{more}ENABLE_TRACE 0\n"));
-    // The trace file is an earlier result, although the configuration does not ask for one now.
+    // The trace file is from an earlier run; this configuration does not request one.
     let left = bench.evenkeel(&["hpcc", "config.txt", "--out", "results"]);
     assert!(left.err.contains("ENABLE_TRACE is repeated"), "{left:?}");
     assert_eq!(left.status, 0, "{left:?}");
@@ -75,10 +75,10 @@ fn recorded_files_have_the_names_of_the_configuration() {
 #[test]
 fn pauses_have_the_node_numbers_of_the_topology_file() {
     let bench = Bench::new();
-    // Node 0 is the switch. Of its buffer of 1 MB some 880 KB are shared. Each of two links may
-    // take an eighth of the free memory, in equilibrium a tenth of the pool, and fills that at 50
-    // Gbps within about 15 us; the first packet and the pause take 1 us each. The last resumes are
-    // sent when the flows end.
+    // Node 0 is the switch. About 880 KB of its 1 MB buffer are shared. Each of two links may take
+    // an eighth of the free memory, in equilibrium a tenth of the pool. It fills that at 50 Gbps
+    // within about 15 us; the first packet and the pause take 1 us each. The last resumes are sent
+    // when the flows end.
     let topology = "4 1 3\n0\n2 0 100Gbps 1us 0\n1 0 100Gbps 1us 0\n3 0 100Gbps 1us 0\n";
     bench.write("topology.txt", topology);
     bench.write("flow.txt", "2\n1 3 3 100 250000 2.0\n2 3 3 100 250000 2.0\n");
@@ -110,7 +110,7 @@ fn warnings_are_not_on_standard_output() {
     assert!(left.err.starts_with("warning: "), "{}", left.err);
 }
 
-/// What runs in another way than asked is in the results, for who reads them later.
+/// Deviations from the requested configuration are recorded in the results for later readers.
 #[test]
 fn warnings_are_in_the_summary_that_is_kept() {
     let bench = bench();

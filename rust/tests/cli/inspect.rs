@@ -57,8 +57,8 @@ fn bound_prints_four_keys_or_three_lines() {
     assert!(lines.contains("by edge uplinks"), "{lines}");
 }
 
-/// The packets of the first take as long as the bound of permutations, to the picosecond. Messages
-/// of 100 bytes are shorter than what a fluid run can tell.
+/// The packets of the first scenario take exactly the bound, to the picosecond. Messages of 100
+/// bytes are below the resolution of a fluid run.
 #[test]
 fn a_run_has_a_slowdown_of_at_least_1() {
     let bench = Bench::new();
@@ -92,7 +92,7 @@ fn qps_has_the_counts_of_a_run() {
         for (key, count) in counted["qps"].as_object().unwrap() {
             assert_eq!(count, &run["qps"][key], "{key} of {policy}");
         }
-        // Where flows take idle queue pairs, a simulation counts those in use, too.
+        // If flows use idle queue pairs, a simulation also counts those in use.
         let keys = if ["ethereal", "line-cut"].contains(&policy) { 6 } else { 4 };
         assert_eq!(counted["qps"].as_object().unwrap().len(), keys, "{policy}");
     }
@@ -142,7 +142,7 @@ fn the_readme_names_every_policy() {
     let readme = include_str!("../../../README.md");
     let names = evenkeel::balance::presets().map(|preset| preset.name);
     let in_readme = |name: &&str| readme.contains(&format!("`{name}`"));
-    // It gives the range of those with a fixed number of pieces.
+    // The README gives only the range of the policies with a fixed number of pieces.
     let in_full = |name: &&str| !name.starts_with("subflow-");
     let missing: Vec<_> = names.filter(in_full).filter(|name| !in_readme(name)).collect();
     assert!(missing.is_empty(), "README.md lacks {missing:?}");
@@ -162,8 +162,8 @@ fn a_streamed_trace_gives_the_same_results() {
     });
     for result in &mut results {
         let keys = result.as_object_mut().unwrap();
-        // Streaming changes the events and the cost of the simulation, and its lower bound has
-        // fewer terms.
+        // Streaming changes the number of events and the cost of the simulation, and its lower
+        // bound has fewer terms.
         for key in ["scenario", "events", "wall_s", "peak_rss_bytes", "bound_ns", "slowdown"] {
             assert!(keys.remove(key).is_some(), "{key}");
         }
@@ -171,8 +171,8 @@ fn a_streamed_trace_gives_the_same_results() {
     assert_eq!(results[0], results[1]);
     let flows = ["whole", "streamed"].map(|name| {
         let text = bench.read(&format!("out-{name}/flows.csv"));
-        // Messages are numbered as they are sent, and have no step; the rest is the same in
-        // another order.
+        // Streamed messages are numbered as they are sent and have no step. Otherwise the rows are
+        // equal, in a different order.
         let of_line = |line: &str| {
             let (rest, _step) = line.split_once(',')?.1.rsplit_once(',')?;
             Some(rest.to_owned())

@@ -1,5 +1,5 @@
-//! The memory of runs, as the system measures it, against what they may take and what `check`
-//! expects; what does not fit; the time of many failures.
+//! Memory of runs, as measured by the system, compared with its limit and with the estimate of
+//! `check`. Also runs that do not fit, and the run time with many failures.
 
 use std::path::Path;
 
@@ -9,7 +9,7 @@ use evenkeel::study;
 use super::bench::{Bench, SMALL};
 use crate::support::{alone, extent};
 
-/// A packet from each of 512 ranks to each other, 261,632 messages.
+/// One packet from each of 512 ranks to every other: 261,632 messages.
 const EXCHANGE: &str = "
 [topology]
 kind = \"leaf-spine\"
@@ -38,7 +38,7 @@ fn an_all_to_all_takes_memory_for_its_hosts_and_live_messages_and_not_for_pairs(
     }
     let bench = Bench::with_small();
     bench.write("exchange.toml", EXCHANGE);
-    // Where the system does not tell, there is nothing to compare.
+    // Skipped where the system does not report memory.
     let (Some(program), Some(exchange)) =
         (peak(&bench, "small.toml"), peak(&bench, "exchange.toml"))
     else {
@@ -59,7 +59,7 @@ fn an_all_to_all_takes_memory_for_its_hosts_and_live_messages_and_not_for_pairs(
     assert_eq!(estimate.streams, 512 * 511);
 }
 
-/// Nearly all packets of 62 senders wait before one receiver.
+/// Nearly all packets of 62 senders are queued before one receiver.
 const INCAST: &str = "
 [topology]
 leaves = 8
@@ -90,7 +90,7 @@ fn packets_that_wait_take_the_memory_that_is_expected() {
     };
     let scenario = Scenario::parse(INCAST, "incast", Path::new(""), &Overrides::default());
     let estimate = study::estimate_scenario(&scenario.unwrap()).unwrap();
-    // The program for tests is larger or smaller than the one that is expected.
+    // The test build of the program differs in size from the estimated one.
     let (expected, taken) = (estimate.memory.get() - (20 << 20), taken - program.min(taken));
     assert!(
         expected <= 2 * taken && taken <= 2 * expected,
@@ -111,8 +111,8 @@ fn the_limit_of_a_process_counts() {
     left.expect_invalid(&["1024 hosts is too large", "the limit is 3 GB", "--force tries it"]);
 }
 
-/// An exchange of 16,384 hosts whose 268 million messages are all outstanding at once, and are made
-/// during the run: nothing of it is there before.
+/// An exchange of 16,384 hosts with 268 million messages outstanding simultaneously. All messages
+/// are generated during the run.
 const BIG: &str = "
 [topology]
 leaves = 128
@@ -125,7 +125,7 @@ outstanding = 16383
 streaming = true
 ";
 
-/// Whether the machine has less memory than [`BIG`] takes, some 445 GB.
+/// Returns true if the machine has less memory than [`BIG`] needs, about 445 GB.
 fn is_too_big() -> bool {
     study::available_memory().is_some_and(|available| available.get() < 400_000_000_000)
 }
@@ -155,7 +155,7 @@ fn what_does_not_fit_is_refused_with_the_figure_and_checked_with_force() {
     assert!(left.out.starts_with("big.toml: ok (16384 hosts"), "{}", left.out);
 }
 
-/// A study of [`BIG`].
+/// Returns a study of [`BIG`].
 fn big_study() -> String {
     let scenario = BIG.replace("[topology]", "[scenario.topology]");
     let scenario = scenario.replace("[workload]", "[scenario.workload]");
@@ -195,7 +195,7 @@ fn what_fits_runs_with_force_too() {
     assert_eq!(left.status, 0, "{left:?}");
 }
 
-/// Time of the processor that this thread takes, in seconds.
+/// Returns the CPU time of this thread in seconds.
 #[cfg(target_os = "linux")]
 fn of_this_thread(act: impl FnOnce()) -> f64 {
     use nix::sys::resource::{UsageWho, getrusage};
@@ -209,7 +209,7 @@ fn of_this_thread(act: impl FnOnce()) -> f64 {
     seconds() - before
 }
 
-/// Four times as many take four times as long, not sixteen times.
+/// Four times as many failures take four times as long, not sixteen times.
 #[cfg(target_os = "linux")]
 #[test]
 fn eight_thousand_failures_are_far_from_quadratic() {

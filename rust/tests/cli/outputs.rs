@@ -1,4 +1,4 @@
-//! What programs read: every output fits its schema, and tables begin with their columns.
+//! Machine-readable output: every output fits its schema, and tables begin with their column names.
 
 use std::fs;
 
@@ -8,7 +8,7 @@ use super::bench::{Bench, SMALL};
 use super::start::misfit;
 use crate::support::extent;
 
-/// The schema of an output, which knows every key: what is written without words is a fault.
+/// Returns the schema of an output, made strict: an undocumented key is an error.
 fn schema(bench: &Bench, name: &str) -> Value {
     let left = bench.evenkeel(&["schema", name]);
     assert_eq!(left.status, 0, "{name}: {}", left.err);
@@ -34,7 +34,8 @@ fn fits(bench: &Bench, name: &str, text: &str) -> Value {
     value
 }
 
-/// A scenario with everything that adds keys: jobs, failures, scale-up networks, a recording.
+/// Returns a scenario with everything that adds keys: jobs, failures, scale-up networks, a
+/// recording.
 fn with_all_keys() -> String {
     let fabric = SMALL.split("[workload]").next().expect("it has a fabric");
     let fabric = fabric.replace("hosts_per_leaf = 4", "hosts_per_leaf = 4\nscale_up.gpus = 2");
@@ -46,7 +47,7 @@ fn with_all_keys() -> String {
     )
 }
 
-/// Two rails. The second one fails for a while.
+/// Two rails, the second of which fails temporarily.
 const RAILS: &str = "
 [[rail]]
 name = \"eth0\"

@@ -1,10 +1,10 @@
-//! `evenkeel plot`: figures of what runs and studies wrote.
+//! `evenkeel plot`: figures of the results of runs and studies.
 
 use std::fs;
 
 use super::bench::Bench;
 
-/// The committed example of figures, with its results in `results`.
+/// Returns the committed example of figures, with its results in `results`.
 fn recorded() -> Bench {
     let bench = Bench::with_small();
     let example = concat!(env!("CARGO_MANIFEST_DIR"), "/examples/recording.toml");
@@ -110,7 +110,7 @@ fn the_table_of_a_study_is_drawn_over_its_keys() {
     assert!(svg.contains("\nfailed\n") && svg.contains("\nreps\n"), "{svg}");
     let svg = bench.read("figures/by-policy-reps-failures-transient.svg");
     assert!(svg.contains("\nmedians of up to 2 seeds with their intervals"), "{svg}");
-    // The folder has one table, so that it is drawn to the same figures.
+    // The folder contains one table, so it gives the same figures.
     assert_eq!(bench.evenkeel(&["plot", "studies", "--out", "again"]).out.lines().count(), 3);
 }
 
@@ -225,7 +225,7 @@ fn each_of_several_recordings_has_figures_of_its_own() {
     assert_eq!((left.status, left.err.as_str()), (0, ""));
     assert!(bench.read("figures/utilisation-small-ecmp-uplinks.svg").contains("leaf0 to spine1"));
     assert!(bench.read("figures/queue-changes-small-ecmp-fine.svg").contains("queue (KB)"));
-    // The written scenario has both, and a later run without them removes their tables.
+    // The written scenario records both; a later run without them removes their tables.
     let left = bench.evenkeel(&["run", "results/scenario.toml", "--out", "again", "--json"]);
     assert_eq!(left.json()["record"], summary["record"]);
     bench.write("small.toml", super::bench::SMALL);
@@ -241,7 +241,7 @@ fn png_without_the_feature_says_how_to_have_it() {
     assert!(left.status == 2 && left.err.contains("--features png"), "{}", left.err);
 }
 
-/// Files of another run, rows that are missing, and versions that are mixed.
+/// Files of another run, missing rows, and mixed versions.
 #[test]
 fn results_that_do_not_belong_together_are_refused_or_told() {
     let bench = Bench::with_small();

@@ -1,4 +1,4 @@
-//! What is there already where a command writes: it is replaced only by the command that wrote it.
+//! Existing files at a command's destination are replaced only by the command that wrote them.
 
 use std::fs;
 use std::os::unix::fs::{FileTypeExt, symlink};
@@ -7,7 +7,7 @@ use std::time::Duration;
 
 use super::bench::{Bench, Left, SMALL};
 
-/// A study of one run, without claims.
+/// A study of one run without claims.
 const STUDY: &str = r#"
 title = "A"
 work = "B"
@@ -25,13 +25,13 @@ bytes = "4KB"
 name = "a"
 "#;
 
-/// Makes a named pipe, which nobody reads or writes.
+/// Creates a named pipe without a reader or writer.
 fn make_pipe(bench: &Bench, name: &str) {
     let made = Command::new("mkfifo").arg(bench.path(name)).status();
     assert!(made.expect("mkfifo starts").success());
 }
 
-/// Runs the program, which may not wait for the other end of a pipe.
+/// Runs the program, which must not block on the other end of a pipe.
 fn within_a_minute(bench: &Bench, arguments: &[&str]) -> Left {
     let mut command = Command::new("timeout");
     command.args(["60", env!("CARGO_BIN_EXE_evenkeel")]).args(arguments);
@@ -102,7 +102,7 @@ fn a_pipe_and_a_link_are_not_replaced_and_a_device_takes_the_bytes() {
     make_pipe(&bench, "pipe.svg");
     fs::create_dir(bench.path("folder")).unwrap();
     symlink(bench.path("small.toml"), bench.path("link")).unwrap();
-    // Links to devices, so that not even a fault replaces them.
+    // Links to devices, so that a bug cannot replace the devices themselves.
     symlink("/dev/null", bench.path("null")).unwrap();
     symlink("/dev/full", bench.path("full")).unwrap();
     let figure = ["plot", "results", "--figure", "completion-cdf", "--out", "pipe.svg"];
@@ -242,8 +242,7 @@ fn a_pipe_where_a_file_of_a_sweep_would_be_is_refused() {
     }
 }
 
-/// All files of a folder, with what is in them: bytes, since one is a table of Parquet with that
-/// feature.
+/// Returns all files of a folder with their contents, as bytes because one may be a Parquet table.
 fn content(bench: &Bench, folder: &str) -> Vec<(String, Vec<u8>)> {
     let read = |name: &String| fs::read(bench.path(folder).join(name)).expect("the file is there");
     bench.names(folder).into_iter().map(|name| (name.clone(), read(&name))).collect()
@@ -294,7 +293,7 @@ fn a_comparison_refuses_folders_of_others_and_leaves_other_files_beside_its_resu
     assert_eq!(bench.read("kept/notes.txt"), "mine\n");
 }
 
-/// Whether the program waits for this signal by itself: until then it ends it at once.
+/// Returns true if the program handles this signal. Before that, the signal ends it immediately.
 #[cfg(target_os = "linux")]
 fn blocks(pid: u32, signal: u32) -> bool {
     let status = fs::read_to_string(format!("/proc/{pid}/status")).unwrap_or_default();
@@ -303,7 +302,7 @@ fn blocks(pid: u32, signal: u32) -> bool {
     mask.is_some_and(|mask| mask >> (signal - 1) & 1 == 1)
 }
 
-/// A run of hours with a time-line, when it has begun to write it and waits for SIGTERM.
+/// Starts a run of several hours with a timeline, once it writes the timeline and handles SIGTERM.
 #[cfg(target_os = "linux")]
 fn traced(bench: &Bench, signals: &str) -> std::process::Child {
     bench.write("long.toml", &SMALL.replace("256KB", "64GB"));
@@ -336,7 +335,7 @@ fn a_run_that_is_interrupted_leaves_no_unfinished_time_line() {
     }
 }
 
-/// As a script starts jobs in the background.
+/// As in background jobs of a script.
 #[cfg(target_os = "linux")]
 #[test]
 fn a_run_that_was_started_to_ignore_sigint_goes_on_with_its_time_line() {

@@ -1,4 +1,4 @@
-//! `evenkeel report`: the page of results, also in a real browser where one is installed.
+//! `evenkeel report`: the page of results, also in a real browser if one is installed.
 
 use std::fs;
 use std::process::{Command, Stdio};
@@ -8,7 +8,7 @@ use serde_json::Value;
 use super::bench::Bench;
 use crate::support::extent;
 
-/// The page of the committed example, and the folder of its results.
+/// Returns the page of the committed example, and the folder with its results.
 fn page() -> (Bench, String) {
     let bench = Bench::new();
     let example = concat!(env!("CARGO_MANIFEST_DIR"), "/examples/recording.toml");
@@ -19,7 +19,7 @@ fn page() -> (Bench, String) {
     (bench, html)
 }
 
-/// The text between two others.
+/// Returns the text between two others.
 fn between<'a>(text: &'a str, from: &str, to: &str) -> &'a str {
     let (_, rest) = text.split_once(from).unwrap_or_else(|| panic!("there is no {from}"));
     rest.split_once(to).unwrap_or_else(|| panic!("there is no {to} after {from}")).0
@@ -109,7 +109,7 @@ fn the_page_is_one_file_with_landmarks_and_the_commands_that_make_it() {
         let words: Vec<&str> = line.split(' ').skip(1).collect();
         assert_eq!(bench.evenkeel(&words).status, 0, "{line}");
     }
-    // The scenario says of each value where it is from, which differs now.
+    // The scenario records the origin of each value, which differs now.
     let again = bench.read("page.html");
     let parts = |page: &str| {
         let before = between(page, "<body>", "<section id=\"scenario\"").to_owned();
@@ -139,8 +139,8 @@ fn a_page_of_studies_has_their_tables_and_charts() {
     assert!(page().contains("the first 200 of 222 runs"));
 }
 
-/// Appended to a copy of the page: counts the pixels of each chart that have the colours of its
-/// lines, before and after a press of a button, and shows a link as the keyboard does.
+/// Script appended to a copy of the page. It counts the pixels of each chart in its lines' colours,
+/// before and after pressing a button. It also focuses a link as the keyboard would.
 const PROBE: &str = r#"<script>
 window.addEventListener("load", () => setTimeout(() => {
   const { colors, charts } = JSON.parse(document.getElementById("data").textContent);
@@ -178,7 +178,7 @@ window.addEventListener("load", () => setTimeout(() => {
 }, 300));
 </script></body>"#;
 
-/// What the browser made of a page, and what it wrote to its console.
+/// Returns the browser's rendering of a page, and its console output.
 fn browse(browser: &str, bench: &Bench, page: &str, width: u32) -> (String, Vec<String>) {
     let output = Command::new(browser)
         .args(["--headless=new", "--no-sandbox", "--disable-gpu", "--enable-logging=stderr"])
@@ -221,7 +221,7 @@ fn a_browser_draws_the_charts_without_an_error() {
         let charts = found["before"].as_array().unwrap();
         assert_eq!(charts.len(), 5);
         for (chart, lines) in charts.iter().enumerate() {
-            // Lines that lie on others may be hidden; together they are seen.
+            // A line may be hidden behind others; together they are visible.
             let pixels: Vec<u64> =
                 lines.as_array().unwrap().iter().map(|it| it.as_u64().unwrap()).collect();
             assert!(pixels.iter().sum::<u64>() > 300, "chart {chart}, width {width}: {pixels:?}");

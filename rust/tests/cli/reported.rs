@@ -1,11 +1,12 @@
-//! Small inputs that were wrong or were taken without a word, as a user meets them at the command.
+//! Small inputs that gave wrong results or were accepted silently, as seen by a user of the
+//! command.
 
 use std::fs;
 use std::path::{Path, PathBuf};
 
 use super::bench::{Bench, Left};
 
-/// A folder with a copy of these inputs; `None`, with a message, where they are not.
+/// Returns a folder with a copy of these inputs; `None`, with a message, if they do not exist.
 fn with(names: &[&str]) -> Option<Bench> {
     let shared = Path::new(env!("CARGO_MANIFEST_DIR")).join("../shared/data/robust");
     let bench = Bench::new();
@@ -49,7 +50,8 @@ fn exports_hold_what_a_format_can_or_say_what_they_leave_out() {
     }
 }
 
-/// The start counts in no completion time of it, and is told where it counts.
+/// The start offset counts in no completion time here. Formats that turn it into a computation say
+/// so.
 #[test]
 fn a_start_is_told_where_a_format_makes_it_a_computation() {
     let name = "start-round-trip.toml";
@@ -76,7 +78,7 @@ fn memory_is_what_a_run_takes_and_what_the_process_may_have() {
     let Some(bench) = with(&names) else { return };
     let left = bench.evenkeel_within(3_000_000, &["run", names[0]]);
     assert!(left.status == 2 && left.err.contains("memory"), "{left:?}");
-    // They take 574 to 799 MB, 22 MB, and 1,037 MB where packets are sent again each millisecond.
+    // They take 574 to 799 MB, 22 MB, and 1,037 MB if packets are retransmitted every millisecond.
     let again = ["--set", "transport.retransmit_timeout=1ms"];
     for (name, more, least, most) in [
         (names[1], &[][..], 400.0, 1_600.0),

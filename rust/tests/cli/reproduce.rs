@@ -42,10 +42,10 @@ within = "1 %"
 why = "It takes microseconds."
 "#;
 
-/// The files of a folder after the study.
+/// Files in the folder after the study.
 const FILES: [&str; 4] = ["README.md", "study.csv", "study.json", "study.md"];
 
-/// Verdicts in the order of the index.
+/// Verdicts in index order.
 const VERDICTS: [&str; 4] = ["holds", "does-not-hold", "cannot-be-judged", "not-at-this-scale"];
 
 fn with_study() -> Bench {
@@ -172,12 +172,12 @@ fn unknown_studies_and_invalid_files_are_errors() {
         .expect_invalid(&["bad.toml:6:10: run 'all-to-all' with policy spray: topology.leaves"]);
 }
 
-/// Runs the study with these options and the folder `results`.
+/// Runs the study with these options into the folder `results`.
 fn into_results(bench: &Bench, options: &[&str]) -> Left {
     bench.evenkeel(&[&["reproduce", "study.toml", "--out", "results"], options].concat())
 }
 
-/// `study.json` in `results`, without wall time and memory.
+/// Returns `study.json` from `results` without wall time and memory.
 fn judged(bench: &Bench) -> serde_json::Value {
     let mut json: serde_json::Value =
         serde_json::from_str(&bench.read("results/study.json")).unwrap();
@@ -214,7 +214,7 @@ fn an_interrupted_study_resumes_with_the_results_of_an_uninterrupted_one() {
 fn kept_runs_are_judged_again_without_a_simulation() {
     let bench = with_study();
     assert_eq!(into_results(&bench, &["--keep-runs"]).status, 0);
-    // A second in place of what was simulated: the claim that it takes a second then holds.
+    // Replaces the simulated time by one second, so that the claim about one second holds.
     let mut log = String::new();
     for line in bench.read(LOG).lines() {
         let mut line: serde_json::Value = serde_json::from_str(line).unwrap();

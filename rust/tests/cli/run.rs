@@ -6,7 +6,7 @@ use std::process::Stdio;
 
 use super::bench::{Bench, SMALL};
 
-/// The keys of the contract, in its order.
+/// Keys of the output contract, in order.
 const KEYS: [&str; 26] = [
     "scenario",
     "policy",
@@ -165,7 +165,7 @@ fn a_results_folder_is_the_same_for_the_same_seed() {
         assert_eq!(same, bench.read(&format!("one/b/{file}")), "{file}");
         assert_ne!(same, bench.read(&format!("one/c/{file}")), "{file}");
     }
-    // Earlier results are replaced by equal ones.
+    // Earlier results are replaced by identical ones.
     let before = bench.read("one/c/flows.csv");
     run("one/c", "7");
     assert_ne!(bench.read("one/c/flows.csv"), before);
@@ -181,7 +181,7 @@ fn the_resolved_scenario_runs_as_the_original() {
         flows.lines().skip(1).map(str::to_owned).collect::<Vec<_>>()
     };
     assert_eq!(run("small.toml", "a"), run("a/scenario.toml", "b"));
-    // Files are found from there, too, and again from where that run was written.
+    // Relative paths resolve from the scenario's folder, and again from the written copy.
     for folder in ["in", "in/traces", "out"] {
         fs::create_dir(bench.path(folder)).unwrap();
     }
@@ -296,7 +296,7 @@ fn recorded_tables_are_in_the_folder_and_their_sums_are_those_of_the_run() {
     assert_eq!(recorded["cct_ns"], plain["cct_ns"]);
     let senders = table("queue_pairs.csv");
     assert!(senders[1..].iter().all(|row| row[1] == "host0" || row[1] == "host1"));
-    // All but what started in the interval that the end of the run cut short.
+    // All packets except those that started in the interval cut short by the end of the run.
     let (ports, links) = (table("ports.csv"), table("links.csv"));
     let (carried, all) = (sum(&ports, "carried_bytes"), sum(&links, "bytes"));
     assert!(carried <= all && carried * 10 > all * 9, "{carried} of {all}");
@@ -311,7 +311,7 @@ fn keys_are_set_on_the_command_line() {
     let bytes = bench.evenkeel(&["run", "small.toml", "--out", "a", set[2], set[3]]);
     assert_eq!(bytes.status, 0, "{bytes:?}");
     assert!(bench.read("a/scenario.toml").contains("bytes = \"64KB\"  # command line"));
-    // A failure of the list, a section that the file does not have, and a policy as a text.
+    // A failure in the list, a section missing from the file, and a policy as text.
     bench.write("down.toml", &format!("{SMALL}\n[[failure]]\nlink = \"leaf0-spine0\"\n"));
     let explain =
         |setting: &str| bench.evenkeel(&["check", "down.toml", "--explain", "--set", setting]);

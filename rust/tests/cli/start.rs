@@ -1,4 +1,4 @@
-//! `evenkeel init`, `explain`, `schema`, `completions` and `man`: how to begin.
+//! `evenkeel init`, `explain`, `schema`, `completions` and `man`: getting started.
 
 use std::fs;
 use std::path::Path;
@@ -54,13 +54,14 @@ failure.convergence
     left.expect_invalid(&["'failure.convergance' is neither", "did you mean failure.convergence"]);
 }
 
-/// Where a value does not fit a schema, of which it reads what `evenkeel schema` writes.
+/// Returns the place where a value does not fit a schema, supporting the subset that `evenkeel
+/// schema` writes.
 pub(super) fn misfit(schema: &Value, value: &Value, at: &str) -> Option<String> {
     for among in ["anyOf", "oneOf"] {
         let Some(choices) = schema.get(among).and_then(Value::as_array) else { continue };
         let misfits: Vec<_> = choices.iter().map(|choice| misfit(choice, value, at)).collect();
         if misfits.iter().all(Option::is_some) {
-            // What is wrong with a table or a list says more than that it is none.
+            // The error inside a table or list is more helpful than that it is the wrong kind.
             return misfits.into_iter().flatten().max_by_key(String::len);
         }
     }
@@ -97,7 +98,7 @@ pub(super) fn misfit(schema: &Value, value: &Value, at: &str) -> Option<String> 
     }
 }
 
-/// The same of a table.
+/// Like [`misfit`], for a table.
 fn misfit_in(schema: &Value, table: &Map<String, Value>, at: &str) -> Option<String> {
     let required = schema.get("required").and_then(Value::as_array).into_iter().flatten();
     let mut required = required.filter_map(Value::as_str);
@@ -117,7 +118,7 @@ fn misfit_in(schema: &Value, table: &Map<String, Value>, at: &str) -> Option<Str
     })
 }
 
-/// The number of files in a folder of examples, each of which fits the schema.
+/// Returns the number of files in a folder of examples, each of which must fit the schema.
 fn examples_that_fit(schema: &Value, folder: &str) -> usize {
     let folder = Path::new(env!("CARGO_MANIFEST_DIR")).join("examples").join(folder);
     let mut count = 0;
@@ -132,7 +133,7 @@ fn examples_that_fit(schema: &Value, folder: &str) -> usize {
     count
 }
 
-/// Checks that each text is refused at a place.
+/// Checks that each text is rejected at the given place.
 fn refuses(schema: &Value, faults: &[(&str, &str)]) {
     for (text, place) in faults {
         let value: Value = toml::from_str(text).unwrap();
@@ -159,7 +160,7 @@ fn every_example_fits_the_schema_and_other_keys_and_values_do_not() {
     let ports = &schema["properties"]["topology"]["properties"]["k"];
     assert_eq!(ports["default"], 8);
     assert!(ports["description"].as_str().unwrap().starts_with("Ports of a switch"));
-    // A key of several kinds has what each of them says.
+    // A key with several kinds has the documentation of each.
     let leaves = &schema["properties"]["topology"]["properties"]["leaves"]["anyOf"][0];
     assert_eq!(leaves["default"], 16);
     assert!(leaves["description"].as_str().unwrap().starts_with("Leaf switches."));
@@ -208,7 +209,7 @@ fn shells_complete_commands_and_each_command_has_a_manual_page() {
     assert!(page.starts_with(".ie") && page.contains("Draw figures of results"), "{page}");
 }
 
-/// As on a full disk: the limit of a file's size is far below the text.
+/// Simulates a full disk: the file size limit is far below the length of the text.
 #[cfg(unix)]
 #[test]
 fn a_scenario_that_cannot_be_written_whole_leaves_nothing() {

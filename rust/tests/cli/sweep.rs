@@ -12,7 +12,7 @@ use evenkeel::study::reproduce::{Scale, Study};
 use super::bench::{Bench, Left};
 use crate::support::extent;
 
-/// Six points, each under two seeds.
+/// Six points, each with two seeds.
 const STUDY: &str = r#"
 [scenario.topology]
 leaves = 2
@@ -36,7 +36,7 @@ fn with_study() -> Bench {
     bench
 }
 
-/// Runs the sweep into a folder, as if it were on no cluster.
+/// Runs the sweep into a folder, outside any cluster.
 fn sweep(bench: &Bench, folder: &str, options: &[&str]) -> Left {
     bench.evenkeel(&[&["sweep", "study.toml", "--out", folder], options].concat())
 }
@@ -127,7 +127,8 @@ fn shards_merge_into_the_bytes_of_a_whole_sweep() {
     for file in ["results.csv", "study.toml"] {
         assert_eq!(bench.read(&format!("merged/{file}")), bench.read(&format!("whole/{file}")));
     }
-    // The log is that of a sweep: a later start finds all runs, and the folder can be merged again.
+    // The merged log is a sweep log: a later start finds all runs, and the folder can be merged
+    // again.
     assert_eq!(log_lines(&bench, "merged"), 12);
     let again = sweep(&bench, "merged", &[]);
     assert!(again.err.contains("merged: 12 of 12 runs are there"), "{}", again.err);
@@ -170,23 +171,24 @@ fn folders_of_others_and_shards_of_another_study_are_errors() {
     sweep(&bench, "a", &["--shard", "3/2"]).expect_invalid(&["'3/2' is no shard"]);
 }
 
-/// The lines of the log of finished runs.
+/// Returns the number of lines in the log of finished runs.
 fn log_lines(bench: &Bench, folder: &str) -> usize {
     let log = fs::read_to_string(bench.path(folder).join("sweep.runs.jsonl")).unwrap_or_default();
     log.matches('\n').count()
 }
 
-/// The length of that log.
+/// Returns the length of that log in bytes.
 fn log_bytes(bench: &Bench, folder: &str) -> u64 {
     let log = bench.path(folder).join("sweep.runs.jsonl");
     fs::metadata(log).map_or(0, |file| file.len())
 }
 
-/// Starts the sweep where files may grow by `kilobytes` only, and waits for its end.
+/// Runs the sweep with files limited to `kilobytes` more than their current size, and waits for its
+/// end.
 #[cfg(unix)]
 fn with_full_disk(bench: &Bench, folder: &str, kilobytes: u64) -> Left {
     let size = log_bytes(bench, folder);
-    // Without the signal a write beyond the limit fails, as on a full disk; blocks are of 512 B.
+    // With the signal ignored, a write beyond the limit fails as on a full disk. Blocks are 512 B.
     let blocks = size / 512 + 2 * kilobytes;
     let script = format!("trap '' XFSZ; ulimit -f {blocks}; exec \"$@\"");
     let program = env!("CARGO_BIN_EXE_evenkeel");
@@ -223,7 +225,7 @@ fn a_sweep_killed_many_times_and_out_of_disk_has_the_bytes_of_an_undisturbed_one
         }
         let mut command = bench.command(&["sweep", "study.toml", "--out", "killed"]);
         let mut child = command.stdout(Stdio::null()).stderr(Stdio::null()).spawn().unwrap();
-        // As far into the sweep on a slow machine as on a fast one.
+        // Kills by progress, not time: slow and fast machines get equally far.
         let target = log_bytes(&bench, "killed") + u64::from(random.below(25_000));
         while log_bytes(&bench, "killed") < target && child.try_wait().unwrap().is_none() {
             thread::sleep(Duration::from_micros(200));
@@ -232,7 +234,7 @@ fn a_sweep_killed_many_times_and_out_of_disk_has_the_bytes_of_an_undisturbed_one
         assert!(child.try_wait().unwrap().is_none(), "kill {kill}: it has ended by itself");
         child.kill().expect("a signal can be sent");
         child.wait().expect("it ends");
-        // What a kill in the middle of a write leaves, which it seldom does by itself.
+        // Simulates a kill in the middle of a write, which rarely happens on its own.
         let log = bench.path("killed").join("sweep.runs.jsonl");
         let bytes = fs::read(&log).unwrap_or_default();
         if kill % 3 == 1 && bytes.len() > 100 {

@@ -1,4 +1,4 @@
-//! `evenkeel run --trace`: the time-line of a run, read back.
+//! `evenkeel run --trace`: reads the timeline of a run back.
 
 use std::collections::BTreeMap;
 use std::fs;
@@ -13,12 +13,12 @@ use crate::support::extent;
 
 const EXAMPLE: &str = concat!(env!("CARGO_MANIFEST_DIR"), "/examples/recording.toml");
 
-/// A run of the committed example with its results in `results`, and its trace.
+/// Runs the committed example; returns its results in `results` and its trace.
 fn traced() -> (Bench, Trace) {
     traced_with(&|example| example)
 }
 
-/// The same of the example with a change.
+/// Runs the example with a change; see [`traced`].
 fn traced_with(change: &dyn Fn(String) -> String) -> (Bench, Trace) {
     let bench = Bench::new();
     bench.write("recording.toml", &change(fs::read_to_string(EXAMPLE).unwrap()));
@@ -34,14 +34,14 @@ fn tracks(trace: &Trace) -> BTreeMap<u64, &TrackDescriptor> {
     tracks.map(|track| (track.uuid.expect("it has a number"), track)).collect()
 }
 
-/// The name of a track below those above it.
+/// Returns the name of a track, prefixed by those of its parents.
 fn path(tracks: &BTreeMap<u64, &TrackDescriptor>, uuid: u64) -> String {
     let track = tracks[&uuid];
     let above = track.parent.map_or(String::new(), |parent| path(tracks, parent) + "/");
     above + track.name.as_deref().unwrap_or_default()
 }
 
-/// The events with their times in ns and the paths of their tracks.
+/// Returns the events with their times in ns and the paths of their tracks.
 fn events(trace: &Trace) -> Vec<(u64, String, &TrackEvent)> {
     let tracks = tracks(trace);
     let mut events = Vec::new();
@@ -81,7 +81,7 @@ fn the_trace_has_the_messages_losses_and_failures_of_the_results() {
         .map(|(at, _, event)| (*at, event.name.as_deref().unwrap()))
         .collect();
     assert_eq!(failures, [(30_000, "leaf0-spine0 down"), (80_000, "leaf0-spine0 restored")]);
-    // A row of flows.csv and a slice on the track of its queue pair.
+    // Each row of flows.csv has a slice on the track of its queue pair.
     for row in bench.read("results/flows.csv").lines().skip(1) {
         let cells: Vec<&str> = row.split(',').collect();
         let picoseconds = |cell: &str| cell.replace('.', "").parse::<u64>().unwrap();
@@ -94,7 +94,7 @@ fn the_trace_has_the_messages_losses_and_failures_of_the_results() {
         assert_eq!(fact(event, "completed_ps"), Some(picoseconds(cells[8])));
         assert_eq!(fact(event, "bytes"), Some(cells[4].parse().unwrap()));
     }
-    // Queue pairs have the labels that the recorded tables have.
+    // Queue pairs have the same labels as in the recorded tables.
     let pairs = bench.read("results/queue_pairs.csv");
     for (_, path, _) in events.iter().filter(|(_, _, it)| it.kind == Some(kind::BEGIN)) {
         let label = path.split(['#', '/']).nth(2).unwrap();
@@ -115,7 +115,7 @@ fn counters_are_those_of_the_recorded_tables() {
     assert!(all > 2 * of_switches, "{all} counters were compared");
 }
 
-/// Compares the counters of a trace with `ports.csv`, and returns how many are in both.
+/// Compares the counters of a trace with `ports.csv`, and returns the number of common values.
 fn counters_compared((bench, trace): &(Bench, Trace)) -> usize {
     let events = events(trace);
     let mut counters: BTreeMap<(&str, u64), i64> = BTreeMap::new();
@@ -134,7 +134,7 @@ fn counters_compared((bench, trace): &(Bench, Trace)) -> usize {
         }
         let path = format!("{from}/rate to {to}");
         if let Some(value) = counters.get(&(path.as_str(), at)) {
-            // The interval is 5 us: eight bits a byte, 200,000 intervals a second.
+            // The interval is 5 us: eight bits per byte, 200,000 intervals per second.
             assert_eq!(*value, carried.parse::<i64>().unwrap() * 1_600_000, "{row}");
             compared += 1;
         }
@@ -164,9 +164,8 @@ fn what_has_no_time_line_says_so() {
     assert_eq!(bench.names("."), ["fluid.toml", "small.toml"]);
 }
 
-/// Reads a trace with Perfetto's own definitions of its format and, where it can be had, with its
-/// trace processor: the program that `TRACE_PROCESSOR` names, or the one that the package
-/// downloads.
+/// Reads a trace with Perfetto's own format definitions and, if available, with its trace
+/// processor. That is the program named by `TRACE_PROCESSOR` or the one that the package downloads.
 const PERFETTO: &str = r#"
 import sys
 from google.protobuf.unknown_fields import UnknownFieldSet

@@ -1,4 +1,4 @@
-//! `evenkeel twin` of a program without ns-3.
+//! `evenkeel twin` in a build without ns-3.
 
 use super::bench::Bench;
 
