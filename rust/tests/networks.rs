@@ -8,7 +8,7 @@ use evenkeel::fluid;
 use evenkeel::scenario::{Overrides, Scenario};
 use evenkeel::study::lower_bound;
 
-/// An example with changes to its text, under a policy if one is named.
+/// Parses an example with changes to its text, under a policy if one is given.
 fn parse(example: &str, policy: Option<&str>, changes: &[(&str, &str)]) -> Scenario {
     try_parse(example, policy, changes).unwrap_or_else(|error| panic!("{error}"))
 }
@@ -42,7 +42,7 @@ fn cct(example: &str, policy: &str, changes: &[(&str, &str)]) -> f64 {
     run(&parse(example, Some(policy), changes)).cct.unwrap().as_ns_f64()
 }
 
-/// A section for servers of two, which all of these fabrics have room for.
+/// A section for servers of two GPUs, which fit all of these fabrics.
 const SERVERS: (&str, &str) = ("[policy]", "[topology.scale_up]\ngpus = 2\n[policy]");
 
 #[test]
@@ -64,7 +64,7 @@ fn a_hierarchical_all_reduce_over_nvlink_takes_less_than_a_third_of_its_time_ove
 #[test]
 fn an_all_to_all_on_rails_alone_completes_and_no_queue_pair_crosses_rails() {
     let outcome = run(&parse("rail-only.toml", None, &[]));
-    // 7 other servers of 4 GPUs each; those on other rails are reached by relays.
+    // 7 other servers of 4 GPUs each; GPUs on other rails are reached by relays.
     assert_eq!(outcome.scale_up.as_ref().unwrap().relayed, 32 * 7 * 3);
     let over_fabric = outcome.flows.iter().filter(|flow| flow.source_port > 0);
     assert!(over_fabric.into_iter().all(|flow| flow.src.0 % 4 == flow.dst.0 % 4));
@@ -82,7 +82,7 @@ fn files_of_other_projects_run_on_servers() {
         "goal-dissemination.toml",
         "simccl-ring.toml",
     ];
-    // No message of these is between the two of a server.
+    // These files have no message between the two GPUs of a server.
     let have_none = ["goal-nodes.toml", "hpcc-incast.toml"];
     for example in have_some.into_iter().chain(have_none) {
         let outcome = run(&parse(example, None, &[SERVERS]));
@@ -129,28 +129,28 @@ fn the_fluid_mode_has_the_same_times_inside_servers() {
     assert_eq!(packets.counters.sent, 0);
 }
 
-/// The time of 1 MiB alone at 100 Gbps, in nanoseconds: 256 packets of 4,178 bytes.
+/// Time of an uncontended 1 MiB message at 100 Gbps, in nanoseconds: 256 packets of 4,178 bytes.
 const ALONE: f64 = 256.0 * 4_178.0 * 0.08;
 
 #[test]
 fn in_a_dragonfly_minimal_routes_share_one_global_link_and_ugal_and_valiant_leave_it() {
     let [minimal, valiant, ugal] =
         ["switch-random", "valiant", "ugal"].map(|policy| cct("dragonfly.toml", policy, &[]));
-    // The 8 hosts of a group over one link (Kim et al., section 4: 1/(a·p)).
+    // The 8 hosts of a group share one link (Kim et al., section 4: 1/(a·p)).
     assert!((8.0 * ALONE..8.3 * ALONE).contains(&minimal), "{}", minimal / ALONE);
-    // Every packet takes two global links of 8 in each group: half of the throughput.
+    // Every packet takes two of the 8 global links per group: half the throughput.
     assert!((2.0 * ALONE..3.2 * ALONE).contains(&valiant), "{}", valiant / ALONE);
-    // Local queues see the global link late (Kim et al., section 4.3).
+    // Local queues reflect the global link late (Kim et al., section 4.3).
     assert!(ugal < 1.5 * valiant, "{} {}", ugal / ALONE, valiant / ALONE);
     assert!(ugal < 0.5 * minimal, "{} {}", ugal / ALONE, minimal / ALONE);
-    // On uniform traffic, where minimal routes are best, UGAL takes them.
+    // On uniform traffic, minimal routes are best and UGAL takes them.
     let uniform = [("kind = \"shift\"\nshift = 8  ", "kind = \"all-to-all\"\n#")];
     let [minimal, valiant, ugal] =
         ["switch-random", "valiant", "ugal"].map(|policy| cct("dragonfly.toml", policy, &uniform));
     assert!(ugal < 1.2 * minimal && valiant > 1.3 * minimal, "{minimal} {valiant} {ugal}");
 }
 
-/// Groups of two leaves with four hosts each and four spines with two global links each.
+/// Groups of two leaves with four hosts each, and four spines with two global links each.
 const DRAGONFLY_PLUS: [(&str, &str); 3] = [
     ("\"dragonfly\"", "\"dragonfly-plus\""),
     ("routers = 4 ", "leaves = 2\nspines = 4 "),
@@ -163,18 +163,18 @@ fn in_a_dragonfly_plus_minimal_routes_share_one_global_link_and_ugal_and_valiant
         let changes = [&DRAGONFLY_PLUS[..], &[("kind = \"shift\"\nshift = 8  ", traffic)]].concat();
         ["switch-random", "valiant", "ugal"].map(|it| cct("dragonfly.toml", it, &changes) / ALONE)
     };
-    // The 8 hosts of a group over its only link to the next.
+    // The 8 hosts of a group share its only link to the next group.
     let [minimal, valiant, ugal] = times("kind = \"shift\"\nshift = 8\n#");
     assert!((8.0..8.3).contains(&minimal), "{minimal}");
-    // Every packet takes two global links of 8 in each group: half of the throughput.
+    // Every packet takes two of the 8 global links per group: half the throughput.
     assert!((2.0..3.2).contains(&valiant), "{valiant}");
     assert!(ugal < 1.5 * valiant && ugal < 0.5 * minimal, "{valiant} {ugal}");
-    // The hosts of one leaf send to the other of their group, over as many spines as they are;
-    // those of that one send to the next group: four over a link.
+    // The hosts of one leaf send to the other leaf of their group, over as many spines as hosts.
+    // The hosts of that leaf send to the next group: four share a link.
     let [minimal, valiant, ugal] = times("kind = \"shift\"\nshift = 4\n#");
     assert!((4.0..4.3).contains(&minimal), "{minimal}");
     assert!((1.0..2.2).contains(&valiant) && ugal < 0.6 * minimal, "{valiant} {ugal}");
-    // On uniform traffic minimal routes are best, and UGAL takes most of them.
+    // On uniform traffic, minimal routes are best and UGAL takes most of them.
     let [minimal, valiant, ugal] = times("kind = \"all-to-all\"\n#");
     assert!(ugal < 1.3 * minimal && valiant > 1.3 * minimal, "{minimal} {valiant} {ugal}");
 }
@@ -200,7 +200,7 @@ fn one_message_on_a_dragonfly_plus_takes_the_time_of_its_path() {
         std::fs::write(folder.join(&file), matrix).unwrap();
         let parsed = Scenario::parse(&text(&file), "groups", &folder, &Overrides::default());
         let outcome = run(&parsed.unwrap_or_else(|error| panic!("{error}")));
-        // There and back: 500 ns a link, and 1.5 us more for the global one.
+        // Both directions: 500 ns per link, and 1.5 us more for the global one.
         let delay = 2 * (links * 500_000 + global * 1_500_000);
         let ps = (100 * 4_178 - 20 + (links - 1) * 4_158 + links * 64) * 40 + delay;
         assert_eq!(outcome.cct.unwrap().as_ps(), ps, "to host {dst}");
@@ -211,12 +211,12 @@ fn one_message_on_a_dragonfly_plus_takes_the_time_of_its_path() {
 fn in_a_torus_valiant_halves_throughput_for_every_traffic_and_minimal_routes_vary() {
     let times =
         |changes| ["switch-random", "valiant", "ugal"].map(|it| cct("torus.toml", it, changes));
-    // Three flows on each link of the ring in one direction.
+    // Three flows share each link of the ring in one direction.
     let [minimal, valiant, ugal] = times(&[]);
     assert!((2.9 * ALONE..3.3 * ALONE).contains(&minimal), "{}", minimal / ALONE);
     assert!((1.9 * ALONE..2.6 * ALONE).contains(&valiant), "{}", valiant / ALONE);
     assert!(ugal < 1.05 * minimal, "{} {}", ugal / ALONE, minimal / ALONE);
-    // Neighbours have a link of their own.
+    // Neighbours have a dedicated link.
     let [minimal, valiant, ugal] = times(&[("shift = 3", "shift = 1")]);
     assert!(valiant > 1.5 * minimal && ugal < 1.3 * minimal, "{minimal} {valiant} {ugal}");
 }
@@ -238,7 +238,7 @@ fn what_these_fabrics_do_not_support_is_refused_with_the_reason() {
 
 #[test]
 fn a_deadlock_on_a_ring_of_switches_is_named() {
-    // Every host sends three switches ahead; the switches pause each other all round.
+    // Every host sends three switches ahead; the switches pause each other in a cycle.
     let text = "time_limit = \"20ms\"\n[topology]\nkind = \"torus\"\nx = 8\ny = 1\n\
                 hosts_per_switch = 4\nhost_rate = \"400Gbps\"\nfabric_rate = \"100Gbps\"\n\
                 [switch]\nbuffer = \"400KB\"\npfc = true\n\
@@ -255,7 +255,7 @@ fn a_deadlock_on_a_ring_of_switches_is_named() {
 #[test]
 fn hosts_of_a_dead_tor_go_on_over_the_other_one_and_others_do_not_notice() {
     let failed = run(&parse("dual-tor.toml", None, &[]));
-    // A link to one spine in place of the ToR, of which nobody notices much.
+    // A link to one spine fails instead of the ToR, with little effect.
     let spared = [("switch = \"tor0a\"", "link = \"tor0a-spine0\"")];
     let whole = run(&parse("dual-tor.toml", None, &spared));
     let mean = |outcome: &Outcome, of_pair: bool| {
@@ -281,7 +281,8 @@ fn one_message_on_dual_tor_takes_the_time_of_its_path() {
     let outcome = run(&scenario);
     let flow = outcome.flows[0];
     let links = if flow.src.0 / 2 == flow.dst.0 / 2 { 2 } else { 4 };
-    // 100 packets of 4,158 bytes and gaps of 20 at 40 ps a byte, and an acknowledgement of 64.
+    // 100 packets of 4,158 bytes with 20-byte gaps at 40 ps per byte, and a 64-byte
+    // acknowledgement.
     let ps = (100 * 4_178 - 20 + (links - 1) * 4_158 + links * 64) * 40 + 2 * links * 500_000;
     assert_eq!(outcome.cct.unwrap().as_ps(), ps);
 }

@@ -1,12 +1,12 @@
-//! Properties of the NIC: two of them joined by a pipe that loses, doubles, delays, reorders,
-//! marks and trims packets as a script says, for each loss recovery × congestion control.
+//! Properties of the NIC: two NICs joined by a pipe that loses, duplicates, delays, reorders, marks
+//! and trims packets as scripted, for each combination of loss recovery and congestion control.
 //!
-//! `properties.rs` has the properties, `case.rs` the random draws, `pipe.rs` the movement of
-//! packets, `ports.rs` the ports of NICs with several; `verbs.rs` has the first three for work
-//! requests with completions. A failure prints the seed, the case after shrinking and its trace.
-//! `EVENKEEL_CASES` is how many cases a pair has (20, and 10,000 with `EVENKEEL_LONG_TESTS=1`),
-//! `EVENKEEL_SEED` where they are drawn from (1), `EVENKEEL_CONTROL` the only congestion control to
-//! be tested (all).
+//! `properties.rs` holds the properties, `case.rs` the random draws, `pipe.rs` the movement of
+//! packets, and `ports.rs` NICs with several ports. `verbs.rs` checks the first three properties
+//! for work requests with completions. A failure prints the seed, the shrunk case and its trace.
+//! `EVENKEEL_CASES` sets the number of cases per combination (20, and 10,000 with
+//! `EVENKEEL_LONG_TESTS=1`). `EVENKEEL_SEED` sets their seed (1), and `EVENKEEL_CONTROL` selects a
+//! single congestion control (all).
 
 mod case;
 mod pipe;
@@ -24,7 +24,7 @@ use evenkeel::nic::recovery::RECOVERIES;
 
 use crate::support::extent;
 
-/// Runs a check of every recovery that there is, each in a thread of its own.
+/// Runs a check for every recovery, each in a separate thread.
 fn of_every_recovery(check: impl Fn(&'static str) + Sync) {
     of_recoveries(RECOVERIES.iter().map(|recovery| recovery.name).collect(), check);
 }
@@ -38,7 +38,7 @@ fn of_recoveries(names: Vec<&'static str>, check: impl Fn(&'static str) + Sync) 
     });
 }
 
-/// Whether a congestion control is to be tested.
+/// Returns true if a congestion control is selected.
 fn is_wanted(name: &str) -> bool {
     std::env::var("EVENKEEL_CONTROL").map_or(true, |only| only == name)
 }
@@ -62,13 +62,14 @@ fn every_recovery_where_sequence_numbers_wrap() {
     if extent::is_left_out("nic_properties::wrap") {
         return;
     }
-    // Each begins with the millions of packets before the wrap.
+    // Each case starts by simulating the millions of packets before the wrap.
     of_every_recovery(runner::check_wrap);
 }
 
-/// NICs with 2 to 4 ports, some of which are dead for a while: each policy that chooses among
-/// planes, and one that does not, with each recovery that counts by plane, with a window for each
-/// plane, of a queue pair or of all, one for all planes, a rate, and none.
+/// NICs with 2 to 4 ports, some of which are temporarily dead. Covers each policy that chooses
+/// among planes and one that does not, with each recovery that counts by plane. The congestion
+/// controls have a window per plane (per queue pair or shared), one window for all planes, a rate,
+/// or none.
 mod several_ports {
     use super::{is_wanted, of_recoveries};
     use crate::nic_properties::runner::check_planes;
@@ -122,7 +123,7 @@ fn verbs_with_every_recovery() {
     });
 }
 
-/// Messages that are WRITEs with immediate data: one or two of a queue pair are under way.
+/// Messages that are WRITEs with immediate data: at most one or two per queue pair are in flight.
 #[test]
 fn limits_of_immediates_with_every_ordered_recovery() {
     let ordered = |name: &&str| !["erasure", "rudi"].contains(name);
@@ -134,8 +135,8 @@ fn limits_of_immediates_with_every_ordered_recovery() {
     });
 }
 
-/// Delivery orders other than a recovery's default, where it supports them: exactly once, and in
-/// order if ordered.
+/// Delivery orders other than a recovery's default, where supported: exactly once, and in order if
+/// ordered.
 mod delivery {
     use super::settings;
     use crate::nic_properties::runner::check_delivery;

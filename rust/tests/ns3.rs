@@ -1,16 +1,16 @@
-//! The ns-3 module in the process of a test. A process has one ns-3 simulator, so this is a program
-//! of its own.
+//! The ns-3 module in a test process. A process has only one ns-3 simulator, so this is a separate
+//! program.
 
 use std::fs;
 use std::sync::{Mutex, PoisonError};
 
 use evenkeel::ns3::{VERSION, contract};
 
-/// A process has one ns-3 simulator, so tests take turns.
+/// Serialises the tests: a process has only one ns-3 simulator.
 static SIMULATOR: Mutex<()> = Mutex::new(());
 
-/// Other versions may differ in any of the ways in which the known ones differ, so they must be
-/// tried before they are listed.
+/// Untested versions may differ like the known ones do, so they must be tested before they are
+/// listed.
 #[test]
 fn the_version_is_a_tested_one() {
     const KNOWN: [&str; 2] = ["3.37", "3.44"];
@@ -44,7 +44,7 @@ fn every_suite_passes() {
     assert!(suites >= 4, "{suites} suites found in {folder}");
 }
 
-/// A class that is used only by name is lost from a static library unless it is linked whole.
+/// A static library drops classes that are used only by name unless it is linked whole.
 #[test]
 fn every_class_is_registered() {
     let _one = SIMULATOR.lock().unwrap_or_else(PoisonError::into_inner);

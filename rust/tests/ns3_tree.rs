@@ -1,5 +1,5 @@
-//! The ns-3 module in an ns-3 tree: a stand-in of a few lines, which needs CMake alone. What the
-//! module does with ns-3 is tested with the feature `ns3`, by `ns3.rs` and `twin.rs`.
+//! The ns-3 module in an ns-3 tree: a stand-in of a few lines that only needs CMake. `ns3.rs` and
+//! `twin.rs` test the module with real ns-3, with the feature `ns3`.
 
 use std::collections::BTreeSet;
 use std::path::Path;
@@ -20,12 +20,12 @@ add_subdirectory(contrib/evenkeel)
 message(STATUS "the rest of the tree")
 "#;
 
-/// Configures such a tree with the module, with these environment variables, and returns the
-/// output; `None`, with a message, without CMake.
+/// Configures such a tree with the module and these environment variables, and returns the output.
+/// Without CMake, prints a message and returns `None`.
 fn configured(test: &str, variables: &[(&str, &str)]) -> Option<String> {
     use std::io::Write as _;
     if Command::new("cmake").arg("--version").output().is_err() {
-        // Written directly, because the test harness would capture it.
+        // Written directly: the test harness would capture `eprintln!`.
         let _ = writeln!(std::io::stderr(), "skipped: {test}: there is no cmake");
         return None;
     }
@@ -66,7 +66,7 @@ fn copy(from: &Path, to: &Path) {
 #[test]
 fn a_tree_builds_the_module_with_the_rust_library_of_the_package() {
     let test = "a_tree_builds_the_module_with_the_rust_library_of_the_package";
-    // The copy does not lie in the package, whose folder has to be named.
+    // The copy is outside the package, whose folder must therefore be named.
     let package = [("EVENKEEL_CRATE_DIR", env!("CARGO_MANIFEST_DIR"))];
     let Some(said) = configured(test, &package) else { return };
     assert!(said.contains("build_lib LIBNAME;evenkeel;SOURCE_FILES;"), "{said}");
@@ -111,7 +111,7 @@ fn enabling_the_module_enables_the_modules_that_it_needs() {
 #[test]
 fn ns3_module() {
     use std::io::Write as _;
-    // Written directly, because the test harness would capture it.
+    // Written directly: the test harness would capture `eprintln!`.
     let _ = writeln!(
         std::io::stderr(),
         "skipped: ns3_module: built without the ns3 feature; where ns-3 is installed, \

@@ -1,4 +1,4 @@
-//! A run on several threads has the outcome of a run on one, for any partitioning.
+//! A run on several threads has the same outcome as a run on one, for any partitioning.
 
 use std::cell::Cell;
 use std::path::{Path, PathBuf};
@@ -12,8 +12,8 @@ use proptest::test_runner::TestRunner;
 use crate::fabric_properties::{Drawn, config, parse, scenario};
 use crate::support::extent;
 
-/// Numbers of partitions, their cut, and the windows that stay on one thread: none, those with few
-/// events, or nearly all of these small fabrics.
+/// Number of partitions, their cut, and the windows that run on a single thread: none, those with
+/// few events, or nearly all in these small fabrics.
 const PARTITIONINGS: [(u16, Cut, u64); 5] = [
     (2, Cut::Contiguous, 0),
     (3, Cut::Contiguous, 256),
@@ -27,12 +27,12 @@ fn run_with(setup: &Setup, (partitions, cut, quiet): (u16, Cut, u64)) -> Option<
     Some(fabric::run_parallel(setup, &partitioning, &mut |_| {}).0)
 }
 
-/// Examples with more bytes are long tests, and with more than `LONGEST` they take minutes, four
-/// times over.
+/// Examples with more bytes are long tests. Those with more than `LONGEST` take minutes, times
+/// four.
 const SHORT: u64 = 1 << 26;
 const LONGEST: u64 = 1 << 31;
 
-/// Panics if a partitioning changes the outcome; the number of partitionings.
+/// Panics if a partitioning changes the outcome; returns the number of partitionings.
 fn check(setup: &Setup, partitionings: &[(u16, Cut, u64)]) -> usize {
     let whole = fabric::run(setup, &mut |_| {});
     let differs = |&partitioning: &(u16, Cut, u64)| {
@@ -67,19 +67,19 @@ fn any_division_gives_the_outcome_of_one_thread() {
         Ok(())
     };
     runner.run(&scenario(), property).unwrap_or_else(|error| panic!("{error}"));
-    // Links of no length and hosts at one switch are frequent among these scenarios.
+    // Zero-length links and hosts at the same switch are frequent among these scenarios.
     let cases = runner.config().cases as usize;
     assert!(divided.get() > cases, "{} partitionings of {cases} scenarios", divided.get());
 }
 
-/// The scenarios of the examples that move packets of one fabric, by name.
+/// Returns the examples that simulate packets of a single fabric, by name.
 fn examples() -> Vec<(String, Setup)> {
     let folder = Path::new(env!("CARGO_MANIFEST_DIR")).join("examples");
     let mut found = Vec::new();
     let entries = std::fs::read_dir(folder).expect("the examples are there");
     let paths = entries.map(|entry| entry.expect("it can be listed").path());
     let all = paths.filter(|path| path.extension().is_some_and(|it| it == "toml")).collect();
-    // Making the millions of messages of these models takes seconds.
+    // Generating the millions of messages of these models takes seconds.
     let is_short = |path: &PathBuf| {
         !["fsdp-llama-3.toml", "gpt-step.toml"].iter().any(|name| path.ends_with(name))
     };
@@ -103,8 +103,8 @@ fn examples_have_the_same_outcome_in_parallel() {
         if bytes > LONGEST || (bytes > SHORT && extent::is_left_out(&name)) {
             continue;
         }
-        // By default one partitioning, in which one thread handles most windows. With more threads
-        // than cores every barrier is slow. The drawn scenarios use the other partitionings.
+        // One partitioning by default, in which one thread handles most windows: with more threads
+        // than cores, every barrier is slow. The random scenarios use the other partitionings.
         let partitionings =
             if extent::is_long() { &PARTITIONINGS[..3] } else { &PARTITIONINGS[1..2] };
         divided += usize::from(check(&setup, partitionings) > 0);

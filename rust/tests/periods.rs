@@ -1,7 +1,7 @@
-//! Whether collectives repeat exactly: `docs/fast-forward.md` has the table.
+//! Tests whether collectives repeat exactly; `docs/fast-forward.md` has the table.
 //!
-//! `EVENKEEL_LONG_TESTS=1 INSTA_UPDATE=always cargo test --test integration periods` writes it
-//! anew.
+//! `EVENKEEL_LONG_TESTS=1 INSTA_UPDATE=always cargo test --test integration periods` regenerates
+//! it.
 
 use std::fs;
 use std::path::Path;
@@ -18,7 +18,7 @@ const END: &str = "<!-- to here. -->\n";
 
 const POLICIES: [&str; 8] =
     ["ethereal", "ecmp", "subflow-4", "ofan", "switch-rr", "jsq", "spray", "reps"];
-/// Names in the table, and lines of `[transport]`.
+/// Names in the table, with lines of `[transport]`.
 const TRANSPORTS: [(&str, &str); 5] = [
     ("line-rate", "congestion_control = \"line-rate\""),
     (
@@ -35,7 +35,7 @@ const RANKS: usize = 32;
 const PER_LEAF: usize = 8;
 const STEPS: usize = 2 * (RANKS - 1);
 
-/// When the message of a step was posted, delivered and completed, and of how many flows it was.
+/// When the message of a step was posted, delivered and completed, and its number of flows.
 type Step = ([Time; 3], usize);
 
 /// A case of the table.
@@ -44,8 +44,8 @@ struct Case {
     transport: (&'static str, &'static str),
 }
 
-/// A period of a ring: from step `from` on, what happens in a step happens again `steps` later,
-/// after `time`, at every rank and to the picosecond.
+/// A period of a ring: from step `from` on, every step repeats `steps` later, after `time`, at
+/// every rank and exactly to the picosecond.
 #[derive(Debug, PartialEq)]
 struct Period {
     from: usize,
@@ -88,7 +88,7 @@ impl Case {
     }
 }
 
-/// The least and the most time that a rank takes for as many steps as a leaf has ranks, in the
+/// Returns the minimum and maximum time of a rank for as many steps as a leaf has ranks, in the
 /// middle third of the steps.
 fn round(times: &[Vec<Step>]) -> [Span; 2] {
     let middle = STEPS / 3..2 * STEPS / 3;
@@ -101,8 +101,8 @@ fn round(times: &[Vec<Step>]) -> [Span; 2] {
     [extreme(all.iter().min()), extreme(all.iter().max())]
 }
 
-/// By rank and step, when its message was posted, delivered and completed: the last of its flows,
-/// and how many they are.
+/// Returns, by rank and step, when the last flow of its message was posted, delivered and
+/// completed, and the number of flows.
 fn times(flows: &[FlowRecord]) -> Vec<Vec<Step>> {
     let mut times = vec![vec![([Time::ZERO; 3], 0); STEPS]; RANKS];
     for flow in flows {
@@ -115,8 +115,8 @@ fn times(flows: &[FlowRecord]) -> Vec<Vec<Step>> {
     times
 }
 
-/// The shortest period that begins in the first third of the steps and holds for the rest but the
-/// last two, after which nothing is sent.
+/// Returns the shortest period that begins in the first third of the steps and holds for the rest.
+/// The last two steps are exempt, since nothing is sent after them.
 fn period(times: &[Vec<Step>]) -> Option<Period> {
     let holds = |from: usize, steps: usize| {
         let time = times[0][from + steps].0[0].since(times[0][from].0[0]);

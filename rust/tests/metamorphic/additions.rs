@@ -1,4 +1,4 @@
-//! Idle hosts, pods and cables carry nothing: they must not matter.
+//! Idle hosts, pods and cables carry no traffic and must not matter.
 
 use std::sync::Arc;
 
@@ -72,7 +72,7 @@ impl Parts {
         }
     }
 
-    /// Adds an idle host at a leaf.
+    /// Adds an idle host to a leaf.
     fn host(&mut self, leaf: SwitchId, delay: Span) {
         let host = HostId(self.hosts.len() as u32);
         self.hosts.push(format!("idle{}", host.0));
@@ -81,7 +81,7 @@ impl Parts {
         self.links.push(Link { ends: [Node::Host(host), Node::Switch(leaf)], rate, delay });
     }
 
-    /// Adds a leaf with links to all spines, and two idle hosts.
+    /// Adds a leaf with links to all spines and two idle hosts.
     pub(super) fn pod(&mut self, delay: Span) {
         let leaf = SwitchId(self.switches.len() as u32);
         let spines = (0u32..).zip(&self.switches).filter(|(_, it)| it.tier == 1);
@@ -102,7 +102,7 @@ impl Parts {
     }
 }
 
-/// A leaf-spine whose switches do not divide their memory among ports.
+/// Returns a leaf-spine whose switches do not divide their memory among ports.
 pub(super) fn leaf_spine(case: &Case) -> Draft {
     let mut draft = case.draft.clone();
     draft.leaf_spine();
@@ -127,7 +127,7 @@ fn idle(case: &Case, add: impl Fn(&mut Parts)) -> Checked {
     equal(&seen(&setup), &seen(&defined(parts.setup(&setup))?))
 }
 
-/// Adds an idle pod. A pod is a way around links that are down, so that none may fail.
+/// Adds an idle pod. A pod offers a detour around failed links, so no link may fail.
 fn pod(case: &Case, delay: Span) -> Checked {
     let mut draft = case.draft.clone();
     draft.remove("failure");

@@ -1,11 +1,11 @@
-//! The text of a scenario as a table, which relations edit.
+//! The text of a scenario as a table that relations edit.
 
 use std::path::Path;
 
 use evenkeel::scenario::{Overrides, Scenario};
 use toml::{Table, Value};
 
-/// A scenario that may be edited by keys such as `topology.spines`.
+/// A scenario that can be edited by keys such as `topology.spines`.
 #[derive(Clone)]
 pub(super) struct Draft(pub(super) Table);
 
@@ -23,7 +23,7 @@ impl Draft {
         section.as_table_mut().expect("the section is a table")
     }
 
-    /// Sets a key of a section, or `seed` and the like.
+    /// Sets a key of a section, or a top-level key such as `seed`.
     pub(super) fn set(&mut self, key: &str, value: impl Into<Value>) -> &mut Self {
         match key.split_once('.') {
             Some((section, key)) => self.section(section).insert(key.to_owned(), value.into()),
@@ -32,7 +32,7 @@ impl Draft {
         self
     }
 
-    /// Replaces a section by the keys of `text`.
+    /// Replaces a section with the keys of `text`.
     pub(super) fn replace(&mut self, section: &str, text: &str) -> &mut Self {
         let keys: Table = text.parse().unwrap_or_else(|error| panic!("{error}\n{text}"));
         self.0.insert(section.to_owned(), Value::Table(keys));
@@ -48,7 +48,7 @@ impl Draft {
         self
     }
 
-    /// The value of a key, such as `topology.kind`.
+    /// Returns the value of a key, such as `topology.kind`.
     pub(super) fn get(&self, key: &str) -> Option<&Value> {
         match key.split_once('.') {
             Some((section, key)) => self.0.get(section)?.as_table()?.get(key),
@@ -56,12 +56,12 @@ impl Draft {
         }
     }
 
-    /// The text of a key; empty if it is missing.
+    /// Returns the text of a key; empty if it is missing.
     pub(super) fn name(&self, key: &str) -> &str {
         self.get(key).and_then(Value::as_str).unwrap_or_default()
     }
 
-    /// The number of a key, or `default`.
+    /// Returns the number of a key, or `default`.
     pub(super) fn count(&self, key: &str, default: i64) -> i64 {
         self.get(key).and_then(Value::as_integer).unwrap_or(default)
     }
@@ -74,22 +74,23 @@ impl Draft {
         self
     }
 
-    /// The scenario's text.
+    /// Returns the scenario's text.
     pub(super) fn text(&self) -> String {
         toml::to_string(&self.0).expect("a scenario is a TOML table")
     }
 
-    /// The scenario, with files in `folder`; `None` if it is invalid, as some drawn ones are.
+    /// Returns the scenario, with its files in `folder`; `None` if it is invalid, as some random
+    /// ones are.
     pub(super) fn scenario_in(&self, folder: &Path) -> Option<Scenario> {
         Scenario::parse(&self.text(), "drawn", folder, &Overrides::default()).ok()
     }
 
-    /// The scenario; `None` if it is invalid.
+    /// Returns the scenario; `None` if it is invalid.
     pub(super) fn scenario(&self) -> Option<Scenario> {
         self.scenario_in(Path::new(""))
     }
 
-    /// Makes the fabric a leaf-spine of one plane, and removes what only other fabrics have.
+    /// Makes the fabric a leaf-spine of one plane, and removes keys that only other fabrics have.
     pub(super) fn leaf_spine(&mut self) -> &mut Self {
         let kept = ["host_rate", "fabric_rate", "delay", "gap", "forwarding_delay", "llr"];
         let shape = ["leaves", "spines", "hosts_per_leaf", "parallel_links"];
@@ -123,13 +124,13 @@ impl Draft {
         self.remove("class")
     }
 
-    /// Makes timers longer than queues. Below a round trip they make storms of retransmissions, in
+    /// Makes timers longer than queues. Timers below a round trip cause retransmission storms, in
     /// which a picosecond matters.
     pub(super) fn calm(&mut self) -> &mut Self {
         self.set("transport.retransmit_timeout", "500us").set("transport.nack_interval", "500us")
     }
 
-    /// Makes the messages short, so that a run takes milliseconds.
+    /// Shortens the messages so that a run takes milliseconds.
     pub(super) fn short(&mut self, most: u64) -> &mut Self {
         let sections = ["workload", "job"].into_iter();
         let mut found: Vec<Table> = Vec::new();

@@ -1,4 +1,4 @@
-//! Failures that change nothing, and fabrics that failures make.
+//! Failures without effect, and fabrics that equal a failed one.
 
 use evenkeel::fabric;
 use evenkeel::units::{Span, Time};
@@ -91,10 +91,10 @@ fn with_failure(case: &Case, failure: &str) -> Checked {
     equal(&seen(&setup), &seen(&defined(failing.scenario())?.setup()))
 }
 
-/// The bytes of a message: several hundred packets over the four links.
+/// A workload with messages of several hundred packets over the four links.
 const SHARED: &str = "kind = 'shift'\nshift = 4\nbytes = '100000B'";
 
-/// Two leaves and four hosts at each, joined by two spines of different rates.
+/// Returns two leaves with four hosts each, joined by two spines of different rates.
 fn of_two_rates(case: &Case) -> Draft {
     let mut draft = case.draft.clone();
     draft.leaf_spine().remove("failure").one_workload().remove("switch.slow_ports");
@@ -104,7 +104,7 @@ fn of_two_rates(case: &Case) -> Draft {
     draft.set("topology.parallel_links", 1).set("policy.weights", "capacity");
     draft.set("topology.host_rate", "100Gbps").set("topology.fabric_rate", "400Gbps");
     draft.replace("workload", SHARED).remove("transport.parameters").calm();
-    // Windows follow the time of a packet on each link, which degraded links do not have.
+    // Windows depend on each link's nominal packet time, which a degradation does not change.
     let by_rate = ["line-rate", "dcqcn", "dcqcn-mlx", "dctcp-rate", "timely"];
     if !by_rate.contains(&draft.name("transport.congestion_control")) {
         draft.set("transport.congestion_control", "line-rate");
@@ -128,7 +128,7 @@ fn degraded_as_rates(case: &Case) -> Checked {
     }
     let degraded = defined(degraded.scenario())?;
     let folder = defined(tempfile::tempdir_in(env!("CARGO_TARGET_TMPDIR")).ok())?;
-    // A file has a rate for each link.
+    // A topology file states a rate for each link.
     let text = defined(evenkeel::hpcc::topology::write(&scenario.topology).ok())?;
     let first_slow = |line: &str| {
         let ends: Vec<&str> = line.split(' ').collect();

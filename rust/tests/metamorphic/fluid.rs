@@ -24,19 +24,19 @@ pub(super) const RELATIONS: &[Relation] = &[
     },
 ];
 
-/// The share by which two fluid runs may differ: times are rounded at each change of rates.
+/// Maximum relative difference of two fluid runs: times are rounded at each rate change.
 const ROUNDING: f64 = 1e-4;
 
-/// Completion times of messages in nanoseconds, or none if the run does not complete.
+/// Returns the messages' completion times in nanoseconds, or `None` if the run does not complete.
 fn times(setup: &Setup) -> Option<Vec<f64>> {
     let outcome = fluid::run(setup, &mut |_| {}).outcome;
     let is_complete = outcome.verdict == Verdict::Completed;
     is_complete.then(|| outcome.message_fct.iter().map(|span| span.as_ns_f64()).collect())
 }
 
-/// Fails if times differ by more than rounding.
+/// Fails if times differ by more than rounding errors.
 fn close(expected: &[f64], found: &[f64]) -> Checked {
-    // Each change of rates rounds ends to a picosecond.
+    // Each rate change rounds completion times to a picosecond.
     let is_close = |(a, b): &(&f64, &f64)| (*a - *b).abs() <= 0.01 + ROUNDING * a.max(**b);
     match expected.iter().zip(found).find(|pair| !is_close(pair)) {
         None => Ok(()),
@@ -60,7 +60,7 @@ fn idle_pod(case: &Case) -> Checked {
 fn double_speed(case: &Case) -> Checked {
     let mut draft: Draft = explicit(case, 60_000)?;
     draft.remove("failure");
-    // Rates of thousands of flows are computed anew whenever one of them ends.
+    // The rates of thousands of flows are recomputed whenever a flow ends.
     require(resolved(&draft)?.messages() < 500)?;
     let mut fast = draft.clone();
     fast.0.iter_mut().for_each(|(_, value)| faster(value, case.is_faulty));

@@ -1,4 +1,4 @@
-//! A fabric or a workload is the same whatever the kind or the file that says it.
+//! A fabric or a workload is the same regardless of the kind or file format that defines it.
 
 use std::collections::BTreeSet;
 use std::path::Path;
@@ -92,7 +92,7 @@ fn fabric(case: &Case, format: ExportFormat, keys: &str) -> Checked {
         }
     }
     let written = defined(other.scenario_in(folder.path()))?;
-    // The faults of a format's reader are failures too: the numbers are those of the file.
+    // The reader keeps the numbers of the file, so the two setups are directly comparable.
     let mut setup = written.setup();
     if case.is_faulty {
         lengthen(&mut setup);
@@ -100,7 +100,7 @@ fn fabric(case: &Case, format: ExportFormat, keys: &str) -> Checked {
     equal(&seen(&scenario.setup()), &seen(&setup))
 }
 
-/// One workload whose messages are each the only one of a pair of hosts.
+/// Returns one workload in which each pair of hosts has at most one message.
 fn of_pairs(case: &Case) -> Draft {
     let mut draft = case.draft.clone();
     draft.one_workload().remove("topology.scale_up");
@@ -134,7 +134,7 @@ fn workload(case: &Case, format: ExportFormat, keys: &str) -> Checked {
         return equal(&base, &other);
     }
     require(draft.name("policy.name") != "ecmp-murmur")?;
-    // Formats number queue pairs in their own ways, and policies draw by those numbers.
+    // Formats number queue pairs differently, and policies draw by those numbers.
     let with_seed = |setup: &Setup, seed: u64| Ok(seen(&Setup { seed, ..setup.clone() }).sorted());
     alike(&|seed| with_seed(&scenario.setup(), seed), &|seed| with_seed(&setup, seed))
 }

@@ -1,4 +1,4 @@
-//! Relations that are broken today. Whoever mends a fault removes its lines.
+//! Relations that are currently broken. A fix removes the corresponding lines.
 
 use super::draft::Draft;
 
@@ -6,7 +6,7 @@ use super::draft::Draft;
 pub(super) struct KnownFault {
     /// The name of the relation.
     pub(super) relation: &'static str,
-    /// Policies, controls and recoveries with which it is broken; any if empty.
+    /// Policies, controls and recoveries that break it; empty means all.
     pub(super) names: &'static [&'static str],
     /// The fault.
     pub(super) reason: &'static str,
@@ -37,13 +37,13 @@ const BY_BASE_ROUND_TRIP: &[&str] = &[
     "sack",
 ];
 
-/// Policies that accept weights and do not use them.
+/// Policies that accept weights but ignore them.
 const UNWEIGHED: &[&str] = &["ethereal", "line-cut", "conga", "letflow"];
 
-/// Policies that take ports in the order of their numbers.
+/// Policies that use ports in numerical order.
 const BY_NUMBER: &[&str] = &["switch-rr"];
 
-/// Faults of the engine by which relations are broken.
+/// Engine faults that break relations.
 pub(super) const KNOWN_FAULTS: &[KnownFault] = &[
     KnownFault { relation: "renumber-links", names: BY_NUMBER, reason: TABLE },
     KnownFault { relation: "renumber-hosts", names: BY_NUMBER, reason: TABLE },
@@ -59,12 +59,12 @@ pub(super) const KNOWN_FAULTS: &[KnownFault] = &[
     },
 ];
 
-/// The fault by which a relation is known to be broken for a scenario.
+/// Returns the known fault that breaks a relation for a scenario, if any.
 pub(super) fn known_fault(relation: &str, draft: &Draft) -> Option<&'static KnownFault> {
     if KNOWN_FAULTS.iter().all(|known| known.relation != relation) {
         return None;
     }
-    // The resolved text names defaults; a comment says what `auto` became.
+    // The resolved text names defaults; a comment states the value of `auto`.
     let resolved = draft.scenario().map_or_else(String::new, |scenario| scenario.render());
     let text = draft.text() + &resolved;
     let has = |name: &&str| {

@@ -1,15 +1,15 @@
 //! The metamorphic tester: pairs of random scenarios between which a relation must hold.
 //!
-//! No run is compared with a known result. A scenario of the simulation tester is written in
-//! another way, run in another way, or changed by what cannot matter, and the two runs must be the
-//! same. If random draws depend on what changed, samples over seeds must be alike instead.
-//! [`relations`] lists all relations. Each has a fault, which is put in to show that the relation
-//! finds it. [`KNOWN_FAULTS`] lists relations that are broken today.
+//! No run is compared with a known result. Instead, a scenario of the simulation tester is written
+//! differently, run differently, or changed in a way that must not matter. Both runs must be equal.
+//! If random draws depend on the change, samples over seeds must be statistically alike instead.
+//! [`relations`] lists all relations. Each has a fault, which is injected to show that the relation
+//! detects it. [`KNOWN_FAULTS`] lists relations that are currently broken.
 //!
-//! `EVENKEEL_SIMULATION_SECONDS` and `EVENKEEL_SIMULATION_SEED` are those of the simulation tester.
-//! `EVENKEEL_METAMORPHIC_FILE` names a file that a failure has kept, to be tried alone.
-//! `EVENKEEL_METAMORPHIC_RELATIONS`, names with commas between them, tries these alone, also where
-//! they are known to be broken.
+//! `EVENKEEL_SIMULATION_SECONDS` and `EVENKEEL_SIMULATION_SEED` work as in the simulation tester.
+//! `EVENKEEL_METAMORPHIC_FILE` names a file kept by a failure and runs only that case.
+//! `EVENKEEL_METAMORPHIC_RELATIONS`, a comma-separated list of names, runs only these relations,
+//! even where they are known to be broken.
 
 mod additions;
 mod draft;
@@ -36,7 +36,7 @@ use crate::simulation::{Drawn, drawn};
 use known_faults::{KNOWN_FAULTS, known_fault};
 use relation::{Case, Failure, Relation};
 
-/// All relations.
+/// Returns all relations.
 fn relations() -> Vec<Relation> {
     let of_files = [
         numbers::RELATIONS,
@@ -52,15 +52,15 @@ fn relations() -> Vec<Relation> {
     of_files.concat()
 }
 
-/// Begins the first line of a drawn text, which names its relation.
+/// Prefix of the first line of a generated text, which names its relation.
 const NAME: &str = "# relation: ";
 
-/// The names of the relations to be tried, where they are chosen.
+/// Returns the names of the selected relations, if any are selected.
 fn chosen() -> Option<String> {
     std::env::var("EVENKEEL_METAMORPHIC_RELATIONS").ok()
 }
 
-/// Scenarios for the relation of a seed.
+/// Returns scenarios for the relation of a seed.
 fn scenarios(seed: u64) -> BoxedStrategy<Drawn> {
     let mut all = relations();
     if let Some(chosen) = chosen() {
@@ -70,7 +70,7 @@ fn scenarios(seed: u64) -> BoxedStrategy<Drawn> {
     drawn::scenario().prop_map(move |drawn| Drawn(format!("{NAME}{name}\n{}", drawn.0))).boxed()
 }
 
-/// Tries a relation; one that is known to be broken by such scenarios is not tried.
+/// Checks a relation; skips it if such scenarios are known to break it.
 fn check(text: &str) -> Result<(), String> {
     let name = text.lines().next().and_then(|line| line.strip_prefix(NAME)).unwrap_or_default();
     let all = relations();
@@ -104,9 +104,9 @@ fn relations_hold() {
     search.run();
 }
 
-/// Scenarios in which a fault of the engine was found: timers of hosts with a free and a busy
-/// port, paths of packets that start just before routing converges, the first host of a job,
-/// and queue pairs that were discarded with what they knew of dead ports.
+/// Scenarios that revealed engine faults: timers of hosts with a free and a busy port, and paths of
+/// packets that start just before routing converges. Also the first host of a job, and discarded
+/// queue pairs with knowledge of dead ports.
 #[test]
 fn scenarios_that_had_a_fault_have_none() {
     let found = [
@@ -120,7 +120,7 @@ fn scenarios_that_had_a_fault_have_none() {
     }
 }
 
-/// The scenario of a seed.
+/// Returns the scenario of a seed.
 fn scenario_of(seed: u64) -> String {
     let mut bytes = [0; 32];
     bytes[..8].copy_from_slice(&seed.to_le_bytes());
@@ -137,7 +137,8 @@ fn each_relation_finds_its_fault() {
         if name == running::RUN_PYTHON && !running::has_python_module() {
             continue;
         }
-        // Without the fault the relation holds, unless it is known to hold for no scenario.
+        // Without the injected fault the relation holds, unless it is known to be broken for every
+        // scenario.
         let is_broken = KNOWN_FAULTS.iter().any(|it| it.relation == name && it.names.is_empty());
         let finds = |seed: u64| {
             let [sound, faulty] = [false, true].map(|it| Case::new(&scenario_of(seed), it));

@@ -1,4 +1,4 @@
-//! Names and numbers of hosts, switches and links are names: they must not matter.
+//! Names and numbers of hosts, switches and links must not matter.
 
 use std::sync::Arc;
 
@@ -58,7 +58,7 @@ struct Order {
     hosts: Vec<u32>,
     switches: Vec<u32>,
     links: Vec<u32>,
-    /// Whether the ends of each link change places.
+    /// Whether the two ends of each link are swapped.
     is_flipped: bool,
 }
 
@@ -88,7 +88,7 @@ impl Order {
         LinkId(self.links[link.index()])
     }
 
-    /// The port that sends what `port` sent.
+    /// Returns the new number of `port`.
     fn port(&self, port: PortId) -> PortId {
         let side = (port.0 & 1) ^ u32::from(self.is_flipped);
         PortId(2 * self.link(port.link()).0 + side)
@@ -117,7 +117,7 @@ impl Order {
         workload
     }
 
-    /// The setup with new numbers.
+    /// Returns the setup with new numbers.
     fn setup(&self, old: &Setup) -> Option<Setup> {
         let mut setup = Setup {
             topology: Arc::new(self.topology(&old.topology)?),
@@ -134,14 +134,14 @@ impl Order {
     }
 }
 
-/// The items, each at its new number.
+/// Returns the items, each at its new number.
 fn reordered<T: Clone>(items: &[T], numbers: &[u32]) -> Vec<T> {
     let mut order: Vec<usize> = (0..items.len()).collect();
     order.sort_by_key(|&old| numbers[old]);
     order.into_iter().map(|old| items[old].clone()).collect()
 }
 
-/// True if a topology is nothing but hosts, switches and links.
+/// Returns true if a topology consists of nothing but hosts, switches and links.
 pub(super) fn is_plain(topology: &Topology) -> bool {
     let is_one = topology.planes().count() == 1 && topology.separate_rails() == 1;
     is_one && topology.scale_up().is_none() && topology.direct().is_none()
@@ -162,7 +162,7 @@ fn rename(case: &Case) -> Checked {
     equal(&seen(&setup), &seen(&renamed))
 }
 
-/// A fabric without what knows the numbers of its parts, and with little to send.
+/// Returns a fabric with little traffic and nothing that refers to the numbers of its parts.
 fn small(case: &Case) -> super::draft::Draft {
     let mut draft = case.draft.clone();
     draft.remove("topology.scale_up").short(20_000).calm();
@@ -175,7 +175,7 @@ fn small(case: &Case) -> super::draft::Draft {
 fn over_seeds(case: &Case, change: fn(&mut Order, &mut Stream)) -> Checked {
     let scenario = resolved(&small(case))?;
     require(is_plain(&scenario.topology))?;
-    // This hash of ids has no seed: a sample of it is one draw.
+    // This hash of ids has no seed, so a sample over seeds is a single draw.
     require(!case.draft.text().contains("ecmp-murmur"))?;
     let is_uneven = scenario.seed % 2 == 1;
     let of_seed = |seed: u64| {
@@ -195,7 +195,7 @@ fn over_seeds(case: &Case, change: fn(&mut Order, &mut Stream)) -> Checked {
     alike(&|seed| Ok(seen(&of_seed(seed)?)), &renumbered)
 }
 
-/// The setup with longer cables at every second switch above the leaves.
+/// Returns the setup with longer cables at every second switch above the leaves.
 fn uneven(mut setup: Setup) -> Setup {
     let old = &setup.topology;
     let is_far = |end: &Node| {
@@ -208,7 +208,7 @@ fn uneven(mut setup: Setup) -> Setup {
     setup
 }
 
-/// The workload with messages of twice the length.
+/// Returns the workload with messages of twice the length.
 fn doubled(workload: &Workload) -> Arc<Workload> {
     let mut wrong = workload.clone();
     for message in &mut wrong.messages {
@@ -218,12 +218,12 @@ fn doubled(workload: &Workload) -> Arc<Workload> {
 }
 
 fn lone_message(case: &Case) -> Checked {
-    // It draws, by switch, which packets carry a measurement.
+    // Each switch draws which packets carry a measurement.
     require(!case.draft.text().contains("hpcc-pint"))?;
     let mut draft = case.draft.clone();
     draft.leaf_spine().one_workload().short(50_000).remove("failure");
     draft.set("topology.spines", 1).set("topology.parallel_links", 1);
-    // Between two thresholds each port draws which packets it marks.
+    // A step threshold: on a ramp each port would draw which packets it marks.
     let step = [("step".to_owned(), "800KB".into())];
     draft.set("switch.ecn", toml::Table::from_iter(step)).calm();
     let scenario = resolved(&draft)?;

@@ -1,4 +1,4 @@
-//! The comparison of two runs.
+//! Comparison of two runs.
 
 use evenkeel::fabric::{Counters, FlowRecord, Outcome, Verdict};
 use evenkeel::units::{Span, Time};
@@ -18,7 +18,7 @@ pub(super) struct Seen {
     busiest_link: u64,
 }
 
-/// The times and the size of a flow.
+/// Returns the times and the size of a flow.
 fn flow(flow: &FlowRecord) -> [u64; 5] {
     let times = [flow.start, flow.delivered, flow.completed].map(Time::as_ps);
     [times[0], times[1], times[2], flow.bytes.get(), flow.piece.into()]
@@ -26,7 +26,7 @@ fn flow(flow: &FlowRecord) -> [u64; 5] {
 
 impl Seen {
     pub(super) fn of(outcome: &Outcome) -> Self {
-        // Events are a matter of the implementation.
+        // The number of events is an implementation detail.
         let counters = Counters { events: 0, ..outcome.counters };
         Self {
             verdict: outcome.verdict,
@@ -39,7 +39,7 @@ impl Seen {
         }
     }
 
-    /// Orders messages by times and sizes, where their numbers do not matter.
+    /// Sorts messages by times and sizes, for relations in which their numbers do not matter.
     pub(super) fn sorted(mut self) -> Self {
         self.flows.sort_unstable();
         self.message_fct.sort_unstable();
@@ -59,7 +59,7 @@ impl Seen {
         self
     }
 
-    /// The numbers that a two-sample test compares, by name.
+    /// Returns the numbers that a two-sample test compares, by name.
     pub(super) fn numbers(&self) -> Vec<(&'static str, f64)> {
         let counters = &self.counters;
         let fcts = self.message_fct.iter().map(|span| span.as_ps() as f64);
@@ -78,7 +78,7 @@ impl Seen {
     }
 }
 
-/// Fails if two runs differ, with the first difference.
+/// Fails with the first difference between two runs.
 pub(super) fn equal(expected: &Seen, found: &Seen) -> Result<(), Failure> {
     if expected == found {
         return Ok(());

@@ -1,4 +1,5 @@
-//! Paths: one is the same to all policies, more are never slower, and equal senders are equal.
+//! Paths: all policies behave alike with a single path, more paths are never slower, and equal
+//! senders get equal results.
 
 use std::ops::RangeInclusive;
 
@@ -45,8 +46,8 @@ pub(super) const RELATIONS: &[Relation] = &[
     },
 ];
 
-/// Policies that send packets as `ecmp` does, but for paths: not in pieces, not later, not by a
-/// window or with headers of their own.
+/// Returns true for policies that differ from `ecmp` only in their paths: no pieces, delays,
+/// windows or headers of their own.
 fn send_alike(name: &str) -> bool {
     let is_alone = ["mrc", "mp-rdma", "ethereal", "line-cut", "valiant", "ugal", "reps-legacy"];
     !is_alone.contains(&name) && !name.starts_with("subflow")
@@ -58,7 +59,7 @@ fn one_path(case: &Case) -> Checked {
     draft.set("topology.spines", 1).set("topology.parallel_links", 1);
     draft.set("transport.recovery", "per-packet");
     draft.replace("policy", "name = 'ecmp'");
-    // Queue pairs in a data centre's transport with trims and marks: all alike.
+    // Queue pairs with a datacenter transport, trimming and marking: all alike.
     let base = seen(&resolved(&draft)?.setup());
     let names: Vec<&str> =
         balance::presets().map(|it| it.name).filter(|it| send_alike(it)).collect();
@@ -79,7 +80,7 @@ fn one_path(case: &Case) -> Checked {
     Ok(())
 }
 
-/// Completion times of ten seeds; the time limit for a run that does not complete.
+/// Returns the completion times of ten seeds; the time limit for incomplete runs.
 fn completion_times(draft: &Draft) -> Result<Vec<f64>, Failure> {
     let scenario = resolved(draft)?;
     let of_seed = |seed: u64| {
@@ -94,11 +95,12 @@ fn completion_times(draft: &Draft) -> Result<Vec<f64>, Failure> {
 fn more_spines(case: &Case) -> Checked {
     let mut draft = case.draft.clone();
     draft.leaf_spine().remove("failure").short(30_000);
-    // Retransmission timers below the queueing delay make any comparison one of luck.
+    // With retransmission timers below the queueing delay, any comparison is a matter of luck.
     draft.calm().set("switch.trim", false).set("transport.recovery", "per-packet");
     draft.remove("switch.port_buffer").remove("switch.cbfc").set("switch.buffer", "64MB");
     draft.remove("switch.pfc");
-    // Pinned pieces are more queue pairs with more spines, and each waits for a grant of 16 KiB.
+    // With more spines, pinned pieces use more queue pairs, each of which waits for a grant of 16
+    // KiB.
     require(draft.name("transport.congestion_control") != "rccc")?;
     let spines = draft.count("topology.spines", 2);
     let mut wider = draft.clone();
@@ -117,14 +119,14 @@ fn more_spines(case: &Case) -> Checked {
     }
 }
 
-/// Policies that choose a next hop for each packet or flow by weights.
+/// Returns true for policies that choose next hops for packets or flows by weight.
 fn takes_weights(name: &str) -> bool {
-    // Those that follow queues or feedback share by what they see.
+    // Policies that follow queues or feedback share the load by what they observe.
     let adaptive = ["jsq", "plane-jsq", "adaptive", "drill", "drill-by-destination"];
     send_alike(name) && !adaptive.contains(&name)
 }
 
-/// Two spines; links of the second have a third of the rate of the first.
+/// Returns a fabric of two spines; the links of the second have a third of the rate of the first.
 fn two_spines(case: &Case, slow: &[&str]) -> Result<Draft, Failure> {
     let mut draft = case.draft.clone();
     let policy = draft.name("policy.name").to_owned();
@@ -149,8 +151,8 @@ fn two_spines(case: &Case, slow: &[&str]) -> Result<Draft, Failure> {
     Ok(draft)
 }
 
-/// Seeds of a run with eight flows. A flow takes the slow spine with probability 1/4, so that five
-/// standard deviations of the share are 0.11.
+/// Number of seeds of a run with eight flows. A flow takes the slow spine with probability 1/4, so
+/// five standard deviations of the share are 0.11.
 const SEEDS: u64 = 48;
 const DEVIATION: f64 = 0.11;
 
@@ -172,7 +174,7 @@ fn shares_by_capacity(case: &Case, slow: &[&str]) -> Checked {
     }
 }
 
-/// Bytes that left the first leaf by each spine.
+/// Returns the bytes that left the first leaf towards each spine.
 fn uplinks(setup: &Setup, outcome: &Outcome) -> [u64; 2] {
     ["leaf0-spine0", "leaf0-spine1"].map(|name| {
         let names = setup.topology.link_names();
@@ -181,11 +183,11 @@ fn uplinks(setup: &Setup, outcome: &Outcome) -> [u64; 2] {
     })
 }
 
-/// Bytes that each sender of an incast sends: 1,000 packets of 1,062 bytes on the wire.
+/// Bytes per sender of an incast: 1,000 packets of 1,062 bytes on the wire.
 const SENT: u64 = 1_062_000;
 const PACKET: u64 = 1_062;
 
-/// The share by which the losses of equal senders may differ.
+/// Maximum difference in the losses of equal senders, as a share of the packets.
 const EQUAL: f64 = 0.02;
 
 fn symmetric_incast(case: &Case) -> Checked {
@@ -209,7 +211,7 @@ fn symmetric_incast(case: &Case) -> Checked {
     if mean(&few[most]) - mean(&few[least]) <= EQUAL * mean(&few[most]) {
         return Ok(());
     }
-    // The two senders are chosen before these seeds are run.
+    // The two senders are chosen before running these seeds.
     let many = sent_again(case, &scenario, 10_001..=10_040)?;
     match unequal(&many[most], &many[least], EQUAL) {
         None => Ok(()),
@@ -219,7 +221,7 @@ fn symmetric_incast(case: &Case) -> Checked {
     }
 }
 
-/// Packets that each sender sends again, by sender and seed.
+/// Returns the number of retransmitted packets by sender and seed.
 fn sent_again(
     case: &Case,
     scenario: &Scenario,

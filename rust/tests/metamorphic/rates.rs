@@ -1,4 +1,4 @@
-//! The unit of time does not matter: twice the rates and half the delays take half the time.
+//! The unit of time must not matter: doubling rates and halving delays halves all times.
 
 use evenkeel::fabric::Setup;
 use evenkeel::units::{BitRate, Span};
@@ -58,7 +58,7 @@ pub(super) fn faster(value: &mut Value, is_faulty: bool) {
     }
 }
 
-/// Removes delays that are drawn: half of the longest one is not half of each.
+/// Removes random delays: halving their maximum does not halve each draw.
 fn without_jitter(value: &mut Value) {
     match value {
         Value::Array(items) => items.iter_mut().for_each(without_jitter),
@@ -71,13 +71,13 @@ fn without_jitter(value: &mut Value) {
     }
 }
 
-/// A scenario with every default and without drawn delays. Each packet takes a whole number of
-/// picoseconds, so that half of its time is one too.
+/// Returns a scenario with explicit defaults and without random delays. Each packet takes an even
+/// number of picoseconds, so that half its time is whole.
 pub(super) fn explicit(case: &Case, most: u64) -> Result<Draft, Failure> {
     let mut draft = case.draft.clone();
-    // Link-level retry shares a wire by a fraction of a byte, and the time is rounded.
+    // Link-level retry takes a fraction of a byte per packet from the wire, so times are rounded.
     draft.short(most).calm().remove("topology.llr");
-    // MRC's timer counts in units of 4.096 us, as its specification has it.
+    // MRC's timer counts in units of 4.096 us, as specified.
     require(!draft.text().contains("\"mrc\""))?;
     for key in ["topology.host_rate", "topology.fabric_rate"] {
         if draft.name(key) == "3Gbps" {
@@ -116,7 +116,7 @@ fn double_speed(case: &Case) -> Checked {
     if equal(&run(&draft, 1)?, &fast_run(1)?).is_ok() {
         return Ok(());
     }
-    // Rounding, and equal times in another order, may make a difference that is not one on average.
+    // Rounding and reordered ties may cause differences, but not on average.
     alike(&|seed| run(&draft, seed), &fast_run)
 }
 
@@ -125,7 +125,7 @@ fn double_speed_alone(case: &Case) -> Checked {
     draft.leaf_spine().one_workload().remove("failure");
     draft.replace("workload", "kind = 'shift'\nbytes = '40000B'\nhosts = '0..2'");
     draft.set("transport.congestion_control", "line-rate").remove("transport.parameters");
-    // At other times equal ones have another order.
+    // Random tie-breaking depends on the time, which this relation scales.
     draft.set("switch.ties", "port");
     let draft = explicit(&Case { draft, is_faulty: false }, 40_000)?;
     let mut fast = draft.clone();
@@ -133,7 +133,7 @@ fn double_speed_alone(case: &Case) -> Checked {
     equal(&run(&draft, 1)?, &run(&fast, 1)?.slower(2))
 }
 
-/// The time that the busiest sender needs for its payload.
+/// Returns the time that the busiest sender needs for its payload.
 fn payload_time(setup: &Setup) -> Span {
     let hosts = setup.topology.host_count() as usize;
     let mut sent = vec![0; hosts];

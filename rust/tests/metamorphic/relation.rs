@@ -1,4 +1,4 @@
-//! A relation between two scenarios, and the list of all.
+//! A relation between two scenarios, and its checks.
 
 use evenkeel::fabric::{self, Setup};
 use evenkeel::scenario::Scenario;
@@ -9,64 +9,64 @@ use super::draft::Draft;
 use super::outcome::Seen;
 use crate::extent;
 
-/// A statement about what must not matter, tried on random scenarios.
+/// A statement about what must not matter, checked on random scenarios.
 #[derive(Clone, Copy)]
 pub(super) struct Relation {
-    /// The name in messages and in lists.
+    /// Name in messages and lists.
     pub(super) name: &'static str,
     /// The statement.
     pub(super) says: &'static str,
-    /// The fault that a test puts in, which the relation must find.
+    /// The injected fault that the relation must detect.
     pub(super) fault: &'static str,
-    /// Tries it on a scenario.
+    /// Checks the relation on a scenario.
     pub(super) check: fn(&Case) -> Checked,
 }
 
 /// The outcome of a check.
 pub(super) type Checked = Result<(), Failure>;
 
-/// Why a check did not succeed.
+/// Reason why a check did not succeed.
 #[derive(Debug)]
 pub(super) enum Failure {
-    /// The relation says nothing about the scenario.
+    /// The relation does not apply to the scenario.
     Undefined,
     /// The relation does not hold.
     Broken(String),
 }
 
-/// A drawn scenario.
+/// A random scenario.
 pub(super) struct Case {
     pub(super) draft: Draft,
-    /// Whether the relation's fault is put in.
+    /// Whether the relation's fault is injected.
     pub(super) is_faulty: bool,
 }
 
 impl Case {
-    /// A drawn scenario with messages of [`LONGEST`] bytes at most.
+    /// Returns a random scenario with messages of at most [`LONGEST`] bytes.
     pub(super) fn new(text: &str, is_faulty: bool) -> Self {
         let mut draft = Draft::new(text);
         draft.short(LONGEST[usize::from(extent::is_long())]);
         if draft.name("topology.kind") == "fat-tree" {
-            // Slow hosts below fast switches are hundreds, and an all-to-all among them is large.
+            // A fat-tree with slow hosts has hundreds of them, which makes an all-to-all large.
             let rate = draft.name("topology.fabric_rate").to_owned();
             draft.set("topology.host_rate", rate).remove("failure");
         }
         if !extent::is_long() {
-            // A storm of retransmissions takes no longer than a run that completes.
+            // Limits a retransmission storm to the duration of a completing run.
             draft.set("time_limit", "1ms");
         }
         Self { draft, is_faulty }
     }
 }
 
-/// Bytes of a message, by default and with `EVENKEEL_LONG_TESTS=1`.
+/// Maximum bytes of a message, by default and with `EVENKEEL_LONG_TESTS=1`.
 const LONGEST: [u64; 2] = [60_000, 300_000];
 
-/// Packet-hops of a run, by default and with `EVENKEEL_LONG_TESTS=1`: some tens of milliseconds,
+/// Maximum packet-hops of a run, by default and with `EVENKEEL_LONG_TESTS=1`: tens of milliseconds,
 /// and a second.
 const MOST_HOPS: [u64; 2] = [20_000, 500_000];
 
-/// The value, or a failure that says that the relation is not defined.
+/// Returns the value, or a failure that says that the relation is undefined.
 pub(super) fn defined<T>(value: Option<T>) -> Result<T, Failure> {
     value.ok_or(Failure::Undefined)
 }
@@ -76,7 +76,7 @@ pub(super) fn require(condition: bool) -> Checked {
     if condition { Ok(()) } else { Err(Failure::Undefined) }
 }
 
-/// The scenario of a draft, if a run of it is short.
+/// Returns the scenario of a draft if its run is short.
 pub(super) fn resolved(draft: &Draft) -> Result<Scenario, Failure> {
     let scenario = defined(draft.scenario())?;
     let hops = study::estimate_scenario(&scenario).map_or(0, |it| it.packet_hops);
@@ -84,12 +84,12 @@ pub(super) fn resolved(draft: &Draft) -> Result<Scenario, Failure> {
     Ok(scenario)
 }
 
-/// The run of a setup.
+/// Runs a setup and returns the comparable outcome.
 pub(super) fn seen(setup: &Setup) -> Seen {
     Seen::of(&fabric::run(setup, &mut |_| {}))
 }
 
-/// Makes the first message a byte longer: the fault of relations that compare two files.
+/// Lengthens the first message by a byte: the injected fault of relations that compare two files.
 pub(super) fn lengthen(setup: &mut Setup) {
     let mut workload = (*setup.workload).clone();
     if let Some(first) = workload.messages.first_mut() {

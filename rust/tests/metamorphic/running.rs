@@ -1,4 +1,4 @@
-//! How a run is started and watched does not matter.
+//! The way in which a run is started and observed must not matter.
 
 use std::io::{self, Write};
 use std::num::{NonZeroU32, NonZeroUsize};
@@ -23,7 +23,7 @@ use super::relation::{
 };
 use crate::support;
 
-/// The relation that needs the Python module.
+/// Name of the relation that needs the Python module.
 pub(super) const RUN_PYTHON: &str = "run-python";
 
 pub(super) const RELATIONS: &[Relation] = &[
@@ -86,7 +86,7 @@ fn threads(case: &Case) -> Checked {
     Ok(())
 }
 
-/// Watches a comparison in silence.
+/// Observes a comparison without output.
 struct Silent;
 
 impl Observer for Silent {
@@ -95,7 +95,7 @@ impl Observer for Silent {
     fn finished(&self, _: ComparisonRun) {}
 }
 
-/// A summary without what is a matter of the machine.
+/// Returns a summary without machine-dependent values.
 fn numbers(summary: &impl serde::Serialize) -> Value {
     let mut value = serde_json::to_value(summary).expect("a summary is JSON");
     let object = value.as_object_mut().expect("a summary is an object");
@@ -109,7 +109,7 @@ fn alone(scenario: &Scenario) -> Value {
     numbers(&support::alone(scenario, &mut |_| {}).0.summary)
 }
 
-/// Fails if two summaries differ, with the first key that does.
+/// Fails with the first key in which two summaries differ.
 fn same(what: &str, expected: &Value, found: &Value) -> Checked {
     let keys = expected.as_object().expect("a summary is an object");
     match keys.iter().find(|(key, value)| found.get(key) != Some(value)) {
@@ -146,13 +146,13 @@ fn run_compare_study(case: &Case) -> Checked {
     let table = sweep.run(Shard::WHOLE, NonZeroUsize::MIN, &Silent, &log);
     let table = table.map_err(|error| Failure::Broken(error.to_string()))?;
     let row = table.rows[0].result.clone().map_err(Failure::Broken)?;
-    // The policy of a study's row is the label of an axis, which this study does not have.
+    // A study's row takes the policy from an axis label, and this study has no axis.
     let mut expected = expected;
     expected.as_object_mut().expect("a summary is an object").remove("policy");
     same("a study", &expected, &numbers(&row))
 }
 
-/// True if Python has the module. If not, says once that the relation is skipped.
+/// Returns true if Python has the module; otherwise prints once that the relation is skipped.
 pub(super) fn has_python_module() -> bool {
     static HAS_MODULE: OnceLock<bool> = OnceLock::new();
     *HAS_MODULE.get_or_init(|| {
@@ -165,7 +165,7 @@ pub(super) fn has_python_module() -> bool {
     })
 }
 
-/// Prints the results of the scenario in standard input.
+/// Prints the results of the scenario read from standard input.
 const PROGRAM: &str = "import evenkeel, sys, warnings\n\
     warnings.simplefilter('ignore')\n\
     print(evenkeel.run(sys.stdin.read(), progress=False).json())";
@@ -213,7 +213,7 @@ fn recording(case: &Case) -> Checked {
 
 fn probes(case: &Case) -> Checked {
     let setup = resolved(&case.draft)?.setup();
-    // Some times are those of events, others are not.
+    // Some times coincide with events, others do not.
     let times = (0..300u64).map(|step| step * 1_000_500);
     let at: Vec<Time> = times.map(Time::from_ps).collect();
     let mut probed = Setup { probes: at, ..setup.clone() };
@@ -223,7 +223,7 @@ fn probes(case: &Case) -> Checked {
     equal(&seen(&setup), &seen(&probed))
 }
 
-/// Collectives whose messages can be made during a run.
+/// Collectives whose messages can be generated during a run.
 const STREAMED: &[&str] =
     &["ring-all-reduce", "ring-all-gather", "ring-reduce-scatter", "pipeline", "all-to-all"];
 
@@ -248,7 +248,7 @@ fn streaming(case: &Case) -> Checked {
     let [made, streamed] = [false, true].map(|is_streamed| {
         let mut draft = draft.clone();
         draft.replace("workload", &workload(is_streamed));
-        // The bound of a load is another, and so are warnings about it.
+        // The lower bound of a generated load differs, and so do warnings about it.
         let mut numbers = alone(&defined(draft.scenario())?);
         let object = numbers.as_object_mut().expect("a summary is an object");
         let others = ["bound_ns", "bound", "slowdown", "rho_max", "warnings", "events"];

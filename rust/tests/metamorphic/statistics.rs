@@ -1,24 +1,24 @@
-//! Two-sample tests over seeds, for relations of scenarios with random draws.
+//! Two-sample tests over seeds, for relations between scenarios with random draws.
 
 use super::outcome::Seen;
 use super::relation::Failure;
 
-/// Seeds of each sample, first few and then, if the few differ, many.
+/// Seeds per sample: few at first, then many if the few differ.
 const FEW: usize = 6;
 const MANY: usize = 40;
 
-/// The probability of a difference by chance above which the few seeds suffice.
+/// The p-value above which the few seeds suffice.
 const SUSPICIOUS: f64 = 0.01;
 
-/// The probability of a difference by chance below which a relation is broken: random scenarios
-/// are tried by the million.
+/// The p-value below which a relation is broken. It is small because millions of random scenarios
+/// are tested.
 const BROKEN: f64 = 1e-7;
 
-/// The least difference of two means that breaks a relation, as a share of the larger. The order
-/// in which equal choices are numbered may matter by less.
+/// Minimum difference of two means that breaks a relation, as a share of the larger. The numbering
+/// of equal choices may have a smaller effect.
 const EFFECT: f64 = 0.2;
 
-/// Fails if the numbers of `base` and of `other`, functions of the seed, have other distributions.
+/// Fails if the distributions of the numbers of `base` and `other`, functions of the seed, differ.
 pub(super) fn alike(
     base: &dyn Fn(u64) -> Result<Seen, Failure>,
     other: &dyn Fn(u64) -> Result<Seen, Failure>,
@@ -43,7 +43,7 @@ fn samples(
     (first..).take(count).map(|seed| run(seed).map(|seen| seen.numbers())).collect()
 }
 
-/// The first number whose distributions differ.
+/// Returns the first number whose distributions differ.
 fn differing(base: &Sample, other: &Sample, most: f64) -> Option<String> {
     let columns = base.first()?.len();
     (0..columns).find_map(|column| {
@@ -60,7 +60,8 @@ fn differing(base: &Sample, other: &Sample, most: f64) -> Option<String> {
     })
 }
 
-/// By how much two samples differ, if by more than `effect` of the larger mean and not by chance.
+/// Returns the difference of two samples if it is significant and exceeds `effect` of the larger
+/// mean.
 pub(super) fn unequal(left: &[f64], right: &[f64], effect: f64) -> Option<String> {
     let [a, b] = [mean(left), mean(right)];
     let chance = rank_sum(left, right);
@@ -68,12 +69,12 @@ pub(super) fn unequal(left: &[f64], right: &[f64], effect: f64) -> Option<String
         .then(|| format!("{a} and {b} on average of {} seeds (p = {chance:.1e})", left.len()))
 }
 
-/// The mean of a sample.
+/// Returns the mean of a sample.
 pub(super) fn mean(sample: &[f64]) -> f64 {
     sample.iter().sum::<f64>() / sample.len().max(1) as f64
 }
 
-/// The standard error of the difference of two means.
+/// Returns the standard error of the difference of two means.
 pub(super) fn error_of_difference(left: &[f64], right: &[f64]) -> f64 {
     let squared = |sample: &[f64]| {
         let mean = mean(sample);
@@ -83,13 +84,14 @@ pub(super) fn error_of_difference(left: &[f64], right: &[f64]) -> f64 {
     (squared(left) + squared(right)).sqrt()
 }
 
-/// An upper bound of the probability that a normal variable is `z` from its mean.
+/// Returns an upper bound of the probability that a standard normal variable is at least `z` from
+/// its mean.
 fn two_sided(z: f64) -> f64 {
     (-z * z / 2.0).exp().min(1.0)
 }
 
-/// The probability that ranks differ as much by chance (Mann and Whitney, "On a Test of Whether
-/// One of Two Random Variables is Stochastically Larger than the Other", 1947), from above.
+/// Returns an upper bound of the p-value of the rank-sum test (Mann and Whitney, "On a Test of
+/// Whether One of Two Random Variables is Stochastically Larger than the Other", 1947).
 fn rank_sum(left: &[f64], right: &[f64]) -> f64 {
     let (n, m) = (left.len() as f64, right.len() as f64);
     let pairs = left.iter().flat_map(|a| right.iter().map(move |b| (a, b)));
@@ -104,8 +106,8 @@ fn rank_sum(left: &[f64], right: &[f64]) -> f64 {
     if variance <= 0.0 { 1.0 } else { two_sided((score - n * m / 2.0) / variance.sqrt()) }
 }
 
-/// The probability that distributions differ as much by chance (Smirnov, "Table for Estimating the
-/// Goodness of Fit of Empirical Distributions", 1948), from above.
+/// Returns an upper bound of the p-value of the Kolmogorov-Smirnov test (Smirnov, "Table for
+/// Estimating the Goodness of Fit of Empirical Distributions", 1948).
 fn kolmogorov_smirnov(left: &[f64], right: &[f64]) -> f64 {
     let share = |sample: &[f64], at: f64| {
         sample.iter().filter(|&&it| it <= at).count() as f64 / sample.len() as f64

@@ -1,4 +1,4 @@
-//! How a scenario is written does not matter.
+//! The way in which a scenario is written must not matter.
 
 use evenkeel::units::{BitRate, Bytes, Span};
 use toml::{Table, Value};
@@ -85,7 +85,7 @@ pub(super) const RELATIONS: &[Relation] = &[
     },
 ];
 
-/// Puts the fault into a scenario: its messages are longer.
+/// Injects the fault into a scenario: longer messages.
 fn spoil(draft: &mut Draft) {
     let longer = |table: &mut Table| {
         let bytes = table.get("bytes").and_then(Value::as_str).and_then(|it| it.parse().ok());
@@ -99,14 +99,14 @@ fn spoil(draft: &mut Draft) {
     }
 }
 
-/// The scenario with one workload.
+/// Returns the scenario with a single workload.
 fn of_one_workload(case: &Case) -> Case {
     let mut draft = case.draft.clone();
     draft.one_workload();
     Case { draft, is_faulty: case.is_faulty }
 }
 
-/// Compares a scenario with another text of it.
+/// Compares a scenario with a rewritten text of it.
 fn rewritten(case: &Case, write: fn(&Draft) -> Result<Draft, Failure>) -> Checked {
     let setup = resolved(&case.draft)?.setup();
     let other = write(&case.draft)?;
@@ -123,7 +123,7 @@ fn compare(case: &Case, expected: &super::outcome::Seen, mut other: Draft) -> Ch
     equal(expected, &seen(&scenario.setup()))
 }
 
-/// Writes quantities in their smallest units.
+/// Rewrites quantities in their smallest units.
 fn in_small_units(value: &mut Value) {
     match value {
         Value::String(text) => {
@@ -141,7 +141,7 @@ fn in_small_units(value: &mut Value) {
     }
 }
 
-/// The keys of a table and of the tables in it in the opposite order.
+/// Reverses the keys of a table and of its nested tables.
 fn backwards(table: &Table) -> Table {
     let inner = |value: &Value| match value {
         Value::Table(table) => Value::Table(backwards(table)),
@@ -159,7 +159,7 @@ fn one_class(case: &Case) -> Checked {
     let mut draft = case.draft.clone();
     draft.leaf_spine().one_workload().remove("switch.cbfc");
     draft.set("switch.trim", false).set("transport.ack_priority", true);
-    // Headroom is reserved for each class.
+    // Headroom is reserved per class.
     draft.remove("switch.pfc");
     let setup = resolved(&draft)?.setup();
     let mut other = draft.clone();
@@ -168,11 +168,11 @@ fn one_class(case: &Case) -> Checked {
     compare(case, &seen(&setup), other)
 }
 
-/// Compares a leaf-spine with the same fabric of another kind.
+/// Compares a leaf-spine with the same fabric defined as another kind.
 fn as_kind(case: &Case, keys: &str) -> Checked {
     let mut draft = case.draft.clone();
     draft.leaf_spine().remove("failure");
-    // MRC's queue pairs have paths by plane.
+    // MRC's queue pairs choose paths by plane.
     let setup = resolved(&draft)?.setup();
     let mut other = draft.clone();
     other.remove("topology.kind");
@@ -195,7 +195,7 @@ fn two_tiers(case: &Case) -> Checked {
     for (key, value) in [("leaves", 4), ("spines", 2), ("hosts_per_leaf", 2)] {
         draft.set(&format!("topology.{key}"), value);
     }
-    // A fat-tree has as many links up as down where their rates are equal.
+    // A fat-tree has as many uplinks as downlinks if their rates are equal.
     draft.set("topology.host_rate", "100Gbps").set("topology.fabric_rate", "100Gbps");
     let setup = resolved(&draft)?.setup();
     let mut other = draft.clone();
