@@ -1,6 +1,5 @@
-//! Published results compared with the results of this project: each experiment of a paper that an
-//! example repeats, as a table of one screen. Where they differ, the last lines of the table give
-//! the reason.
+//! Compares published results with those of this project. Each experiment of a paper that an
+//! example repeats is a table of one screen. The last lines of a table explain the differences.
 
 mod agreement;
 mod all_to_all;

@@ -1,5 +1,5 @@
-//! Numbers of queue pairs: as snapshots for large clusters, and, where they are counted from the
-//! messages alone, compared with the counts of NICs in runs of small ones.
+//! Numbers of queue pairs, as snapshots for large clusters. Where they follow from the messages
+//! alone, small clusters compare them with the NICs' counts in runs.
 
 use std::fmt::Write as _;
 use std::num::NonZeroUsize;
@@ -28,13 +28,13 @@ fn queue_pairs(setup: &Setup) -> QueuePairs {
     study::queue_pairs(setup, &mut |_| {})
 }
 
-/// Policies whose flows take idle queue pairs: their counts come from a simulation.
+/// Returns true for policies whose flows use idle queue pairs: only a simulation can count them.
 fn is_pinned(policy: &str) -> bool {
     ["ethereal", "line-cut"].contains(&policy)
 }
 
 fn setup(topology: &str, policy: &str) -> Setup {
-    // Of a block of one packet the pieces are shorter than a packet.
+    // The pieces of a one-packet block are shorter than a packet.
     let smallest = if is_pinned(policy) { "smallest_piece = \"1B\"\n" } else { "" };
     let text = format!(
         "[topology]\n{topology}\n[transport]\ncongestion_control = \"line-rate\"\n\
@@ -44,7 +44,7 @@ fn setup(topology: &str, policy: &str) -> Setup {
     scenario.unwrap_or_else(|error| panic!("{error}")).setup()
 }
 
-/// How a collective is divided.
+/// Division of a collective.
 #[derive(Clone, Copy)]
 struct Division {
     group: u32,
@@ -54,7 +54,7 @@ struct Division {
 
 const WHOLE: Division = Division { group: 8, channels: 1, chunks: 1 };
 
-/// The collective with a block of `block` bytes for each rank.
+/// Returns the collective with a block of `block` bytes per rank.
 fn with(setup: &Setup, collective: &Collective, block: u64, division: Division) -> Setup {
     let ranks: Vec<HostId> = (0..setup.topology.host_count()).map(HostId).collect();
     let bytes = Bytes::new(ranks.len() as u64 * block);
@@ -63,20 +63,21 @@ fn with(setup: &Setup, collective: &Collective, block: u64, division: Division) 
     Setup { workload: Arc::new(collective.build(&plan).unwrap()), ..setup.clone() }
 }
 
-/// The counts of a collective on a large cluster; blocks of one packet keep simulations short.
+/// Returns the counts of a collective on a large cluster. Blocks of one packet keep simulations
+/// short.
 fn of_collective(plain: &Setup, policy: &str, collective: &Collective) -> QueuePairs {
     let block = if is_pinned(policy) { 4_096 } else { 65_536 };
     queue_pairs(&with(plain, collective, block, WHOLE))
 }
 
-/// A table with a row per collective: for each policy the most queue pairs of a NIC, and how many
-/// of those are extra.
+/// Returns a table with one row per collective: for each policy, the maximum number of queue pairs
+/// of a NIC and how many of those are extra.
 fn table(title: &str, topology: &str) -> String {
     let mut text =
         format!("{title}\nqueue pairs that a NIC sends on at most, and of those extra\n");
     write!(text, "{:<30}", "collective").unwrap();
     let plain: Vec<Setup> = POLICIES.iter().map(|policy| setup(topology, policy)).collect();
-    // Policies that split no messages have no column of extra queue pairs.
+    // Policies that do not split messages have no column for extra queue pairs.
     let cuts = |policy: &str| policy != "ecmp" && policy != "spray";
     for policy in POLICIES {
         write!(text, "{policy:>width$}", width = if cuts(policy) { 12 } else { 6 }).unwrap();
@@ -107,8 +108,8 @@ fn queue_pairs_of_every_collective_on_the_leaf_spine_of_256() {
     snapshot("qps-leaf-spine-256", &table);
 }
 
-/// The numbers that Ethereal (arXiv 2407.00550 v2) gives for the same fabric, from a reader's
-/// notes: the paper's own counting rule was not seen.
+/// Returns the numbers that Ethereal (arXiv 2407.00550 v2) gives for the same fabric, from a
+/// reader's notes; the paper's own counting rule was not available.
 fn published() -> String {
     let both_ends = |policy: &str, name: &str| {
         let collective = evenkeel::collective::find(name).unwrap();
@@ -116,7 +117,7 @@ fn published() -> String {
     };
     let subflows = both_ends("subflow-8", "all-to-all");
     assert_eq!(subflows, 2 * 255 * 8);
-    // A step of halving-doubling across racks: every rank exchanges with the one 16 further.
+    // A step of halving-doubling across racks: every rank exchanges with the rank 16 further.
     let shift = Shift { hosts: 256, shift: 16, bytes: Bytes::new(65_536) };
     let workload = Arc::new(shift.build().unwrap());
     let step = Setup { workload, ..setup(LEAF_SPINE_256, "ethereal") };

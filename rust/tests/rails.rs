@@ -29,13 +29,13 @@ fn run(scenario: &RailScenario) -> (RailSummary, RailOutcome) {
     (summary, outcome)
 }
 
-/// Seconds of the last operation.
+/// Returns the duration of the last operation in seconds.
 fn last(outcome: &RailOutcome) -> f64 {
     let took = outcome.operations.last().and_then(|it| it.took).unwrap();
     took.as_ns_f64() * 1e-9
 }
 
-/// An example with the rails at these indices and with operations of these lengths in bytes.
+/// Returns an example with the rails at these indices and operations of these lengths in bytes.
 fn on_rails(name: &str, rails: &[usize], operations: &[u64]) -> RailScenario {
     let mut scenario = scenario(name, "nezha");
     let all = scenario.setup.rails.clone();
@@ -44,8 +44,8 @@ fn on_rails(name: &str, rails: &[usize], operations: &[u64]) -> RailScenario {
     scenario
 }
 
-/// The times in seconds of one and of both TCP rails and the gain in percent, with the hosts' costs
-/// scaled to `percent`.
+/// Returns the times in seconds of one and of both TCP rails and the gain in percent, with the
+/// hosts' costs scaled to `percent`.
 fn tcp_gain(percent: u64) -> (f64, f64, f64) {
     let slower = |rate: Option<BitRate>| {
         rate.map(|rate| BitRate::from_bps(rate.as_bps() * 100 / percent.max(1)))
@@ -85,7 +85,7 @@ fn two_tcp_rails_gain_as_published_depending_on_host_costs() {
     snapshot("rails-host-costs", &table);
 }
 
-/// Start-up (s) and rate (B/s) of a single rail, from two sizes.
+/// Returns the start-up time (s) and rate (B/s) of a single rail, from two sizes.
 fn line(name: &str, rail: usize) -> (f64, f64) {
     let took = |bytes| last(&run(&on_rails(name, &[rail], &[bytes])).1);
     let (half, whole) = (took(8_000_000), took(16_000_000));
@@ -93,8 +93,8 @@ fn line(name: &str, rail: usize) -> (f64, f64) {
     (whole - 16e6 / rate, rate)
 }
 
-/// The time of both rails for 16 MB if they share nothing, `(x + Σ αβ) / Σ β`, and that of the
-/// faster one alone.
+/// Returns the time of both rails for 16 MB if they share nothing, `(x + Σ αβ) / Σ β`, and that of
+/// the faster rail alone.
 fn by_cost_model(name: &str) -> (f64, f64) {
     let [(a1, b1), (a2, b2)] = [line(name, 0), line(name, 1)];
     let both = (16e6 + a1 * b1 + a2 * b2) / (b1 + b2);
@@ -131,14 +131,14 @@ fn different_rails_gain_as_the_cost_model_predicts() {
     snapshot("rails-cost-model", &table);
 }
 
-/// The least time in seconds of an operation over two rails, by exhaustive search over splits in
-/// sixteenths: the longest of three operations for each.
+/// Returns the minimum time in seconds of an operation over two rails, by exhaustive search over
+/// splits in sixteenths. Each split counts with the longest of three operations.
 fn best_static_split(scenario: &RailScenario) -> f64 {
     let mut setup = scenario.setup.clone();
     setup.operations.truncate(3);
     let parameters = "by = 'nominal'".parse().unwrap();
     let took = |sixteenths: u64| {
-        // A bit per second leaves no share, not even of an element.
+        // One bit per second is small enough to leave no share, not even one element.
         let rates = [16 - sixteenths, sixteenths]
             .map(|part| BitRate::from_gbps(part).max(BitRate::from_bps(1)));
         let config = rail::allocator_config("proportional", &parameters).unwrap();
@@ -149,7 +149,7 @@ fn best_static_split(scenario: &RailScenario) -> f64 {
     (0..=16).map(took).fold(f64::INFINITY, f64::min)
 }
 
-/// Rails of 10 Gbps beside others, by name.
+/// Returns a 10 Gbps rail combined with another, by name.
 fn pair(other: &str) -> Vec<&'static str> {
     let eth0 = "name = \"eth0\"\nkind = \"tcp\"\nrate = \"10Gbps\"";
     let rail = match other {
@@ -161,8 +161,8 @@ fn pair(other: &str) -> Vec<&'static str> {
     vec![eth0, rail]
 }
 
-/// The pairs of rails and the sizes of the study `nezha`: from the fifth operation on, all but the
-/// trials take as long as the best static split.
+/// The pairs of rails and the sizes of the study `nezha`. From the fifth operation on, all except
+/// the trials take as long as the best static split.
 #[test]
 fn nezha_settles_within_a_tenth_of_the_best_static_split() {
     if extent::is_left_out("rails::nezha_settles") {
@@ -199,7 +199,7 @@ fn nezha_settles_within_a_tenth_of_the_best_static_split() {
     snapshot("rails-best-split", &table);
 }
 
-/// The time of one ordered stream over two links, relative to that of two rails.
+/// Returns the time of one ordered stream over two links, relative to that of two rails.
 fn stream_ratio(checksum_gbps: Option<u64>, rails: f64) -> f64 {
     let mut scenario = scenario("rails-single-stream.toml", "even");
     scenario.setup.operations.truncate(2);
@@ -300,7 +300,7 @@ fn errors_of_a_file_state_what_is_expected() {
     snapshot("rails-faults", &text.join("\n\n"));
 }
 
-/// The keys of the JSON object, in its order.
+/// Keys of the JSON object, in order.
 const KEYS: [&str; 17] = [
     "scenario",
     "policy",

@@ -10,7 +10,7 @@ use evenkeel::fabric::{self, FixedWorkload, Observers, Outcome, World, drive};
 use evenkeel::record::{Profile, RecordedTable, Recorder};
 use evenkeel::scenario::{Overrides, Scenario};
 
-/// A destination that can be read afterwards.
+/// A writer whose output can be read afterwards.
 #[derive(Clone, Default)]
 struct Shared(Rc<RefCell<Vec<u8>>>);
 
@@ -24,7 +24,7 @@ impl Write for Shared {
     }
 }
 
-/// A recorded run: its tables by name, each row as texts, its profile and its outcome.
+/// A recorded run: tables by name with rows of texts, profile, and outcome.
 struct Recorded {
     tables: BTreeMap<&'static str, Vec<Vec<String>>>,
     profile: Profile,
@@ -53,7 +53,7 @@ fn record(text: &str) -> Recorded {
     Recorded { tables, profile, outcome }
 }
 
-/// Two leaves of two hosts and two spines of 400 Gbps; one message of 1 MB.
+/// Two leaves of two hosts and two spines at 400 Gbps; one message of 1 MB.
 const ONE_MESSAGE: &str = "
     topology = { leaves = 2, spines = 2, hosts_per_leaf = 2, gap = '0B' }
     transport = { congestion_control = 'line-rate', payload = '952B', header = '48B' }
@@ -81,7 +81,7 @@ fn a_message_on_an_idle_path_uses_its_link_fully() {
     assert!(uplink[1..19].iter().all(|row| row[carried] == "50000" && row[used] == "1.0000"));
     let total: u64 = uplink.iter().map(|row| row[carried].parse::<u64>().unwrap()).sum();
     assert_eq!(total, 1_000_000);
-    // One row after the last packet, and none for the silence that follows.
+    // One row after the last packet, and none for the following silence.
     assert_eq!(uplink.last().unwrap()[carried], "0");
     assert!(uplink.len() <= 23, "{uplink:?}");
 }
@@ -99,13 +99,13 @@ fn a_pinned_flow_has_one_path_and_a_sprayed_one_changes_it() {
     assert!(rows[1..].iter().all(|row| row[column(rows, "paths")] == "1"));
     let sprayed = run("spray");
     let rows = &sprayed.tables["paths"];
-    // Two paths with equal chances: half of 999 successions, give or take 5 standard deviations.
+    // Two equally likely paths: half of 999 transitions, plus or minus 5 standard deviations.
     let changes = sum(rows, "path_changes");
     assert!((420..580).contains(&changes), "{changes}");
     assert!(rows[1..].iter().all(|row| row[column(rows, "paths")] == "2"), "{rows:?}");
     let counted: u64 = sprayed.profile.windows().iter().map(|it| it.path_changes).sum();
     assert_eq!(counted, changes);
-    // Hosts without packets, and acknowledgements, have no rows.
+    // Hosts without packets have no rows, and neither have acknowledgements.
     assert!(rows[1..].iter().all(|row| row[1] == "host0" && row[2] == "host2"));
 }
 
@@ -126,7 +126,7 @@ fn a_queue_pair_s_window_is_its_congestion_control_s() {
     }
 }
 
-/// Sampling settles ports early, which must change nothing.
+/// Sampling settles ports early, which must not change the results.
 #[test]
 fn recording_changes_no_result() {
     let text = "
@@ -163,14 +163,14 @@ fn reps_leaves_a_link_that_is_down_and_returns_to_it() {
         let used: Vec<f64> = within.map(|row| row[5].parse().unwrap()).collect();
         used.iter().sum::<f64>() / used.len() as f64
     };
-    // Down from 30 to 80 us; acknowledgements take a round trip to tell.
+    // Down from 30 to 80 us; acknowledgements take a round trip to report it.
     let [before, down, after] = [used(10..=30), used(40..=80), used(135..=170)];
     assert!(before > 0.95 && down < 0.35 && after > 0.9, "{before} {down} {after}");
     let rows = &recorded.tables["paths"];
     assert!(sum(rows, "path_changes") > 1_000);
 }
 
-/// Three senders, a receiver and a buffer so small that pauses are frequent.
+/// Three senders, a receiver, and a buffer small enough for frequent pauses.
 const PAUSED: &str = "
     topology = { leaves = 2, spines = 2, hosts_per_leaf = 4 }
     transport = { congestion_control = 'line-rate' }
@@ -179,7 +179,7 @@ const PAUSED: &str = "
     job = [{ kind = 'incast', fan_in = 4, hosts = '0,4..8', bytes = '2MB' }]
 ";
 
-/// Pauses of a table, by their ports.
+/// Groups the pauses of a table by port.
 fn by_port(rows: &[Vec<String>]) -> BTreeMap<&[String], Vec<&Vec<String>>> {
     let mut ports: BTreeMap<&[String], Vec<&Vec<String>>> = BTreeMap::new();
     rows[1..].iter().for_each(|row| ports.entry(&row[1..3]).or_default().push(row));
@@ -197,7 +197,7 @@ fn pauses_of_intervals_are_the_time_between_each_pause_and_its_resume() {
     let (rows, each) = (&intervals.tables["pauses"], &changes.tables["pause_changes"]);
     let begun = intervals.outcome.counters.pfc_pauses;
     assert!(begun > 10, "{begun} pauses");
-    // Every pause that took effect, whether or not another one is on its way at the end.
+    // Every pause that took effect counts, whether or not another is in flight at the end.
     let is_pause = |row: &&Vec<String>| row[3] == "1";
     assert_eq!(sum(rows, "pauses"), each[1..].iter().filter(is_pause).count() as u64);
     let total = |rows: &[Vec<String>]| -> f64 {
@@ -212,7 +212,7 @@ fn pauses_of_intervals_are_the_time_between_each_pause_and_its_resume() {
         }
     }
     assert!((total(rows) - paused).abs() < 1e-3 * paused, "{} and {paused}", total(rows));
-    // No port is paused for longer than the interval, and shares are of it.
+    // No port is paused for longer than the interval, and shares are relative to it.
     for row in &rows[1..] {
         let [ns, share] = [4, 5].map(|column| row[column].parse::<f64>().unwrap());
         assert!((0.0..=3_000.0).contains(&ns) && (share - ns / 3_000.0).abs() < 1e-4, "{row:?}");
@@ -222,8 +222,8 @@ fn pauses_of_intervals_are_the_time_between_each_pause_and_its_resume() {
     assert_eq!(changes.profile, intervals.profile);
 }
 
-/// The length of each queue at the end of each interval is that of its last change before. Gives
-/// the number of lengths that are not zero.
+/// Asserts that each queue's length at the end of each interval is that of its last change before.
+/// Returns the number of nonzero lengths.
 fn assert_changes_lead_to_lengths(intervals: &Recorded, changes: &Recorded) -> usize {
     let each = by_port(&changes.tables["queue_changes"]);
     let mut compared = 0;
@@ -246,11 +246,11 @@ fn changes_of_a_queue_lead_to_the_lengths_at_the_ends_of_intervals() {
     let (intervals, changes) = (of("interval"), of("change"));
     let compared = assert_changes_lead_to_lengths(&intervals, &changes);
     assert!(compared > 20, "{compared} lengths");
-    // No row repeats the one before.
+    // No row repeats the previous one.
     let each = by_port(&changes.tables["queue_changes"]);
     let repeats = |rows: &Vec<&Vec<String>>| rows.windows(2).any(|pair| pair[0][3] == pair[1][3]);
     assert!(!each.values().any(repeats));
-    // The profile is that of the intervals, and a first packet is a row of its flow.
+    // The profile is that of the intervals, and the first packet of a flow has a row.
     assert_eq!(changes.profile, intervals.profile);
     let first = changes.tables["path_changes"].len() - 1;
     assert_eq!(first, 4, "four flows, each on one path");
@@ -266,7 +266,7 @@ fn a_queue_pair_has_a_row_at_a_change_when_its_numbers_are_others() {
     let (intervals, changes) = (of("interval"), of("change"));
     let rows = &changes.tables["queue_pairs"][1..];
     assert!(rows.windows(2).all(|pair| pair[0][4..] != pair[1][4..]));
-    // They are the rows of the intervals but for those that repeat the one before.
+    // They are the rows of the intervals, without repetitions.
     let mut all = intervals.tables["queue_pairs"][1..].to_vec();
     let before = all.len();
     all.dedup_by(|later, earlier| later[4..] == earlier[4..]);
@@ -287,7 +287,7 @@ fn path_changes_are_as_many_as_in_the_intervals() {
     assert_eq!(changes as u64, counted);
 }
 
-/// Two incasts of two classes, which links of their hosts are paused for.
+/// Two incasts of two classes, for which host links are paused.
 const CLASSES: &str = "
     topology = { leaves = 2, spines = 1, hosts_per_leaf = 4 }
     switch = { buffer = '2MB', pfc = true }
@@ -315,7 +315,7 @@ fn pauses_of_classes_have_rows_of_their_own_and_queues_are_of_all_classes() {
         assert_ne!(before, row[3] == "1", "{row:?}");
     }
     let of_class = |name: &str| paused.keys().filter(|key| key[2] == name).count();
-    // The name with a comma is quoted, and read as two fields here.
+    // The name with a comma is quoted, and this test reads it as two fields.
     assert!(of_class("a") > 0 && of_class("\"b") > 0, "{paused:?}");
     assert!(assert_changes_lead_to_lengths(&intervals, &changes) > 20);
 }

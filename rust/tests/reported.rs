@@ -1,4 +1,4 @@
-//! Small inputs on which a simulator gave a wrong answer without a word, each with what is right.
+//! Small inputs for which the simulator silently gave a wrong answer, each with the right one.
 
 use std::path::{Path, PathBuf};
 
@@ -10,7 +10,7 @@ mod running;
 mod studies;
 mod tried;
 
-/// An input of these folders, if it is there.
+/// Returns an input of these folders, if it exists.
 fn input(group: &str, name: &str) -> Option<PathBuf> {
     let shared = Path::new(env!("CARGO_MANIFEST_DIR")).join("../shared/data");
     let input = shared.join(group).join(name);
@@ -31,14 +31,14 @@ fn load(path: &Path, set: &[&str]) -> Scenario {
         .unwrap_or_else(|error| panic!("{error}"))
 }
 
-/// The completion time in microseconds.
+/// Returns the completion time in microseconds.
 fn cct(path: &Path, set: &[&str]) -> f64 {
     let outcome = fabric::run(&load(path, set).setup(), &mut |_| {});
     outcome.cct.expect("it completes").as_ns_f64() / 1e3
 }
 
-/// Two ways of unequal lengths: a base round trip is of the longest path of a pair, whatever the
-/// numbers of switches.
+/// Two paths of unequal lengths: a pair's base round trip is that of its longest path, regardless
+/// of switch numbers.
 #[test]
 fn numbers_of_switches_do_not_matter_where_paths_have_unequal_lengths() {
     let Some(folder) = folder("two-lengths") else { return };
@@ -90,7 +90,7 @@ fn weights_that_are_not_used_are_a_warning() {
     }
 }
 
-/// A fluid run of a policy that looks at load takes about as long as by packets.
+/// A fluid run of a load-aware policy takes about as long as the packet simulation.
 #[test]
 fn fluid_flows_fill_links_of_unequal_rates_where_the_policy_looks_at_load() {
     let Some(folder) = folder("fluid-parallel") else { return };
@@ -107,7 +107,7 @@ fn fluid_flows_fill_links_of_unequal_rates_where_the_policy_looks_at_load() {
 #[test]
 fn marks_that_begin_above_the_buffer_are_a_warning() {
     let Some(file) = input("robust", "marks-above-buffer.toml") else { return };
-    // By default they begin below it.
+    // By default, marking begins below it.
     assert!(load(&file, &[]).warnings.iter().all(|it| !it.contains("marks begin")));
     for late in ["switch.ecn.kmin=100KB", "switch.ecn.step=100KB"] {
         let warnings = load(&file, &[late]).warnings;
@@ -124,7 +124,7 @@ fn the_retransmission_timer_is_that_of_mrc_too() {
     assert!(long > 1.5 * short, "{short} and {long}");
 }
 
-/// The completion time of a fluid run in microseconds, and its warnings.
+/// Returns the completion time of a fluid run in microseconds, and its warnings.
 fn estimate(path: &Path, set: &[&str]) -> (f64, Vec<String>) {
     let estimate = fluid::run(&load(path, set).setup(), &mut |_| {});
     (estimate.outcome.cct.expect("it completes").as_ns_f64() / 1e3, estimate.warnings)
@@ -155,7 +155,7 @@ fn credit_below_the_round_trip_of_a_link_is_a_warning_of_fluid_runs() {
         warnings.iter().any(|it| it.contains("508356B of credit to be full"))
     };
     assert!(warns("20KB") && warns("508KB") && !warns("509KB"));
-    // By packets that is what the link needs.
+    // The packet simulation shows what the link needs.
     let packets =
         |memory: &str| cct(&file, &["fidelity=packet", &format!("switch.cbfc.memory={memory}")]);
     assert!(packets("400KB") > 1.1 * packets("1MB"));

@@ -13,10 +13,10 @@ use evenkeel::study::{ComparisonRun, Observer};
 
 use crate::support::{extent, snapshot};
 
-/// Two runs at a time.
+/// Number of concurrent runs.
 const CORES: NonZeroUsize = NonZeroUsize::new(2).unwrap();
 
-/// The snapshots of the studies, in their order.
+/// The snapshots of the studies, in study order.
 const SNAPSHOTS: [&str; 19] = [
     "reproduce-ethereal-collectives",
     "reproduce-ethereal-leaf-spine",
@@ -70,7 +70,7 @@ fn quick_results_of_every_study_are_its_snapshot() {
 
 #[test]
 fn ethereal_agrees_with_its_artifact_where_that_was_measured() {
-    // By default, another study's verdicts are compared with their snapshot.
+    // By default, the snapshot of another study's verdicts covers this.
     if extent::is_left_out("reproduce::ethereal_agrees") {
         return;
     }
@@ -103,7 +103,7 @@ fn every_file_is_a_listed_study_that_is_valid_at_both_scales() {
         study
     };
     let quick = listed.iter().map(|name| valid(name, Scale::Quick)).collect();
-    // The messages of each scenario are made: millions with 256 GPUs and more.
+    // Validation builds the messages of each scenario: millions with 256 GPUs and more.
     let is_short = |study: &Study| study.runs() < 20;
     for study in extent::cases("reproduce::valid_at_quick", quick, is_short) {
         study.check().unwrap_or_else(|error| panic!("{error}"));
@@ -114,8 +114,8 @@ fn every_file_is_a_listed_study_that_is_valid_at_both_scales() {
     }
 }
 
-/// The numbers of a row of verdicts: claims, and those that hold, that do not, and that cannot be
-/// judged.
+/// Returns the numbers in a row of verdicts: all claims, and those that hold, that do not hold, and
+/// that cannot be judged.
 fn verdicts(cells: &[&str]) -> [usize; 4] {
     [2, 3, 4, 5].map(|index| cells[index].parse().unwrap_or_else(|_| panic!("{cells:?}")))
 }
@@ -159,7 +159,7 @@ fn the_study_of_the_documentation_is_valid() {
 const HEAD: &str = "title = \"a\"\nwork = \"b\"\n";
 const RUN: &str = "[[run]]\nname = \"r\"\n[run.over]\npolicy = [\"ecmp\", \"spray\"]\n";
 
-/// Checks what is said of a text after the two lines of its head.
+/// Checks the error for a text after its two header lines.
 fn expect_fault(text: &str, expected: &str) {
     let study = Study::parse(&format!("{HEAD}{text}"), Path::new("s.toml"), Scale::Quick);
     let message = study.and_then(|study| study.check()).unwrap_err().to_string();

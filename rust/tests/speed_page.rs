@@ -1,5 +1,5 @@
-//! `docs/speed.md`: its markers and its table of instruction counts, and what the commands that
-//! write and check them do.
+//! `docs/speed.md`: its markers, its table of instruction counts, and the commands that write and
+//! check them.
 
 use std::path::Path;
 
@@ -41,7 +41,7 @@ fn the_page_has_the_committed_instruction_counts() {
 fn the_runner_of_the_instruction_counts_has_the_version_of_its_crate() {
     let manifest: toml::Table = read("Cargo.toml").parse().expect("it is TOML");
     let gungraun = &manifest["dev-dependencies"]["gungraun"];
-    // In the packaged crate cargo has written it as a table.
+    // In the packaged crate, cargo rewrites the dependency as a table.
     let version = gungraun.get("version").unwrap_or(gungraun).as_str().expect("it has a version");
     let version = version.strip_prefix('=').expect("a version that is exact");
     for path in ["docs/speed.md", ".ci/full"] {

@@ -1,4 +1,4 @@
-//! Replays of traces with a fault between nodes, which is found while they are read.
+//! Replays of traces with a fault between nodes, which is found while reading.
 
 use std::io::{self, Read};
 use std::path::Path;
@@ -11,7 +11,7 @@ use evenkeel::scenario::{Overrides, Scenario};
 use evenkeel::units::{Bytes, Span, Time};
 use evenkeel::workload::{Delay, Message, Workload};
 
-/// The traces of all ranks, as bytes in memory.
+/// The traces of all ranks in memory.
 struct MemoryFiles(Vec<Vec<u8>>);
 
 impl TraceSource for MemoryFiles {
@@ -26,7 +26,7 @@ impl TraceSource for MemoryFiles {
 
 const COMPUTATION: Span = Span::from_us(5);
 
-/// The trace of a rank: host 0 sends 1 MB to host 1, computes, and sends it `bytes` more.
+/// Returns the trace of a rank: host 0 sends 1 MB to host 1, computes, and sends another `bytes`.
 fn trace(rank: u32, bytes: u64) -> Vec<u8> {
     let (src, dst, start) = (HostId(0), HostId(1), Time::ZERO);
     let send = |bytes| Message { src, dst, bytes: Bytes::new(bytes), stream: 0, start };
@@ -38,7 +38,7 @@ fn trace(rank: u32, bytes: u64) -> Vec<u8> {
     file
 }
 
-/// Replays both ranks with a window of two nodes each; host 1 receives `received` bytes more.
+/// Replays both ranks with a window of two nodes each; host 1 expects another `received` bytes.
 fn replay(received: u64) -> (Outcome, Option<String>) {
     let files = vec![trace(0, 1_000), trace(1, received)];
     let traces = Streaming::open(Arc::new(MemoryFiles(files)), 2, Options::default(), 2).unwrap();
@@ -60,7 +60,8 @@ fn replay(received: u64) -> (Outcome, Option<String>) {
 fn a_fault_ends_a_run_at_once_with_messages_on_their_way() {
     let (outcome, fault) = replay(1_000);
     assert_eq!((outcome.verdict, outcome.messages, fault), (Verdict::Completed, 2, None));
-    // The node after the computation is read at its end, 15 us before the first message is over.
+    // The node after the computation is read when that ends, 15 us before the first message
+    // completes.
     assert!(outcome.ended > Time::ZERO + COMPUTATION * 4);
     let (outcome, fault) = replay(2_000);
     assert!(fault.unwrap().contains("2000"));

@@ -1,5 +1,5 @@
 //! Published traces and schedules, run as a user would run them, and our own traces, written and
-//! read again.
+//! reread.
 
 use std::fs;
 use std::path::{Path, PathBuf};
@@ -14,7 +14,8 @@ use evenkeel::study::lower_bound;
 use evenkeel::units::{Bytes, Span, Time};
 use evenkeel::workload::{Delay, Lane, Message, Workload};
 
-/// The folder of real traces next to the project; `None`, with a message, if it does not exist.
+/// Returns the folder of real traces next to the project; `None`, with a message, if it does not
+/// exist.
 fn shared(test: &str) -> Option<PathBuf> {
     let folder = Path::new(env!("CARGO_MANIFEST_DIR")).join("../shared/data/chakra");
     if !folder.is_dir() {
@@ -29,7 +30,7 @@ fn scenario(folder: &Path, text: &str) -> Scenario {
         .unwrap_or_else(|error| panic!("{error}"))
 }
 
-/// Runs a scenario, which must complete and not beat its lower bound.
+/// Runs a scenario, which must complete without beating its lower bound.
 fn run(scenario: &Scenario) -> Outcome {
     let setup = scenario.setup();
     let outcome = fabric::run(&setup, &mut |_| {});
@@ -43,7 +44,7 @@ fn cct(folder: &Path, text: &str) -> Span {
     run(&scenario(folder, text)).cct.expect("it completed")
 }
 
-/// A fabric of one leaf, where hosts share no links.
+/// Returns a fabric of one leaf, where hosts share no links.
 fn one_leaf(hosts: u32, workload: &str) -> String {
     format!(
         "[topology]\nleaves = 1\nspines = 1\nhosts_per_leaf = {hosts}\n[policy]\nname = \
@@ -58,7 +59,7 @@ fn a_trace_of_one_collective_node_takes_the_time_of_the_collective() {
         ("all_reduce", "all-reduce", 1),
         ("all_to_all", "all-to-all", 1),
         ("reduce_scatter", "reduce-scatter", 1),
-        // A trace gives the input of each rank, 1 MB; a scenario gives the length of the result.
+        // A trace states the input of each rank, 1 MB; a scenario states the length of the result.
         ("all_gather", "all-gather", 8),
     ] {
         for ranks in [8, 16] {
@@ -79,7 +80,7 @@ fn a_published_ring_takes_the_time_of_our_ring_and_its_computation() {
     let trace = format!("kind = \"chakra\"\nfile = \"{file}\"\n");
     let own = "kind = \"all-reduce\"\nalgorithm = \"ring\"\nbytes = \"1MiB\"\n";
     let [trace, own] = [&trace, own].map(|text| cct(&folder, &one_leaf(8, text)).as_ns_f64());
-    // Its seven reductions take 7 us each; ours take no time.
+    // The trace's seven reductions take 7 us each; ours take no time.
     let computation = 49_000.0;
     let ratio = (trace - computation) / own;
     assert!((0.99..=1.01).contains(&ratio), "{trace} ns, ours {own} ns: {ratio}");
@@ -89,7 +90,7 @@ fn a_published_ring_takes_the_time_of_our_ring_and_its_computation() {
 fn a_pytorch_trace_is_replayed_by_all_ranks() {
     let Some(folder) = shared("a_pytorch_trace") else { return };
     let text = one_leaf(4, "kind = \"chakra\"\nfile = \"pytorch/chakra.0.et.gz\"\n");
-    // Its control dependencies are on missing nodes and on the nodes themselves.
+    // Its control dependencies refer to missing nodes and to the nodes themselves.
     let error = Scenario::parse(&text, "traces", &folder, &Overrides::default()).unwrap_err();
     let text_of = error.to_string();
     for part in ["rank 0, node ", ", byte ", "control dependency", "dependencies = \"data\""] {
@@ -97,7 +98,7 @@ fn a_pytorch_trace_is_replayed_by_all_ranks() {
     }
     let scenario = scenario(&folder, &format!("{text}dependencies = \"data\"\n"));
     let outcome = run(&scenario);
-    // Two broadcasts by a tree and five all-reduces by a ring, all of four ranks.
+    // Two tree broadcasts and five ring all-reduces, all of four ranks.
     let sent =
         3 * (212_480 + 424) + 6 * (8_196_000u64 + 31_502_336 + 26_255_360 + 26_550_272 + 9_724_160);
     assert_eq!(scenario.workload.total_bytes().get(), sent);
@@ -125,7 +126,7 @@ fn written_traces_take_the_same_time_when_read_again() {
             let own = format!("{fabric}[workload]\n{workload}{rule}");
             let read = format!("{fabric}[workload]\nkind = \"chakra\"\nfile = \"own\"\n{rule}");
             let [own, again] = [&own, &read].map(|text| run(&scenario(folder.path(), text)));
-            // The trace counts from time zero, our workload from its first start.
+            // The trace starts at time zero, our workload at its first start.
             let begin = own.flows.iter().map(|flow| flow.start).min().expect("flows");
             let expected = own.cct.map(|cct| begin.saturating_add(cct));
             let got = again.cct.map(|cct| Time::ZERO.saturating_add(cct));
@@ -174,7 +175,7 @@ fn a_dissemination_barrier_in_goal_takes_four_rounds() {
     let goal = load("goal-dissemination.toml");
     let outcome = run(&goal);
     assert_eq!(outcome.messages, 64);
-    // The same messages as our own barrier, except for their length.
+    // The same messages as our barrier, except for their length.
     let text = one_leaf(16, "kind = \"barrier\"\nbytes = \"1B\"\n");
     assert_eq!(outcome.cct, Some(cct(&folder, &text)));
 }
@@ -185,11 +186,11 @@ fn flows_of_a_connection_matrix_follow_each_other() {
     let path = folder.join("connection-matrix.toml");
     let scenario = Scenario::load(&path, &Overrides::default()).unwrap();
     let outcome = run(&scenario);
-    // Two rounds of a ring of four; the second starts when all of the first is delivered.
+    // Two rounds of a ring of four; the second starts when the first is fully delivered.
     let text = one_leaf(4, "kind = \"shift\"\nbytes = \"2MB\"\n");
     let alone = run(&self::scenario(&folder, &text));
     let delivered = alone.flows.iter().map(|flow| flow.delivered).max().expect("flows");
-    // At that time each host first sends an acknowledgement: 64 B and the gap of 20 B.
+    // At that time each host first sends an acknowledgement: 64 B plus the 20 B gap.
     let ack = Span::from_ps(84 * 20);
     let expected = delivered.saturating_add(alone.cct.expect("it completed")).saturating_add(ack);
     let got = evenkeel::units::Time::ZERO.saturating_add(outcome.cct.expect("it completed"));
@@ -201,7 +202,7 @@ fn a_receive_from_any_source_takes_the_message_that_arrives_first() {
     let path = Path::new(env!("CARGO_MANIFEST_DIR")).join("examples/goal-nodes.toml");
     let outcome = run(&Scenario::load(&path, &Overrides::default()).unwrap());
     let flow = |src: u32| outcome.flows.iter().find(|flow| flow.src.0 == src).expect("a flow");
-    // Node 2 (host 4) sends at once and node 1 (host 2) after 100 us; the second NIC of node 0
+    // Node 2 (host 4) sends immediately, and node 1 (host 2) after 100 us. The second NIC of node 0
     // answers the first message, to the second NIC of node 1.
     assert_eq!(flow(2).start, Time::ZERO + Span::from_us(100));
     assert_eq!((flow(1).start, flow(1).dst.0), (flow(4).delivered, 3));
@@ -256,8 +257,8 @@ fn the_example_s_traces_are_a_ring() {
     assert_eq!(replay(&streaming).0.cct, Some(own));
 }
 
-/// A run of traces that are read during the run: its outcome, its flows, and the most nodes in
-/// memory.
+/// Replays traces that are read during the run; returns the outcome, the flows, and the maximum
+/// number of nodes in memory.
 fn replay(scenario: &Scenario) -> (Outcome, Vec<FlowRecord>, u64) {
     let setup = Setup { workload: Arc::default(), ..scenario.setup() };
     let traces = scenario.traces.as_ref().expect("it streams");
@@ -280,7 +281,8 @@ fn replay(scenario: &Scenario) -> (Outcome, Vec<FlowRecord>, u64) {
     (outcome, flows, most_held)
 }
 
-/// Checks that a trace gives the same flows at the same times as a whole and while it is read.
+/// Checks that a trace gives the same flows at the same times whether read in advance or on the
+/// fly.
 fn expect_the_same(folder: &Path, text: &str) {
     let whole = run(&scenario(folder, text));
     let (outcome, flows, _) = replay(&scenario(folder, &format!("{text}streaming = true\n")));
@@ -314,8 +316,8 @@ fn real_traces_give_the_same_flows_while_they_are_read() {
     }
 }
 
-/// Rounds of computation and messages to both neighbours on a ring of four hosts; each round
-/// depends on the previous one.
+/// Returns rounds of computation and messages to both neighbours on a ring of four hosts; each
+/// round depends on the previous one.
 fn rounds(count: u32) -> Workload {
     let (mut messages, mut delays, mut waits) = (Vec::new(), Vec::new(), Vec::new());
     let per_round = 8;
@@ -353,9 +355,9 @@ fn memory_is_bounded_by_the_window_and_not_by_the_trace() {
     let text = one_leaf(4, "kind = \"chakra\"\nfile = \"long\"\nwindow = 64\nstreaming = true\n");
     let (outcome, flows, most_held) = replay(&scenario(folder.path(), &text));
     assert_eq!((outcome.messages, flows.len()), (80_000, 80_000));
-    // Four windows of 64 nodes, of 200,000.
+    // Four windows of 64 nodes, out of 200,000.
     assert!(most_held <= 4 * 64 && nodes == 200_000, "{most_held}");
-    // The window holds several rounds, so the result is the same as for the whole trace.
+    // The window holds several rounds, so the result equals that of the whole trace.
     let text = text.replace("streaming = true", "streaming = false").replace("window = 64\n", "");
     let whole = run(&scenario(folder.path(), &text));
     assert_eq!(outcome.cct, whole.cct);

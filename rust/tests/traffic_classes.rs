@@ -1,4 +1,4 @@
-//! Traffic classes from a scenario's file to its results, with every packet followed.
+//! Traffic classes from the scenario file to the results, tracking every packet.
 
 use std::path::Path;
 use std::sync::Arc;
@@ -10,8 +10,8 @@ use evenkeel::report;
 use evenkeel::scenario::{Overrides, Scenario};
 use evenkeel::study::lower_bound;
 
-/// Three classes on a small fabric, with an incast of each job; `switch` and `classes` are lines of
-/// their sections.
+/// Returns three classes on a small fabric, with an incast per job; `switch` and `classes` are
+/// lines of their sections.
 fn scenario(switch: &str, classes: [&str; 3]) -> Scenario {
     let mut text = format!(
         "[topology]\nkind = \"leaf-spine\"\nleaves = 2\nspines = 2\nhosts_per_leaf = 4\n\
@@ -31,7 +31,7 @@ fn scenario(switch: &str, classes: [&str; 3]) -> Scenario {
     parsed.unwrap_or_else(|error| panic!("{error}"))
 }
 
-/// The outcome of a run in which nothing is wrong.
+/// Returns the outcome of a run that must pass all checks.
 fn checked(scenario: &Scenario) -> Outcome {
     let setup = scenario.setup();
     let mut invariants = Invariants::new(&setup);
@@ -80,7 +80,7 @@ fn flows_name_their_class_last_and_only_where_there_are_some() {
         [of_job("job0"), of_job("job1"), of_job("job2")],
         [vec!["lead"; 3], vec!["gold"; 3], vec!["silver"; 3]]
     );
-    // Of a setup without jobs too each message has the class of its stream.
+    // In a setup without jobs, each message also has the class of its stream.
     let mut setup = with.setup();
     Arc::make_mut(&mut setup.workload).jobs.clear();
     let places = report::FlowPlaces::of_setup(&setup, true);

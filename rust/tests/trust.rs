@@ -1,4 +1,4 @@
-//! `docs/trust.md`: closed forms beside runs, and that the page has every table.
+//! `docs/trust.md`: closed forms compared with runs, and the completeness of the page's tables.
 
 mod agreement;
 
@@ -12,16 +12,16 @@ use crate::page::{Table, replaced, section};
 
 const PAGE: &str = "docs/trust.md";
 
-/// Bytes of a full packet: payload and header, and with the gap behind it; an acknowledgement.
+/// Bytes: payload, full packet with its header, gap after a packet, acknowledgement.
 const PAYLOAD: f64 = 4096.0;
 const PACKET: f64 = PAYLOAD + 62.0;
 const GAP: f64 = 20.0;
 const ACK: f64 = 64.0;
-/// Nanoseconds for a byte at 400 Gbps, and of a link.
+/// Nanoseconds per byte at 400 Gbps, and per link.
 const BYTE: f64 = 0.02;
 const LINK: f64 = 500.0;
 
-/// The fabric of a row: `[topology]`'s keys, then sections.
+/// Runs a row's fabric, given by the keys of `[topology]` and further sections.
 fn run(topology: &str, policy: &str, rest: &str) -> Outcome {
     let text = format!(
         "time_limit = \"1s\"\n[topology]\n{topology}\n[switch]\nbuffer = \"1GB\"\n\
@@ -30,28 +30,28 @@ fn run(topology: &str, policy: &str, rest: &str) -> Outcome {
     fabric::run(&parse(&text).setup(), &mut |_| {})
 }
 
-/// The completion time, in ns.
+/// Returns the completion time in ns.
 fn cct(outcome: &Outcome) -> f64 {
     assert_eq!(outcome.verdict, Verdict::Completed);
     outcome.cct.expect("it completed").as_ns_f64()
 }
 
-/// A closed form and the run that it is of.
+/// A closed form and the corresponding run.
 struct Row {
     what: &'static str,
     form: &'static str,
     unit: &'static str,
     expected: f64,
     found: f64,
-    /// The largest difference that the test lets pass, in per cent.
+    /// Maximum difference that passes, in per cent.
     within: f64,
 }
 
 const LINE_RATE: &str = "[transport]\ncongestion_control = \"line-rate\"\n";
 
-/// Two hosts at leaves of their own; the path has four links.
+/// Two hosts at different leaves; the path has four links.
 const PATH: &str = "leaves = 2\nspines = 1\nhosts_per_leaf = 1";
-/// Hosts at one switch.
+/// Hosts at a single switch.
 const STAR: &str = "leaves = 1\nspines = 1\nhosts_per_leaf = 8";
 
 fn idle_path() -> Row {
@@ -99,7 +99,7 @@ fn ring() -> Row {
     }
 }
 
-/// A long flow over a link that loses each packet with probability `p`, under a recovery.
+/// Runs a long flow over a link that loses each packet with probability `p`, under a recovery.
 fn lossy(recovery: &str) -> Outcome {
     let rest = format!(
         "{LINE_RATE}recovery = \"{recovery}\"\nretransmit_timeout = \"50us\"\n\
@@ -171,7 +171,7 @@ fn permutation() -> Row {
             "ethereal",
             &format!("batch_timer = \"0s\"\nstart_jitter = \"0s\"\n{LINE_RATE}{workload}"),
         )),
-        // Acknowledgements take turns on the wires of data the other way.
+        // Acknowledgements share the wires with data in the opposite direction.
         within: 3.0,
     }
 }
@@ -197,7 +197,7 @@ fn table() -> Table {
     table
 }
 
-/// Compares the table `name` of the page, or writes it.
+/// Compares the table `name` with the page, or writes it.
 fn expect_in_page(name: &str, table: &Table) {
     let path = Path::new(env!("CARGO_MANIFEST_DIR")).join(PAGE);
     let page = std::fs::read_to_string(&path).unwrap_or_else(|error| panic!("{PAGE}: {error}"));
@@ -212,7 +212,7 @@ fn expect_in_page(name: &str, table: &Table) {
 
 #[test]
 fn the_page_has_every_table() {
-    // One after another: with INSTA_UPDATE each writes the page.
+    // Sequentially: with INSTA_UPDATE each of them writes the page.
     expect_in_page("closed-forms", &table());
     expect_in_page("agreement", &agreement::table());
 }

@@ -1,4 +1,4 @@
-//! Scenarios in both worlds, compared flow by flow to the picosecond: links, switches, priority
+//! Scenarios in both worlds, compared flow by flow to the picosecond. Links, switches, priority
 //! flow control and failures are implemented twice, in Rust and in C++, and each tests the other.
 
 #[path = "twin/classes.rs"]
@@ -38,7 +38,7 @@ const RECOVERIES: [&str; 7] = ["auto", "go-back-n", "sack", "per-packet", "erasu
 const CONTROLS: [&str; 7] =
     ["line-rate", "dcqcn", "dcqcn-mlx", "dctcp-rate", "dctcp-window", "nscc", "swift"];
 
-/// Workloads: a flow on an idle path, patterns, and a pattern over a link that fails.
+/// Workloads: a flow on an idle path, patterns, and a pattern over a failing link.
 const PATTERNS: [(&str, &str); 5] = [
     ("idle path", "[workload]\nkind = \"incast\"\nfan_in = 1\nbytes = \"40KB\""),
     ("permutation", "[workload]\nkind = \"permutation\"\nbytes = \"40KB\""),
@@ -51,7 +51,7 @@ const PATTERNS: [(&str, &str); 5] = [
     ),
 ];
 
-/// What hosts and switches run.
+/// Policy and transport of hosts and switches.
 #[derive(Debug, Clone, Copy)]
 struct Combination {
     policy: &'static str,
@@ -60,13 +60,13 @@ struct Combination {
 }
 
 impl Combination {
-    /// A policy with the default loss recovery and congestion control.
+    /// Returns a policy with the default loss recovery and congestion control.
     fn of(policy: &'static str) -> Self {
         Self { policy, recovery: "auto", control: "dcqcn" }
     }
 }
 
-/// A scenario of six hosts at two leaves under two spines.
+/// Returns a scenario of six hosts at two leaves under two spines.
 fn text(combination: Combination, rest: &str) -> String {
     let Combination { policy, recovery, control } = combination;
     format!(
@@ -86,8 +86,8 @@ fn setup(text: &str) -> Option<Setup> {
     scenario.ok().map(|scenario| scenario.setup())
 }
 
-/// The same setup with slightly different delays of all links, so that events coincide only where
-/// they must.
+/// Returns the same setup with slightly different delays on all links, so that events coincide only
+/// where they must.
 fn uneven(mut setup: Setup) -> Setup {
     let topology = Topology::clone(&setup.topology);
     setup.topology = Arc::new(topology.with_delays(|LinkId(link), delay| {
@@ -106,7 +106,7 @@ fn twin(setup: &Setup) -> Twin {
     Twin::new(&identity, &setup.topology, side(&ours), side(&theirs))
 }
 
-/// True if the worlds agree. Messages need not complete: a run may end before.
+/// Returns true if the worlds agree. Messages need not complete: a run may end earlier.
 fn is_exact(twin: &Twin) -> bool {
     twin.flows_equal == twin.flows
         && twin.ports_equal == twin.ports
@@ -182,8 +182,8 @@ fn every_policy_recovery_and_control_is_the_same_in_both_worlds() {
     settings.bind(|| insta::assert_snapshot!("twin-matrix", table));
 }
 
-/// A policy with each recovery and the default control, and with each control and the recovery that
-/// the policy is made for.
+/// Returns a policy with each recovery and the default control, and with each control and the
+/// policy's own recovery.
 fn combinations(policy: &'static str) -> impl Iterator<Item = Combination> {
     let default = Combination::of(policy);
     let recoveries =
@@ -267,7 +267,7 @@ fn messages_that_wait_for_each_other_wait_in_both_worlds() {
     }
 }
 
-/// The scenarios of the simulation tester; what a world cannot have it refuses.
+/// The scenarios of the simulation tester; a world rejects those that it does not support.
 #[test]
 fn random_scenarios_are_the_same_in_both_worlds() {
     let again = "cargo test --features ns3 --test twin random";
@@ -281,14 +281,14 @@ fn random_scenarios_are_the_same_in_both_worlds() {
     });
 }
 
-/// An experiment of the HPCC family in its own files.
+/// An experiment of the HPCC family from its own files.
 struct Experiment<'a> {
     what: &'a str,
     topology: &'a str,
     flows: &'a str,
     /// Lines of the configuration in addition to [`CONFIG`].
     more: &'a str,
-    /// How many files it writes.
+    /// Number of files that it writes.
     files: usize,
 }
 
@@ -297,7 +297,7 @@ const CONFIG: &str = "TOPOLOGY_FILE topology.txt\nFLOW_FILE flow.txt\nTRACE_FILE
     KMAX_MAP 1 100000000000 160\nPMAX_MAP 1 100000000000 0.2\nBUFFER_SIZE 1\n\
     QLEN_MON_START 1999990000\nQLEN_MON_END 2000100000\n";
 
-/// Every file that an experiment of the HPCC family writes has the same bytes from either world.
+/// Every file that an experiment of the HPCC family writes is byte-identical in both worlds.
 #[test]
 fn an_experiment_writes_the_same_files_in_both_worlds() {
     let topology = |tail: &str| format!("4 1 3\n0\n2 0 100Gbps {tail}\n");
@@ -325,7 +325,8 @@ fn an_experiment_writes_the_same_files_in_both_worlds() {
     }
 }
 
-/// Flow control as both worlds have it: ConWeave's admission rule is the fabric's.
+/// Selects the flow control that both worlds support: ConWeave's admission rule exists only in the
+/// Rust fabric.
 fn with_flow_control_of_hpcc(mut experiment: hpcc::Experiment) -> hpcc::Experiment {
     if let Some(PfcConfig { admission, pause_time, .. }) = &mut experiment.setup.fabric.switch.pfc {
         (*admission, *pause_time) = (PfcConfig::HPCC.admission, None);
@@ -333,7 +334,7 @@ fn with_flow_control_of_hpcc(mut experiment: hpcc::Experiment) -> hpcc::Experime
     experiment
 }
 
-/// Runs an experiment in both worlds, and compares what it writes.
+/// Runs an experiment in both worlds and compares the written files.
 fn same_files(case: &Experiment, rounding: Rounding) {
     let folder = tempfile::tempdir().unwrap();
     let place = |name: &str| folder.path().join(name);
@@ -371,7 +372,7 @@ fn same_files(case: &Experiment, rounding: Rounding) {
         let differs = ours.iter().zip(&theirs).position(|(a, b)| a != b);
         assert_eq!(differs, None, "{}, {rounding:?}: {name}", case.what);
         assert_eq!(ours.len(), theirs.len(), "{}, {rounding:?}: {name}", case.what);
-        // Nothing is marked where flows do not meet; one switch has no uplinks.
+        // Nothing is marked where flows do not meet; a single switch has no uplinks.
         let bare = matches!(
             (case.what, name.as_str()),
             ("ConWeave's monitors", "n") | ("ConWeave's notices", "u")
@@ -380,8 +381,8 @@ fn same_files(case: &Experiment, rounding: Rounding) {
     }
 }
 
-/// The family's own experiments, in ns-3: single flows as its simulator has them, and contended
-/// ones as the fabric in Rust has them, whose distance from that simulator `hpcc` tests.
+/// The family's own experiments in ns-3: single flows as in its simulator, and contended ones as in
+/// the Rust fabric. `hpcc` tests the latter against that simulator.
 #[test]
 fn experiments_of_the_hpcc_family_are_the_same_in_both_worlds() {
     let folder = Path::new(env!("CARGO_MANIFEST_DIR")).join("../shared/data/hpcc/conweave");

@@ -1,9 +1,9 @@
-//! One rule at a time where queues are full: the results of two other simulators beside this
-//! project's with the rule and without it. `agreement/README.md` says how the former were made.
+//! One rule at a time under full queues: the results of two other simulators next to this
+//! project's, with and without the rule. `agreement/README.md` says how the former were made.
 //!
-//! The mean and the largest completion time are compared in the mean over 200 seeds of ConWeave's
-//! simulator and of ours, and over ten of uet-htsim and 40 of ours: within 2 % and 5 %. A case
-//! beyond has a star in the table, and its cause in `docs/trust.md`.
+//! The comparison covers the mean and the largest completion time, averaged over seeds: 200 of
+//! ConWeave's simulator and of ours, and ten of uet-htsim and 40 of ours. The limits are 2 % and 5
+//! %. A case beyond them has a star in the table, and `docs/trust.md` explains its cause.
 
 use std::path::Path;
 use std::sync::Arc;
@@ -24,14 +24,14 @@ use evenkeel::workload::Workload;
 use super::run::side_by_side;
 use crate::support::{extent, screen};
 
-/// The runs of a case of ConWeave's: of that simulator, and of ours.
+/// Runs per ConWeave case: of that simulator, and of ours.
 const CONWEAVE_RUNS: [u64; 2] = [200, 200];
-/// The same of uet-htsim's.
+/// Runs per uet-htsim case: of that simulator, and of ours.
 const HTSIM_RUNS: [u64; 2] = [10, 40];
-/// The largest relative differences of the mean and of the largest time.
+/// Maximum relative differences of the mean and of the largest time.
 const AT_MOST: [f64; 2] = [0.02, 0.05];
 
-/// A figure of each run: the mean and the largest completion time, in microseconds.
+/// Mean and largest completion time of a run, in microseconds.
 type Times = [f64; 2];
 
 /// A case that another simulator ran.
@@ -42,7 +42,7 @@ struct Case {
 }
 
 impl Case {
-    /// The runs of the other simulator, and of ours.
+    /// Returns the number of runs of the other simulator and of ours.
     fn runs(&self) -> [u64; 2] {
         match self.inputs {
             Inputs::ConWeave(..) => CONWEAVE_RUNS,
@@ -55,16 +55,16 @@ fn find(case: &str) -> &'static Case {
     CASES.iter().find(|it| it.name == case).expect("a case")
 }
 
-/// Whose files a case has.
+/// The simulator whose input files a case uses.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 enum Inputs {
-    /// ConWeave's: keys of the configuration, and the flows.
+    /// ConWeave's simulator: keys of the configuration, and the flows.
     ConWeave(&'static str, &'static str),
-    /// uet-htsim's: the policy, and the sections of a scenario.
+    /// uet-htsim: the policy, and the sections of a scenario.
     Htsim(&'static str, &'static str),
 }
 
-/// A rule that closes a difference: a case, and the same without the rule.
+/// A rule that explains a difference: a case, and its setup without the rule.
 struct Rule {
     name: &'static str,
     case: &'static str,
@@ -112,8 +112,8 @@ const CASES: &[Case] = &[
     Case { name: "round-robin", inputs: Inputs::Htsim("switch-rr-by-destination", ROUND_ROBIN) },
 ];
 
-/// uet-htsim's switches and NICs: 100 packets of 4,150 B a port, marks from 25 to 76 of them,
-/// trimming, NSCC, an acknowledgement for 16 KiB.
+/// uet-htsim's switches and NICs: 100 packets of 4,150 B per port, marking between 25 and 76 of
+/// them, trimming, NSCC, one acknowledgement per 16 KiB.
 const HTSIM: &str = "[switch]\nport_buffer = \"415000B\"\n\
     trim = { victim = \"arriving-or-last\" }\nslow_ports = \"scale\"\n\
     ecn = { kmin = \"103750B\", kmax = \"315400B\", pmax = \"1\", at = \"dequeue\" }\n\
@@ -265,12 +265,12 @@ fn policy(setup: &mut Setup, name: &str) {
     setup.scheme = balance::build_scheme(name, &Parameters::new()).expect("a policy");
 }
 
-/// Two leaves with eight hosts each, and four spines, at 100 Gbps and 1 us, or a little more with
-/// the links of each spine if they are skewed. Its name is one that ConWeave's simulator knows the
-/// bandwidth-delay product of.
+/// Returns two leaves with eight hosts each and four spines, at 100 Gbps and 1 us. If skewed, the
+/// links of each spine are a little longer. ConWeave's simulator knows the bandwidth-delay product
+/// of a topology with this name.
 fn topology(is_skewed: bool) -> String {
-    // Hosts come first: with a switch first, CONGA there takes all hosts for those of one leaf, and
-    // hashes.
+    // Hosts come first: if a switch does, CONGA in that simulator assigns all hosts to one leaf and
+    // falls back to hashing.
     let hosts = (0..16).map(|host| format!("{host} {} 100Gbps 1000ns 0\n", 16 + host / 8));
     let spines = (16..18).flat_map(|leaf| (18..22).map(move |spine| (leaf, spine)));
     let delay = |spine: u32| {
@@ -282,7 +282,7 @@ fn topology(is_skewed: bool) -> String {
     format!("22 6 24\n16 17 18 19 20 21\n{links}")
 }
 
-/// Flows of 1 MB, 100 ns after each other.
+/// Returns flows of 1 MB that start 100 ns apart.
 fn flows(name: &str) -> String {
     let pairs: Vec<(u32, u32)> = match name {
         "same" => (1..8).map(|from| (from, 0)).collect(),
@@ -302,7 +302,7 @@ const CONWEAVE: &str = "TOPOLOGY_FILE topology.txt\nFLOW_FILE flow.txt\nFLOWGEN_
     RATE_AI 40Mb/s\nRATE_HAI 100Mb/s\nMIN_RATE 100Mb/s\nHAS_WIN 0\nVAR_WIN 0\n\
     KMAX_MAP 1 100000000000 400\nKMIN_MAP 1 100000000000 100\nPMAX_MAP 1 100000000000 0.20\n";
 
-/// The setup of a case with this seed.
+/// Returns the setup of a case with this seed.
 fn setup(folder: &Path, case: &Case, seed: u64) -> Setup {
     let write = |file: &str, text: String| std::fs::write(folder.join(file), text).unwrap();
     match case.inputs {
@@ -347,7 +347,7 @@ fn mean(runs: &[Times]) -> Times {
     [0, 1].map(|figure| runs.iter().map(|run| run[figure]).sum::<f64>() / runs.len() as f64)
 }
 
-/// The mean over seeds of each case, as the other simulator has it.
+/// Returns the other simulator's mean over the seeds of a case.
 fn theirs(case: &str) -> Times {
     let text = include_str!("agreement/completion-times.csv");
     let rows = text.lines().filter(|line| !line.starts_with('#')).skip(1);
@@ -374,7 +374,7 @@ const NOTES: &str = "\
 A star: beyond 2 % of the mean or 5 % of the largest; see docs/trust.md.
 ";
 
-/// The mean over seeds of a case, under the rule and others or without the rule.
+/// Returns our mean over the seeds of a case, with all rules or with one removed by `change`.
 fn ours(case: &'static str, change: fn(&mut Setup)) -> Times {
     let folder = tempfile::tempdir().unwrap();
     let case = find(case);

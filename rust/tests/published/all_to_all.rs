@@ -1,10 +1,10 @@
 //! All-to-all without failures ("Load Balancing for AI Training Workloads", arXiv 2507.21372 v2,
-//! figure 1): every scheme that balances packet by packet is within 1 % of the bound.
+//! figure 1): every scheme that balances per packet is within 1 % of the bound.
 //!
-//! The time beyond the bound hardly depends on the length of the messages: 4.2 us are lost because
-//! NICs serve their queue pairs in turn, so that the last packet of some host takes a path of six
-//! links and back (6.3 us), while the bound counts the nearest receiver (2.1 us); the rest is
-//! queueing at the end. The claim therefore holds only for messages that are long enough.
+//! The time beyond the bound hardly depends on the message length. 4.2 us are lost because NICs
+//! serve their queue pairs round-robin: the last packet of some host takes a path of six links and
+//! back (6.3 us), while the bound assumes the nearest receiver (2.1 us). The rest is queueing at
+//! the end. The claim therefore holds only for sufficiently long messages.
 
 use std::sync::Arc;
 
@@ -18,7 +18,7 @@ use evenkeel::study::lower_bound;
 use evenkeel::topology::FatTree;
 use evenkeel::units::{BitRate, Bytes, Fraction, Span};
 
-/// A fabric and a length, their caption in the table, and the policies that are shown.
+/// A fabric and message length, their caption in the table, and the policies shown.
 const GROUPS: [(Case, &str, &[&str]); 4] = [
     (
         Case::Example,
@@ -34,7 +34,7 @@ const GROUPS: [(Case, &str, &[&str]); 4] = [
     ),
 ];
 
-/// The policies that choose packet by packet, and for comparison one that does not.
+/// The policies that choose per packet, and one that does not, for comparison.
 const ALL: [&str; 14] = [
     "switch-rr",
     "switch-rr-shuffled",
@@ -97,7 +97,7 @@ fn row(case: Case, policy: &str) -> String {
     let (beyond, percent) = (time - bound, (time / bound - 1.0) * 100.0);
     match case {
         Case::Example | Case::Small => assert!(percent <= 1.0, "{policy}, {case:?}: {percent} %"),
-        // What is beyond the bound hardly depends on the length: 5.5 us are 1 % of 55 MB.
+        // The excess over the bound hardly depends on the length: 5.5 us are 1 % for 55 MB.
         Case::Short(1) if policy.starts_with("switch-rr") => assert!(beyond > 10.0, "{beyond}"),
         Case::Short(_) => assert!(beyond < 5.5, "{policy}, {case:?}: {beyond} us"),
     }
@@ -105,20 +105,20 @@ fn row(case: Case, policy: &str) -> String {
     format!("{name:<22}{bound:>8.1}{time:>10.1}{beyond:>10.1}{percent:>9.2}{trimmed:>10}\n")
 }
 
-/// A fabric and a length.
+/// A fabric and a message length.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 enum Case {
     Example,
-    /// One acknowledgement for each packet.
+    /// One acknowledgement per packet.
     Small,
-    /// One acknowledgement for this many packets.
+    /// One acknowledgement per this number of packets.
     Short(u32),
 }
 
 impl Case {
     fn setup(self, policy: &str) -> Setup {
         let mut setup = setup("ofan-all-to-all.toml", policy, 1);
-        // As in Ofan's simulator. With a drawn order switch-rr fills buffers and loses packets.
+        // As in Ofan's simulator. With a random order, switch-rr fills buffers and loses packets.
         setup.fabric.ties = TieOrder::Port;
         match self {
             Self::Example => {}
@@ -129,7 +129,8 @@ impl Case {
             }
             Self::Short(every) => {
                 setup.nic.ack.every = every;
-                // An ideal code sends more without being asked; here a cut packet asks.
+                // An ideal code sends repair packets unprompted; here a trimmed packet triggers
+                // them.
                 let (size, limit) = (Bytes::new(64), Bytes::new(100_000));
                 setup.fabric.switch.trim =
                     Some(TrimConfig { size, limit, victim: TrimVictim::Arriving });

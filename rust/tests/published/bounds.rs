@@ -1,5 +1,5 @@
 //! The lower bound of Ofan's permutation (arXiv 2507.21372 v2, appendix B), and the policies that
-//! come close to it. The paper counts a gap after the last packet, which ours leaves out.
+//! approach it. The paper counts a gap after the last packet; our bound does not.
 
 use std::sync::Arc;
 
@@ -8,8 +8,8 @@ use crate::support::{extent, rows, screen};
 use evenkeel::study::lower_bound;
 use evenkeel::units::{BitRate, Bytes};
 
-/// Packets per message, the bound in microseconds, and who has it: the first is in the paper, the
-/// others follow from our closed form of it.
+/// Packets per message, the bound in microseconds, and its origin. The first bound is in the paper;
+/// the others follow from our closed form of it.
 const BOUNDS: [(u64, f64, &str); 3] =
     [(256, 17.05694, "paper"), (2_048, 93.43198, "closed form"), (4_096, 180.71774, "closed form")];
 

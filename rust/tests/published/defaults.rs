@@ -1,8 +1,7 @@
-//! Every preset with the defaults of a scenario on healthy fabrics: `docs/defaults.md` has the
-//! tables.
+//! Every preset with a scenario's defaults on healthy fabrics; `docs/defaults.md` has the tables.
 //!
 //! `EVENKEEL_LONG_TESTS=1 INSTA_UPDATE=always cargo test --test integration published::defaults`
-//! writes them anew.
+//! regenerates them.
 
 use std::fs;
 use std::path::Path;
@@ -19,13 +18,13 @@ const PAGE: &str = concat!(env!("CARGO_MANIFEST_DIR"), "/docs/defaults.md");
 const BEGIN: &str = "<!-- Made by rust/tests/published/defaults.rs: -->\n";
 const END: &str = "<!-- to here. -->\n";
 
-/// Hosts, and the leaves, spines and hosts of a leaf that they are at.
+/// Number of hosts, and the number of leaves, spines and hosts per leaf.
 const SIZES: [(u32, u32); 3] = [(16, 4), (64, 8), (256, 16)];
 const PLANES: [u32; 2] = [1, 4];
 const BYTES: [&str; 2] = ["1MB", "64MB"];
 const PATTERNS: [&str; 5] = ["permutation", "shift", "all-to-all", "ring", "incast"];
 
-/// Patterns and lengths, as a table has them.
+/// Returns patterns and message lengths, as in the columns of a table.
 fn columns() -> Vec<(&'static str, &'static str)> {
     PATTERNS.iter().flat_map(|pattern| BYTES.iter().map(|bytes| (*pattern, *bytes))).collect()
 }
@@ -33,7 +32,7 @@ fn columns() -> Vec<(&'static str, &'static str)> {
 /// A cell of the table.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 struct Case {
-    /// Hosts, and how many of a leaf.
+    /// Number of hosts, and hosts per leaf.
     size: (u32, u32),
     planes: u32,
     policy: &'static str,
@@ -54,7 +53,8 @@ impl Case {
         all
     }
 
-    /// Each host has 400 Gbps: at one port, or at ports in several planes.
+    /// Returns the scenario. Each host has 400 Gbps, at one port or divided among ports in several
+    /// planes.
     fn scenario(self) -> Result<Scenario, String> {
         let Self { size: (hosts, of_leaf), planes, policy, pattern, bytes } = self;
         let (kind, rate) = match planes {
@@ -77,8 +77,8 @@ impl Case {
         scenario.map_err(|error| error.to_string())
     }
 
-    /// The completion time over its bound, `-` where the policy is refused; and the fault of the
-    /// run, if it has one.
+    /// Returns the ratio of the completion time to its bound, `-` if the policy is rejected, and
+    /// the fault of the run, if any.
     fn cell(&self) -> (String, Option<String>) {
         let Ok(scenario) = self.scenario() else { return ("-".to_owned(), None) };
         let setup = scenario.setup();
@@ -96,7 +96,7 @@ impl Case {
         (format!("{over:.3}{more}"), fault)
     }
 
-    /// The page says why it is slower.
+    /// Returns true if the page explains why the policy is slower.
     fn has_note(&self) -> bool {
         let hashed = ["ecmp", "wcmp", "ecmp-murmur", "letflow", "conga", "flowlet", "plb"];
         let is_hashed = hashed.contains(&self.policy) || self.policy.starts_with("subflow");
@@ -109,10 +109,10 @@ impl Case {
     }
 }
 
-/// A larger ratio needs a note on the page.
+/// Maximum ratio without a note on the page.
 const MOST: f64 = 1.25;
 
-/// The row of a policy, whose cells are these.
+/// Returns the row of a policy with these cells.
 fn row(case: &Case, cells: &[String]) -> String {
     let name = match display_name(case.policy).ends_with(')') {
         true => format!("`{}` (reconstructed)", case.policy),
@@ -175,7 +175,7 @@ fn every_preset_with_defaults_is_near_the_bound_or_has_a_note_and_sends_nothing_
     assert!(committed == format!("{tables}\n"), "docs/defaults.md is out of date:\n{tables}");
 }
 
-/// Jain's index of the mean rates of flows of equal length.
+/// Returns Jain's index of the mean rates of flows of equal length.
 fn fairness(times: impl Iterator<Item = f64>) -> f64 {
     let rates: Vec<f64> = times.map(f64::recip).collect();
     let squares = rates.iter().map(|rate| rate * rate).sum::<f64>();

@@ -1,7 +1,7 @@
-//! Failures (arXiv 2507.21372 v2, figures 3 to 5; v1 for links that lose most of their rate): 1 %
-//! of the links of a k = 8 fat-tree are down from the start, and routing converges never, at once
-//! or after some round-trip times. Every sender limits itself to the rate that even splitting over
-//! the remaining paths can carry (rho_max), as the paper's ideal congestion control does.
+//! Failures (arXiv 2507.21372 v2, figures 3 to 5; v1 for links that lose most of their rate). 1 %
+//! of the links of a k = 8 fat-tree are down from the start. Routing converges immediately, after
+//! some round trips, or never. Every sender limits itself to the rate that even splitting over the
+//! remaining paths can carry (rho_max), like the paper's ideal congestion control.
 
 use evenkeel::balance::Weights;
 use evenkeel::fabric::{self, Outcome, Setup, Verdict};
@@ -15,13 +15,14 @@ use super::run::{complete, setup, side_by_side};
 use crate::support::{self, extent, screen};
 
 const SEEDS: [u64; 4] = [1, 2, 3, 4];
-/// A time beyond every time limit: routing never converges.
+/// Longer than every time limit: routing never converges.
 const NEVER: Span = Span::MAX;
 
-/// A policy, and the weights of next hops.
+/// A policy and the weights of next hops.
 type Row = (&'static str, Weights);
 
-/// The setup of an example with failures at rho_max, and the shortest time that this rate allows.
+/// Returns the setup of an example with failures at rho_max, and the shortest time possible at this
+/// rate.
 fn at_rho_max(example: &str, (policy, weights): Row, seed: u64) -> (Setup, Span) {
     let mut setup = setup(example, policy, seed);
     setup.scheme.weights = weights;
@@ -40,8 +41,8 @@ fn with_bytes(setup: &Setup, bytes: Bytes) -> Setup {
     setup
 }
 
-/// The largest common rate, as a fraction of line rate, if each message is divided evenly over its
-/// remaining paths.
+/// Returns the largest common rate, as a fraction of line rate, if each message is divided evenly
+/// over its remaining paths.
 fn rho_max(setup: &Setup) -> Fraction {
     let routes = Routes::new(&setup.topology, &|_| true);
     let is_down = |link: LinkId| setup.fabric.failures.iter().any(|it| it.link == link);
@@ -59,7 +60,8 @@ fn rho_max(setup: &Setup) -> Fraction {
     Fraction::new((1e6 / most) as u32, 1_000_000).expect("a million is not zero")
 }
 
-/// Completion time in microseconds, its excess over the shortest time, and packets lost.
+/// Returns the completion time in microseconds, its excess over the shortest time, and the number
+/// of lost packets.
 fn measured(example: &str, row: Row, seed: u64) -> Option<[f64; 3]> {
     let (setup, least) = at_rho_max(example, row, seed);
     let outcome: Outcome = fabric::run(&setup, &mut |_| {});
@@ -68,7 +70,7 @@ fn measured(example: &str, row: Row, seed: u64) -> Option<[f64; 3]> {
     Some([cct / 1e3, 100.0 * (cct / least.as_ns_f64() - 1.0), outcome.counters.dropped as f64])
 }
 
-/// Means over the seeds; `None` if one of the runs did not complete.
+/// Returns the means over the seeds; `None` if a run did not complete.
 fn mean(runs: &[Option<[f64; 3]>]) -> Option<[f64; 3]> {
     let runs = runs.iter().copied().collect::<Option<Vec<_>>>()?;
     Some([0, 1, 2].map(|it| runs.iter().map(|run| run[it]).sum::<f64>() / runs.len() as f64))
@@ -81,13 +83,13 @@ fn label((policy, weights): Row) -> String {
     }
 }
 
-/// Rows that run by default.
+/// Returns true for rows that run by default.
 fn is_short(row: &Row) -> bool {
     row.0 == "reps"
 }
 
-/// The table of an example and the means of its rows; `None` if only some of the rows ran, which
-/// have then been compared with the snapshot.
+/// Returns the table of an example and the means of its rows. `None` if only some rows ran; these
+/// were already compared with the snapshot.
 fn table(example: &str, all: &[Row], head: &str) -> Option<(String, Vec<Option<[f64; 3]>>)> {
     let snapshot = format!("published-{}", example.trim_end_matches(".toml"));
     let kept = extent::cases(&format!("published::{snapshot}"), all.to_vec(), is_short);
@@ -112,13 +114,13 @@ fn table(example: &str, all: &[Row], head: &str) -> Option<(String, Vec<Option<[
     Some((text, means))
 }
 
-/// Rows of policies with their default weights.
+/// Returns rows of policies with their default weights.
 fn plain(policies: &[&'static str]) -> Vec<Row> {
     policies.iter().map(|&policy| (policy, Weights::Equal)).collect()
 }
 
 /// Figure 3: REPS is clearly the best. Spraying policies lose a fraction of their packets until the
-/// end, and a flow that is hashed onto a failed link stays on it.
+/// end. A flow hashed onto a failed link stays on it.
 #[test]
 fn without_routing_reps_is_fastest_and_hashed_flows_never_complete() {
     let rows = plain(&[
@@ -150,7 +152,7 @@ fn without_routing_reps_is_fastest_and_hashed_flows_never_complete() {
     screen("published-failures-never", &(text + note));
 }
 
-/// Figure 5, at 1 %: host and switch spraying are about equal.
+/// Figure 5, at 1 %: host and switch spraying perform about equally.
 #[test]
 fn with_immediate_convergence_spraying_by_hosts_and_by_switches_is_about_equal() {
     let mut rows = plain(&["spray", "switch-random", "switch-rr-shuffled", "adaptive", "reps"]);
@@ -164,7 +166,7 @@ fn with_immediate_convergence_spraying_by_hosts_and_by_switches_is_about_equal()
         assert!((cct[host] / cct[switch] - 1.0).abs() < 0.03, "{text}");
         assert_eq!(means[host].map(|it| it[2]), Some(0.0), "{text}");
     }
-    // At rho_max random sprays lose more than weights can compensate; rotations are exact.
+    // At rho_max, random sprays lose more than weights can compensate; rotations are exact.
     for rotation in [8, 9] {
         assert!(means[rotation].is_some_and(|[_, over, _]| over < 4.0), "{text}");
         assert!(cct[rotation] < cct[..8].iter().copied().fold(f64::MAX, f64::min), "{text}");
@@ -179,7 +181,7 @@ fn routing_helps_a_short_permutation_only_within_about_a_round_trip() {
         return;
     }
     let us = |us: f64| Span::from_ns((us * 1e3) as u64);
-    // A round-trip of the longest path at 800 Gbps: six links of 500 ns each way and 4,222 bytes.
+    // One round trip of the longest path at 800 Gbps: six links of 500 ns each way and 4,222 bytes.
     let times = [Some(0.0), Some(6.3), Some(63.0), None];
     let mut rows = plain(&["spray"]);
     rows.extend([("spray", Weights::Capacity), ("ofan", Weights::Capacity)]);
@@ -221,8 +223,8 @@ fn routing_helps_a_short_permutation_only_within_about_a_round_trip() {
 }
 
 /// The figure of v1: with two links that lose 90 % of their rate, adaptive ECMP is 77 % better than
-/// static ECMP. The links, the workload and the transport are not known here; this test uses the
-/// all-to-all on which the paper's other figures are based.
+/// static ECMP. Its links, workload and transport are unknown; this test uses the all-to-all of the
+/// paper's other figures.
 #[test]
 fn weights_recover_most_of_the_loss_of_ecmp_by_two_slow_links() {
     if extent::is_left_out("published::failures, weights") {

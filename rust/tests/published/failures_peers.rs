@@ -1,7 +1,7 @@
 //! Failures compared with two other simulators, on the same cables at the same times: REPS's
-//! artifact (tommasobo/REPS_EuroSys_Artifact at b7515887) and uet-htsim
-//! (ultraethernet/uet-htsim at 40ccb052), each run for this comparison. `docs/reproduction.md` has
-//! the command lines and what was added to the two.
+//! artifact (tommasobo/REPS_EuroSys_Artifact at b7515887) and uet-htsim (ultraethernet/uet-htsim at
+//! 40ccb052). Both were run for this comparison. `docs/reproduction.md` has the command lines and
+//! the additions to both.
 
 use evenkeel::fabric::{Direction, Failure, FailureKind, Setup, TieOrder};
 use evenkeel::ids::PortId;
@@ -14,11 +14,11 @@ use crate::support::{extent, screen};
 
 const EXAMPLE: &str = "failing-cables.toml";
 const SEEDS: [u64; 3] = [1, 2, 3];
-/// The largest relative difference of means from either simulator, and that of the slowest flows.
+/// Maximum relative difference from either simulator: of the means, and of the slowest flows.
 const AT_MOST: [f64; 2] = [0.05, 0.12];
 const POLICIES: [&str; 2] = ["spray", "reps"];
 
-/// Cables of the example, and four others.
+/// The example's cables, and four others.
 const TEN: &[&str] = &[
     "leaf0-spine3",
     "leaf1-spine6",
@@ -33,14 +33,14 @@ const TEN: &[&str] = &[
 ];
 const FOUR: &[&str] = &["leaf0-spine1", "leaf5-spine3", "leaf9-spine6", "leaf12-spine4"];
 
-/// What happens to the cables of a case.
+/// Failure of the cables of a case.
 #[derive(Debug, Clone, Copy)]
 enum Fails {
-    /// They are dead from and until these times, in microseconds.
+    /// Dead from and until these times, in microseconds.
     Dead(u64, u64),
-    /// They have half their rate.
+    /// At half their rate.
     Half,
-    /// They have half their rate from leaf to spine.
+    /// At half their rate from leaf to spine.
     HalfUp,
 }
 
@@ -51,14 +51,14 @@ enum Peer {
     Uet,
 }
 
-/// Mean and largest flow completion time in microseconds, medians over three seeds.
+/// Mean and largest flow completion time in microseconds: medians over three seeds.
 type Times = [f64; 2];
 
 struct Case {
     name: &'static str,
     cables: &'static [&'static str],
     fails: Fails,
-    /// Of the artifact and of uet-htsim, each for spray and reps.
+    /// Times of the artifact and of uet-htsim, each for spray and reps.
     theirs: [[Times; 2]; 2],
 }
 
@@ -107,11 +107,11 @@ const CASES: &[Case] = &[
     },
 ];
 
-/// The settings of a simulator.
+/// Applies the settings of a simulator.
 fn like(peer: Peer, setup: &mut Setup) {
     setup.fabric.ties = TieOrder::Port;
     if peer == Peer::Uet {
-        // With trimming: the preset of that name.
+        // The preset for trimming.
         let target = Fraction::new(3, 4).expect("not zero");
         setup.nic.congestion =
             CongestionControl::Nscc(nscc::Config { target, ..nscc::Config::default() });
@@ -119,7 +119,7 @@ fn like(peer: Peer, setup: &mut Setup) {
     }
 }
 
-/// The example with the failures of a case.
+/// Returns the example with the failures of a case.
 fn with(case: &Case, policy: &str, seed: u64) -> Setup {
     let mut setup = setup(EXAMPLE, policy, seed);
     let model = setup.fabric.failures[0];
@@ -149,14 +149,14 @@ fn is_up(setup: &Setup, port: PortId) -> bool {
     setup.topology.node_name(setup.topology.ends_of(port).0).starts_with("leaf")
 }
 
-/// Mean and largest flow completion time in microseconds.
+/// Returns the mean and largest flow completion time in microseconds.
 fn times(setup: &Setup) -> Times {
     let outcome = complete(setup);
     let times: Vec<f64> = outcome.message_fct.iter().map(|fct| fct.as_ps() as f64 / 1e6).collect();
     [times.iter().sum::<f64>() / times.len() as f64, times.into_iter().fold(0.0, f64::max)]
 }
 
-/// Medians of an odd number of runs.
+/// Returns the medians of an odd number of runs.
 fn median(runs: &[Times]) -> Times {
     [0, 1].map(|figure| {
         let mut figures: Vec<f64> = runs.iter().map(|run| run[figure]).collect();
@@ -220,7 +220,7 @@ fn flows_over_failed_cables_take_as_long_as_in_two_other_simulators() {
                 like_uet[1],
             );
             for (theirs, ours) in [(artifact, like_artifact), (uet, like_uet)] {
-                // The artifact's probes after time-outs: see the notes of the table.
+                // Wider limit for the artifact's probes after timeouts; see the notes of the table.
                 if theirs[0] > 1_000.0 {
                     assert!(ours[0] / theirs[0] < 1.3, "{}:\n{table}", case.name);
                     continue;
@@ -235,7 +235,7 @@ fn flows_over_failed_cables_take_as_long_as_in_two_other_simulators() {
     screen("published-failures-peers", &(HEAD.to_owned() + &table + NOTES));
 }
 
-/// One rule of the artifact's at a time as `reps-table.toml` had it.
+/// A rule of the artifact, applied one at a time as in `reps-table.toml`.
 type Rule = (&'static str, fn(&mut Setup));
 
 const RULES: &[Rule] = &[

@@ -1,6 +1,6 @@
 //! The figure of the README, drawn from the committed tables.
 //!
-//! `INSTA_UPDATE=always cargo test --test integration figure` writes `docs/policies.svg` again.
+//! `INSTA_UPDATE=always cargo test --test integration figure` regenerates `docs/policies.svg`.
 
 use std::fs;
 
@@ -11,12 +11,12 @@ const REPS: &str = include_str!("../../../snapshots/published-reps.snap");
 const LINK_FAILURE: &str = include_str!("../../../snapshots/published-link-failure.snap");
 const FIGURE: &str = concat!(env!("CARGO_MANIFEST_DIR"), "/docs/policies.svg");
 
-/// A policy's time in nanoseconds, and the one that others published.
+/// Returns a row with a policy's time in nanoseconds and the published time, if any.
 fn row(name: String, value: f64, reference: Option<f64>) -> DotRow {
     DotRow { name, value, interval: None, values: Vec::new(), reference }
 }
 
-/// The rows of REPS's table: the slowest flow, ours and the artifact's.
+/// Returns the rows of REPS's table: the slowest flow, ours and the artifact's.
 fn slowest_flows() -> Vec<DotRow> {
     let shown = ["reps", "spray-rr", "spray (OPS)", "bitmap", "MPTCP-8", "plb", "flowlet", "ecmp"];
     let of = |policy: &&str| {
@@ -32,7 +32,7 @@ fn slowest_flows() -> Vec<DotRow> {
     shown.iter().map(of).collect()
 }
 
-/// The rows of the table of a failed link: the completion time of the collective.
+/// Returns the rows of the failed-link table: the completion time of the collective.
 fn completion_times() -> Vec<DotRow> {
     let rows = LINK_FAILURE.lines().skip_while(|line| !line.starts_with("policy ")).skip(1);
     let mut times: Vec<DotRow> = rows

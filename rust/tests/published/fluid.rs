@@ -1,7 +1,7 @@
-//! The fluid world against packets: `docs/fluid.md` has the table.
+//! Fluid simulation compared with packets; `docs/fluid.md` has the table.
 //!
 //! `EVENKEEL_LONG_TESTS=1 INSTA_UPDATE=always cargo test --test integration published::fluid`
-//! writes it anew.
+//! regenerates it.
 
 use std::fmt::Write as _;
 use std::fs;
@@ -17,12 +17,12 @@ use evenkeel::units::Span;
 const PAGE: &str = concat!(env!("CARGO_MANIFEST_DIR"), "/docs/fluid.md");
 const BEGIN: &str = "<!-- Made by rust/tests/published/fluid.rs: -->\n";
 const END: &str = "<!-- to here. -->\n";
-/// Flows of fewer bytes are short: 8 packets.
+/// Flows with fewer bytes are short: 8 packets.
 const SHORT: u64 = 8 * 4_096;
-/// The error of a completion time without a reason, in per cent.
+/// Maximum error of a completion time without a stated reason, in per cent.
 const TRUSTED: f64 = 3.0;
 
-/// Names in the table, and sections of a scenario.
+/// A name in the table, and sections of a scenario.
 type Named = (&'static str, &'static str);
 
 const FABRICS: [Named; 2] = [
@@ -80,7 +80,7 @@ impl Case {
         scenario.unwrap_or_else(|error| panic!("{error}\n{text}"))
     }
 
-    /// The row, with what both worlds say.
+    /// Returns the row, with the results of both worlds.
     fn row(&self) -> String {
         let setup = self.scenario().setup();
         let packets = fabric::run(&setup, &mut |_| {});
@@ -106,7 +106,7 @@ impl Case {
         )
     }
 
-    /// The note that gives the reason of an error beyond what is trusted.
+    /// Returns the note that explains an error beyond [`TRUSTED`].
     fn reason(&self, error: f64, flows: &Outcome) -> &'static str {
         if error.abs() <= TRUSTED {
             return "";
@@ -125,7 +125,7 @@ fn per_cent(packets: Span, flows: Span) -> f64 {
     (flows.as_ps() as f64 / packets.as_ps() as f64 - 1.0) * 100.0
 }
 
-/// The errors of the mean, the 99th percentile and the maximum of the times of messages.
+/// Returns the errors of the mean, the 99th percentile and the maximum of message times.
 fn of_times(packets: &Outcome, flows: &Outcome) -> [f64; 3] {
     let numbers = |outcome: &Outcome| {
         let mut times = outcome.message_fct.clone();
@@ -138,7 +138,7 @@ fn of_times(packets: &Outcome, flows: &Outcome) -> [f64; 3] {
     [0, 1, 2].map(|index| per_cent(packets[index], flows[index]))
 }
 
-/// The mean, the 99th percentile and the maximum of the errors of single messages, without signs.
+/// Returns the mean, the 99th percentile and the maximum of the absolute errors of single messages.
 fn of_messages(packets: &Outcome, flows: &Outcome) -> [f64; 3] {
     let pairs = packets.message_fct.iter().zip(&flows.message_fct);
     let mut errors: Vec<f64> = pairs.map(|(a, b)| per_cent(*a, *b).abs()).collect();
@@ -149,7 +149,7 @@ fn of_messages(packets: &Outcome, flows: &Outcome) -> [f64; 3] {
 
 #[test]
 fn fluid_times_are_those_of_packets_but_for_what_the_table_says() {
-    // The quick cases are those of the small fabric that take no second.
+    // The quick cases are those of the small fabric that take less than a second.
     let quick = |case: &Case| {
         case.fabric.0 == FABRICS[0].0
             && ["permutation, 1 MiB", "incast of 16, 1 MiB"].contains(&case.workload.0)

@@ -1,11 +1,11 @@
-//! Contended flows of the HPCC family: the results of ConWeave's simulator and of this project.
+//! Contended flows of the HPCC family: results of ConWeave's simulator and of this project.
 //!
 //! Flows take the same next hops as in that simulator (`ecmp-murmur`), but the marked packets
-//! cannot be the same. The reference is one run of that simulator for each case. Beside it are the
+//! cannot be the same. The reference is one run of that simulator per case. Next to it are the
 //! results of the same simulator over its seeds 1 to 10 (`RANDOM_SEED`; 1 to 8 for the
-//! permutation), run for this comparison at its commit 236a801a, unchanged. All its switches draw
-//! marks from one stream (`SetStream(0)` in `SwitchMmu`); with a stream for each switch, as here,
-//! its 8-to-1 incast takes 1,472.8 us in the mean and 1,592.3 us at most.
+//! permutation), run unchanged at its commit 236a801a. All its switches draw marks from one stream
+//! (`SetStream(0)` in `SwitchMmu`). With one stream per switch, as here, its 8-to-1 incast takes
+//! 1,472.8 us on average and 1,592.3 us at most.
 
 use std::path::Path;
 
@@ -16,11 +16,11 @@ use super::run::side_by_side;
 use crate::support::{extent, rows, screen};
 
 const SEEDS: u64 = 10;
-/// The largest relative difference from the simulator, in the mean over seeds.
+/// Maximum relative difference from the simulator, in the mean over seeds.
 const AT_MOST: f64 = 0.1;
 
-/// A case, and the results of the simulator over seeds: the mean of its runs' means and the mean of
-/// their largest times, in microseconds.
+/// A case, and the simulator's results over seeds in microseconds: the mean of the runs' means and
+/// the mean of their largest times.
 struct Case {
     file: &'static str,
     called: &'static str,
@@ -76,7 +76,7 @@ fn contended_flows_take_about_as_long_as_in_the_simulator() {
             if case.file == "perm" {
                 let alike = runs.iter().map(|run| correlation(&theirs, run)).sum::<f64>();
                 let alike = alike / SEEDS as f64;
-                // Where flows part by another hash it is next to nothing.
+                // If flows were hashed differently, the correlation would be close to zero.
                 assert!(alike > 0.8, "{alike}");
                 table +=
                     &format!("{:12}correlation with the reference, flow by flow: {alike:.2}\n", "");
@@ -113,10 +113,10 @@ impl std::fmt::Display for Spread {
     }
 }
 
-/// The quantities of a run that are compared.
+/// A quantity of a run that is compared.
 type Quantity = fn(&[Flow]) -> f64;
 
-/// A flow's sender, and its completion time in microseconds.
+/// A flow's sender and completion time in microseconds.
 type Flow = (u32, f64);
 
 fn run(folder: &Path, case: &str, rounding: Rounding, seed: u64) -> Vec<Flow> {
@@ -128,7 +128,7 @@ fn run(folder: &Path, case: &str, rounding: Rounding, seed: u64) -> Vec<Flow> {
     times(&experiment.fct_table(&outcome))
 }
 
-/// The flows of an `fct.txt`, by sender.
+/// Returns the flows of an `fct.txt`, by sender.
 fn times(table: &str) -> Vec<Flow> {
     let mut flows: Vec<Flow> = table
         .lines()
@@ -150,7 +150,7 @@ fn max(flows: &[Flow]) -> f64 {
     flows.iter().map(|flow| flow.1).fold(0.0, f64::max)
 }
 
-/// Pearson's correlation coefficient of the times of the same flows.
+/// Returns Pearson's correlation coefficient of the times of the same flows.
 fn correlation(a: &[Flow], b: &[Flow]) -> f64 {
     assert!(a.iter().zip(b).all(|(a, b)| a.0 == b.0), "they are of the same flows");
     let (of_a, of_b) = (mean(a), mean(b));

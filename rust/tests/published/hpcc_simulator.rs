@@ -1,10 +1,10 @@
-//! Completion times of HPCC's own simulator and of this project: `hpcc_simulator/README.md` says
+//! Completion times of HPCC's own simulator and of this project; `hpcc_simulator/README.md` says
 //! how the former were made.
 //!
-//! A flow alone takes as long as there within 1 %: nearly all to the nanosecond, since everything
-//! but two things is determined: the order of what happens in the same nanosecond (with
-//! `RATE_BOUND 0` nearly everything does), and the random draws of HPCC-PINT. The mean and the
-//! largest time of incasts are compared in the mean over ten seeds.
+//! An uncontended flow agrees within 1 %, and nearly always to the nanosecond, because only two
+//! things are undetermined. One is the order of events in the same nanosecond, where nearly
+//! everything happens with `RATE_BOUND 0`. The other is the random draws of HPCC-PINT. For incasts,
+//! the mean and the largest time are compared in the mean over ten seeds.
 
 use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
@@ -15,27 +15,27 @@ use evenkeel::hpcc::{Experiment, Overrides};
 use super::run::side_by_side;
 use crate::support::{extent, screen};
 
-/// The largest relative differences: alone, and in the mean over seeds.
+/// Maximum relative differences: of uncontended flows, and in the mean over seeds.
 const ALONE: f64 = 0.01;
 const CONTENDED: f64 = 0.05;
-/// Runs of ours for each of theirs under DCQCN without a window, each with other draws of the
-/// packets that are marked, which decide how long a flow that was cut once takes: the mean of the
-/// ten largest times of 2 to 1 on the star has a standard error of 3.6 % in their simulator, and
-/// ten of ours are -0.2 to 5.01 % off, by the draws.
+/// Number of our runs per run of theirs, for DCQCN without a window. The runs draw different marks,
+/// which decide how long a flow takes that was cut once. In their simulator, the mean of the ten
+/// largest times of 2 to 1 on the star has a standard error of 3.6 %. Ten of our runs differ by
+/// -0.2 to 5.01 %, depending on the draws.
 const DRAWS: u64 = 8;
 
 /// A run: topology, senders, control, seed.
 type Run<'a> = (&'a str, u32, &'a str, u64);
 
-/// The mean and the largest completion time of a run's flows, in nanoseconds.
+/// Mean and largest completion time of a run's flows, in nanoseconds.
 type Times = [f64; 2];
 
-/// The head of the table of one fabric, which fits a screen.
+/// Heading of the table of one fabric, which fits a screen.
 const HEAD: &str = "Flows of 1 MB at 100 Gbps, HPCC's own simulator and ours: us, mean over \
      seeds.\n\n\
      fabric  to 1  control                 theirs      ours     off    most     off\n";
 
-/// The runs of the simulator, in the order of its file.
+/// Returns the simulator's runs in the order of its file.
 fn reference() -> Vec<(Run<'static>, Times)> {
     let text = include_str!("hpcc_simulator/completion-times.csv");
     let rows = text.lines().filter(|line| !line.starts_with('#')).skip(1);
@@ -50,8 +50,8 @@ fn reference() -> Vec<(Run<'static>, Times)> {
     rows.map(row).collect()
 }
 
-/// The controls of the reference, with the keys that their configurations have beside those that
-/// all have. The values are those of HPCC's `run.py` for 100 Gbps.
+/// The controls of the reference, with their configuration keys in addition to the common ones. The
+/// values are those of HPCC's `run.py` for 100 Gbps.
 const CONTROLS: [(&str, &str); 14] = [
     ("dcqcn", "CC_MODE 1\nHAS_WIN 0\nACK_HIGH_PRIO 1"),
     ("dcqcn-vwin", "CC_MODE 1\nVAR_WIN 1"),
@@ -75,7 +75,7 @@ const CONTROLS: [(&str, &str); 14] = [
     ("hpcc-pint", "CC_MODE 10"),
 ];
 
-/// What the configurations have in common; DCQCN has increases of its own.
+/// Returns the common part of the configurations; DCQCN has different increases.
 fn configuration(control: &str) -> String {
     let (_, own) = CONTROLS.iter().find(|(name, _)| *name == control).expect("a known control");
     let keys: Vec<&str> = own.lines().filter_map(|line| line.split(' ').next()).collect();
@@ -101,7 +101,7 @@ fn configuration(control: &str) -> String {
     text
 }
 
-/// A switch with nine hosts, or two leaves with a spine between them and eight hosts each.
+/// Returns a switch with nine hosts, or two leaves with eight hosts each and a spine between them.
 fn topology(name: &str) -> String {
     let link = |leaf, host| format!("{leaf} {host} 100Gbps 0.001ms 0\n");
     match name {
@@ -113,7 +113,8 @@ fn topology(name: &str) -> String {
     }
 }
 
-/// Flows of 1 MB to one host. With seed 0 all start at once, else within a microsecond.
+/// Returns flows of 1 MB to one host. With seed 0 all start simultaneously, otherwise within a
+/// microsecond.
 fn flows(name: &str, senders: u32, seed: u64) -> String {
     let (first, to) = if name == "star" { (1, 9) } else { (3, 18) };
     let offset = |index: u32| match seed {
@@ -127,7 +128,7 @@ fn flows(name: &str, senders: u32, seed: u64) -> String {
     format!("{senders}\n{}", starts.iter().map(line).collect::<String>())
 }
 
-/// Our times of a run, in the mean over draws of marks.
+/// Returns our times of a run, in the mean over draws of marks.
 fn ours(folder: &Path, case: Run) -> Times {
     let draws = if case.2 == "dcqcn" { DRAWS } else { 1 };
     let runs: Vec<Times> = (0..draws).map(|draw| run(folder, case, draw)).collect();
@@ -156,7 +157,7 @@ fn run(folder: &Path, (name, senders, control, seed): Run, draw: u64) -> Times {
     [mean, times.iter().copied().fold(0.0, f64::max)]
 }
 
-/// The mean over the runs of a case, theirs and ours.
+/// Mean over the runs of a case, theirs and ours.
 #[derive(Default, Clone, Copy)]
 struct Case {
     theirs: Times,

@@ -1,5 +1,5 @@
-//! Ethereal's equal pieces (arXiv 2407.00550 v2, theorem 1) against cuts at the fair share: queue
-//! pairs, loads and completion times of 15 flows per rack over 16 spines.
+//! Ethereal's equal pieces (arXiv 2407.00550 v2, theorem 1) compared with cuts at the fair share:
+//! queue pairs, loads and completion times of 15 flows per rack over 16 spines.
 
 use std::fmt::Write as _;
 use std::sync::Arc;
@@ -80,14 +80,14 @@ fn line_cut_has_the_loads_of_ethereal_with_a_fifteenth_of_its_extra_queue_pairs(
     screen("published-line-cut", &table);
 }
 
-/// The ports from the first rack's edge switch to the spines.
+/// Returns the ports from the first rack's edge switch to the spines.
 fn uplinks(setup: &Setup) -> Vec<usize> {
     let topology = &setup.topology;
     let ports = topology.ports_of(SwitchId(0)).iter();
     ports.filter(|port| topology.is_fabric_link(port.link())).map(|port| port.index()).collect()
 }
 
-/// The least and the most that an uplink carried, in MB on the wire.
+/// Returns the minimum and maximum load of an uplink, in MB on the wire.
 fn loads(uplinks: &[usize], outcome: &Outcome) -> (f64, f64) {
     let carried = || uplinks.iter().map(|&port| outcome.link_bytes[port].get());
     let mb = |bytes: Option<u64>| bytes.expect("there are uplinks") as f64 / 1e6;

@@ -1,6 +1,6 @@
 //! One leaf-spine link fails during an all-to-all of 256 hosts (the failure experiment of Ethereal,
-//! arXiv 2407.00550 v2). Its figures were not available, so that the last column is what its
-//! mechanism and its scripts lead to expect.
+//! arXiv 2407.00550 v2). Its figures were not available, so the last column is the expectation from
+//! its mechanism and scripts.
 
 use std::fmt::Write as _;
 
@@ -8,7 +8,7 @@ use super::run::{complete, setup, side_by_side};
 use crate::support::{extent, rows, screen};
 use evenkeel::fabric::Outcome;
 
-/// The policies, and the expected behaviour of each.
+/// The policies and their expected behaviour.
 const EXPECTED: [(&str, &str); 8] = [
     ("ecmp", "not before the repair at 100"),
     ("spray", "loses 1 in 16 of what it sends again"),

@@ -1,11 +1,10 @@
-//! The growth of the queues of a permutation with the packets of a message ("Load Balancing for AI
-//! Training Workloads", arXiv 2507.21372 v2, theory and figure 6): linearly, as the square root, or
-//! not.
+//! Growth of a permutation's queues with the packets per message ("Load Balancing for AI Training
+//! Workloads", arXiv 2507.21372 v2, theory and figure 6): linear, as the square root, or none.
 //!
-//! The theory has no acknowledgements. The links of the example are so long that no acknowledgement
-//! is sent before all data have arrived. The last arrival at a queue of a tier is then one packet
-//! and one link later than at the tier before, and the queue is measured at that time. Queues
-//! include the packet on the wire, as in the theory.
+//! The theory has no acknowledgements. The example's links are so long that no acknowledgement is
+//! sent before all data have arrived. The last arrival at a tier's queues is then one packet and
+//! one link later than at the previous tier, and the queue is measured at that time. Queues include
+//! the packet on the wire, as in the theory.
 
 use std::sync::Arc;
 
@@ -20,12 +19,12 @@ use evenkeel::units::{Bytes, Span, Time};
 /// Packets per message.
 const SIZES: [u64; 4] = [64, 256, 1_024, 4_096];
 const SEEDS: u64 = 4;
-/// The bytes of a full packet on the wire, and with its gap.
+/// Bytes of a full packet on the wire, without and with its gap.
 const PACKET: u64 = 4_158;
 const PACKET_TIME: Span = Span::from_ps(41_780);
 const PACKET_BYTES_TIME: Span = Span::from_ps(41_580);
 
-/// The links of one tier and direction, by the number of links that a packet has crossed before.
+/// The links of one tier and direction, by the number of links that a packet crossed before.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 enum Links {
     EdgeUp = 1,
@@ -33,7 +32,7 @@ enum Links {
     AggregationDown = 4,
 }
 
-/// Each policy, the links where its queues grow, the expected exponent of m and its tolerance.
+/// Each policy, the links where its queues grow, the expected exponent of m, and its tolerance.
 const POLICIES: [(&str, Links, f64, f64); 7] = [
     ("switch-rr", Links::CoreDown, 1.0, 0.15),
     ("jsq", Links::CoreDown, 1.0, 0.15),
@@ -97,7 +96,7 @@ fn queues_grow_with_messages_as_in_the_theory() {
     screen("published-queue-growth", &table);
 }
 
-/// The largest queue of simple round-robin if acknowledgements take turns too.
+/// Returns the largest queue of simple round-robin if acknowledgements also advance it.
 fn with_acknowledgements() -> f64 {
     let mut setup = prepare("switch-rr", SIZES[3], 1);
     let topology = &setup.topology;
@@ -109,14 +108,14 @@ fn with_acknowledgements() -> f64 {
     complete(&setup).queue_bytes_max.get() as f64 / PACKET as f64
 }
 
-/// The queue of random choices according to the theory.
+/// Returns the queue of random choices according to the theory.
 fn root_law(packets: u64) -> f64 {
     let variance: f64 = 1.0 - 2.0 / 8.0;
     variance.sqrt() * (2.0 * packets as f64 / std::f64::consts::PI).sqrt()
 }
 
-/// The example under a policy with messages of `packets` packets, measured when the last packet has
-/// arrived at the queue of each tier.
+/// Returns the example under a policy with messages of `packets` packets, measured when the last
+/// packet has arrived at the queues of each tier.
 fn prepare(policy: &str, packets: u64, seed: u64) -> Setup {
     let (policy, parameters) = match policy {
         "jsq" => ("jsq", "ties = 'first'"),
@@ -124,7 +123,7 @@ fn prepare(policy: &str, packets: u64, seed: u64) -> Setup {
     };
     let mut setup = setup("queue-growth.toml", policy, seed);
     setup.scheme = build_scheme(policy, &parameters.parse().unwrap()).unwrap();
-    // The theory's rounds: with a drawn order the queues of switch-rr grow with m^0.27.
+    // The theory assumes rounds. With a random order, the queues of switch-rr grow as m^0.27.
     setup.fabric.ties = TieOrder::Port;
     for message in &mut Arc::make_mut(&mut setup.workload).messages {
         message.bytes = Bytes::new(packets * 4_096);
@@ -135,7 +134,7 @@ fn prepare(policy: &str, packets: u64, seed: u64) -> Setup {
     setup
 }
 
-/// The mean queue of the links after their last arrival, and the largest queue of all at any time.
+/// Returns the mean queue of the links after their last arrival, and the largest queue at any time.
 fn measure(setup: &Setup, packets: u64, links: Links) -> (f64, f64) {
     let outcome = complete(setup);
     assert_eq!(outcome.counters.sent, setup.workload.messages.len() as u64 * packets);
@@ -147,7 +146,7 @@ fn measure(setup: &Setup, packets: u64, links: Links) -> (f64, f64) {
     (mean, largest(&outcome))
 }
 
-/// The largest queue, including the packet on the wire.
+/// Returns the largest queue, including the packet on the wire.
 fn largest(outcome: &Outcome) -> f64 {
     outcome.queue_bytes_max.get() as f64 / PACKET as f64 + 1.0
 }
@@ -166,7 +165,7 @@ fn is_of(topology: &Topology, port: PortId, links: Links) -> bool {
     (tier(start), tier(end)) == (Some(tiers.0), Some(tiers.1))
 }
 
-/// The best fit of the exponent, by least squares of logarithms.
+/// Returns the least-squares fit of the exponent to the logarithms.
 fn fit(values: [f64; 4]) -> f64 {
     let x = SIZES.map(|packets| (packets as f64).ln());
     let y = values.map(f64::ln);

@@ -1,9 +1,9 @@
-//! Completion times of Ultra Ethernet's simulator under receiver credit and of this project:
+//! Completion times of Ultra Ethernet's simulator with receiver credit and of this project;
 //! `rccc_simulator/README.md` says how the former were made.
 //!
-//! A flow alone takes as long as there to the rounding of its output. Incasts differ by draws: the
-//! simulator trims the packet that arrives or the newest that waits, the fabric the one that
-//! arrives.
+//! An uncontended flow agrees up to the rounding of the simulator's output. Incasts differ by
+//! random draws: the simulator trims the arriving packet or the newest queued one, our fabric the
+//! arriving one.
 
 use std::collections::BTreeMap;
 use std::fmt::Write as _;
@@ -14,17 +14,18 @@ use evenkeel::scenario::{Overrides, Scenario};
 use super::run::{complete, side_by_side};
 use crate::support::screen;
 
-/// The largest relative differences: alone, and in the mean over seeds.
+/// Maximum relative differences: of uncontended flows, and in the mean over seeds.
 const ALONE: f64 = 0.01;
 const CONTENDED: f64 = 0.02;
 
 /// A run: senders, bytes of each flow, seed.
 type Run = (u64, u64, u64);
 
-/// The mean and the largest completion time of a run in nanoseconds, and the packets sent again.
+/// Mean and largest completion time of a run in nanoseconds, and the number of retransmitted
+/// packets.
 type Figures = [f64; 3];
 
-/// The runs of the simulator, in the order of its file.
+/// Returns the simulator's runs in the order of its file.
 fn reference() -> Vec<(Run, Figures)> {
     let text = include_str!("rccc_simulator/completion-times.csv");
     let row = |line: &str| {
@@ -68,7 +69,8 @@ kind = "connection-matrix"
 file = "flows.cm"
 "#;
 
-/// Flows to host 0. With seed 0 all start at once, else within four microseconds.
+/// Returns flows to host 0. With seed 0 all start simultaneously, otherwise within four
+/// microseconds.
 fn matrix((senders, bytes, seed): Run) -> String {
     let mut text = format!("Nodes 96\nConnections {senders}\n");
     for index in 0..senders {

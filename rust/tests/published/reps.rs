@@ -11,8 +11,8 @@ use evenkeel::nic::Marked;
 
 const EXAMPLE: &str = "reps-table.toml";
 
-/// A row: a policy with parameters, the number of seeds here, and mean, p99 and max of the artifact
-/// in microseconds. Policies with few random draws have more seeds.
+/// A row: a policy with parameters, our number of seeds, and mean, p99 and max of the artifact in
+/// microseconds. Policies with few random draws have more seeds.
 struct Row {
     name: &'static str,
     policy: &'static str,
@@ -21,9 +21,9 @@ struct Row {
     published: [f64; 3],
 }
 
-/// The rows in the order of the artifact's means. A name with "no trimming" runs without it. The
-/// artifact's MPTCP has one window and eight entropy values in turn, its flowlets and PLB use
-/// clocks of their own, and its adaptive switches break ties in another order.
+/// The rows, sorted by the artifact's means. A name with "no trimming" runs without it. The
+/// artifact's MPTCP has one window and cycles through eight entropy values. Its flowlets and PLB
+/// use separate clocks, and its adaptive switches break ties differently.
 const TABLE: &[Row] = &[
     row("reps", "reps", "", 5, [183.4, 184.7, 184.8]),
     row("reps, no trimming", "reps", "", 1, [183.4, 184.7, 184.8]),
@@ -51,8 +51,8 @@ const fn row(
     Row { name, policy, parameters, seeds, published }
 }
 
-/// The relative difference below which two means of the artifact may have the opposite order here:
-/// means differ as much from seed to seed.
+/// Relative difference below which two means of the artifact may be in the opposite order here:
+/// seeds make as much difference.
 const SAME: f64 = 0.01;
 
 #[test]
@@ -118,7 +118,7 @@ fn fewer_entropy_values_do_not_help() {
     }
 }
 
-/// Packets an acknowledgement; mean and p99 of the artifact in microseconds: REPS, OPS.
+/// Packets per acknowledgement; mean and p99 of the artifact in microseconds for REPS and OPS.
 const COALESCED: [(u32, [f64; 2], [f64; 2]); 5] = [
     (1, [183.4, 184.7], [187.1, 194.3]),
     (2, [184.1, 189.1], [185.5, 193.7]),
@@ -127,7 +127,7 @@ const COALESCED: [(u32, [f64; 2], [f64; 2]); 5] = [
     (16, [206.8, 254.6], [206.7, 254.9]),
 ];
 
-/// A run of an example with this number of packets per acknowledgement.
+/// Runs an example with this number of packets per acknowledgement.
 fn coalesced(example: &str, policy: &str, every: u32) -> [f64; 3] {
     let mut setup = setup(example, policy, 1);
     setup.fabric.ties = TieOrder::Port;
@@ -219,7 +219,7 @@ fn run(row: &Row, seed: u64) -> Outcome {
     complete(&setup)
 }
 
-/// Mean, p99 and max of the flow completion times, in microseconds.
+/// Returns the mean, p99 and max of the flow completion times, in microseconds.
 fn figures(outcome: &Outcome) -> [f64; 3] {
     let mut times: Vec<f64> =
         outcome.message_fct.iter().map(|fct| fct.as_ps() as f64 / 1e6).collect();
@@ -228,7 +228,7 @@ fn figures(outcome: &Outcome) -> [f64; 3] {
     [times.iter().sum::<f64>() / times.len() as f64, p99, times[times.len() - 1]]
 }
 
-/// The middle of an odd number of figures.
+/// Returns the median of an odd number of figures.
 fn median(mut figures: Vec<f64>) -> f64 {
     figures.sort_by(f64::total_cmp);
     figures[figures.len() / 2]

@@ -7,7 +7,7 @@ use std::sync::{Mutex, PoisonError};
 use evenkeel::fabric::{self, Outcome, Setup, Verdict};
 use evenkeel::scenario::{Overrides, Scenario};
 
-/// The setup of an example under a policy and a seed.
+/// Returns the setup of an example under a policy and a seed.
 pub(super) fn setup(example: &str, policy: &str, seed: u64) -> Setup {
     let path = Path::new(env!("CARGO_MANIFEST_DIR")).join("examples").join(example);
     let overrides =
@@ -15,7 +15,7 @@ pub(super) fn setup(example: &str, policy: &str, seed: u64) -> Setup {
     Scenario::load(&path, &overrides).unwrap_or_else(|error| panic!("{error}")).setup()
 }
 
-/// The outcome of a run that must complete.
+/// Returns the outcome of a run that must complete.
 pub(super) fn complete(setup: &Setup) -> Outcome {
     let outcome = fabric::run(setup, &mut |_| {});
     let name = setup.scheme.name;
@@ -23,7 +23,7 @@ pub(super) fn complete(setup: &Setup) -> Outcome {
     outcome
 }
 
-/// The results of all jobs in their order, computed two at a time.
+/// Returns the results of all jobs in order, computed two at a time.
 pub(super) fn side_by_side<J: Sync, A: Send>(jobs: &[J], work: impl Fn(&J) -> A + Sync) -> Vec<A> {
     let next = AtomicUsize::new(0);
     let answers = Mutex::new(Vec::new());
