@@ -83,7 +83,7 @@ fn each_collective_takes_its_alpha_beta_form() {
 /// One microbatch through four stages of one layer and back: eight passes with six messages between
 /// them, each over two idle links, exact to the picosecond.
 #[test]
-fn a_pipeline_in_the_fabric_takes_the_sum_of_its_passes_and_messages() {
+fn a_pipeline_takes_the_sum_of_its_passes_and_messages() {
     let training = "[workload]\nkind = \"training\"\nranks = 4\npipeline = 4\nmicrobatches = 1\n\
                     model = { layers = 4, hidden = 1024, sequence = 64 }\nflops = \"100Tflops\"\n";
     let parsed = |more: &str| {
@@ -114,7 +114,7 @@ fn a_pipeline_in_the_fabric_takes_the_sum_of_its_passes_and_messages() {
 /// its six steps, a 16-packet message over two idle links, takes the message time plus the
 /// acknowledgement's return path. Exact to the picosecond.
 #[test]
-fn steps_after_acknowledgements_take_a_way_back_each() {
+fn steps_that_wait_for_acknowledgements_add_a_return_path_each() {
     let ring = "[workload]\nkind = \"ring-all-reduce\"\nranks = 4\nbytes = \"256KiB\"\n";
     let text = |rule: &str| format!("{SCENARIO}{ring}{rule}");
     let cct = |rule: &str| {

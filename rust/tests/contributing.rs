@@ -115,7 +115,7 @@ fn copy(root: &Path, to: &Path) {
 }
 
 #[test]
-fn the_changes_of_contributing_fit_the_sources() {
+fn the_diffs_of_contributing_apply_to_the_sources() {
     // The packaged crate lacks the sources of the crates it depends on.
     if cfg!(packaged) {
         return;

@@ -43,7 +43,7 @@ fn is_told(scenario: &Scenario, setting: &str) -> bool {
 }
 
 #[test]
-fn a_key_that_is_said_to_have_no_effect_has_none() {
+fn keys_reported_without_effect_have_none() {
     let go_back_n = "transport.recovery=go-back-n";
     let per_packet = "transport.recovery=per-packet";
     let (ecmp, wcmp) = ("policy.name=ecmp", "policy.name=wcmp");
@@ -78,7 +78,7 @@ fn a_key_that_is_said_to_have_no_effect_has_none() {
 }
 
 #[test]
-fn the_traffic_of_no_degree_of_training_is_told() {
+fn training_parameters_without_traffic_are_reported() {
     let traffic = "workload.tensor_traffic=sequence";
     assert!(is_told(&try_load(TRAINING, &[traffic]).unwrap(), traffic));
     assert!(!is_told(&try_load(TRAINING, &["workload.tensor=2", traffic]).unwrap(), traffic));

@@ -80,7 +80,7 @@ fn relabelling_shortens_the_longest_flow_and_splitting_does_more() {
 }
 
 #[test]
-fn flowlets_leave_a_failed_path_after_timeouts_and_ecmp_waits_for_the_repair() {
+fn flowlets_leave_a_failed_path_and_ecmp_waits_for_the_repair() {
     let [ecmp, flowlet] = ["ecmp", "flowlet"].map(|policy| cct("flowlets.toml", policy).0);
     let (timeout, repair) = (100e3, 10e6);
     assert!(ecmp >= repair, "{ecmp}");
@@ -88,7 +88,7 @@ fn flowlets_leave_a_failed_path_after_timeouts_and_ecmp_waits_for_the_repair() {
 }
 
 #[test]
-fn leaf_switches_leave_a_failed_path_after_timeouts_and_ecmp_waits_for_the_repair() {
+fn leaf_switches_leave_a_failed_path_and_ecmp_waits_for_the_repair() {
     // The policy's parameters are those of `letflow`; ecmp has no gap.
     let ecmp = altered("letflow.toml", "ecmp", &[("gap = \"50us\"", "")]).1.cct.unwrap();
     let letflow = cct("letflow.toml", "letflow").0;
@@ -98,7 +98,7 @@ fn leaf_switches_leave_a_failed_path_after_timeouts_and_ecmp_waits_for_the_repai
 }
 
 #[test]
-fn the_acknowledgements_of_mp_rdma_lead_around_slow_links() {
+fn mp_rdma_acknowledgements_steer_around_slow_links() {
     let [own, spray] = ["mp-rdma", "spray"].map(|policy| cct("mp-rdma.toml", policy).0);
     assert!(own < 0.55 * spray, "{own} {spray}");
 }
@@ -181,7 +181,7 @@ fn credit_flow_control_loses_nothing_and_is_limited_by_the_last_link() {
 }
 
 #[test]
-fn receiver_credit_has_its_queue_in_the_first_round_trip_and_the_rate_of_the_port() {
+fn receiver_credit_queues_only_in_the_first_round_trip() {
     let (scenario, outcome) = run("receiver-credit.toml", "spray");
     assert_eq!((outcome.counters.dropped, outcome.counters.retransmitted), (0, 0));
     let bound = lower_bound(&scenario.setup()).time.as_ns_f64();
@@ -195,7 +195,7 @@ fn receiver_credit_has_its_queue_in_the_first_round_trip_and_the_rate_of_the_por
 }
 
 #[test]
-fn a_loss_costs_rod_all_that_is_in_flight_and_rudi_a_packet() {
+fn a_loss_costs_rod_the_whole_flight_and_rudi_one_packet() {
     let (_, rod) = run("delivery-modes.toml", "spray");
     let (_, rudi) = altered("delivery-modes.toml", "spray", &[("\"rod\"", "\"rudi\"")]);
     assert!(rod.counters.dropped > 0 && rudi.counters.dropped > 0);
@@ -281,7 +281,7 @@ fn jobs((scenario, outcome): &(Scenario, Outcome)) -> Vec<f64> {
 }
 
 #[test]
-fn two_jobs_collide_with_ecmp_and_do_not_slow_each_other_down_with_ethereal() {
+fn two_jobs_collide_under_ecmp_but_not_under_ethereal() {
     let folder = Path::new(env!("CARGO_MANIFEST_DIR")).join("examples");
     let text = std::fs::read_to_string(folder.join("two-jobs.toml")).unwrap();
     let parts: Vec<&str> = text.split("[[job]]").collect();
@@ -302,7 +302,7 @@ fn two_jobs_collide_with_ecmp_and_do_not_slow_each_other_down_with_ethereal() {
 }
 
 #[test]
-fn a_strict_all_reduce_takes_hardly_longer_than_alone_and_twice_as_long_in_one_class() {
+fn a_strict_class_shields_an_all_reduce() {
     let of = |changes: &[(&str, &str)]| jobs(&altered("traffic-classes.toml", "spray", changes))[0];
     let (strict, one) = (of(&[]), of(&[("class = \"latency\"", "class = \"bulk\"")]));
     let alone = of(&[("bytes = \"8MB\"", "bytes = \"1B\"")]);
@@ -311,14 +311,14 @@ fn a_strict_all_reduce_takes_hardly_longer_than_alone_and_twice_as_long_in_one_c
 }
 
 #[test]
-fn a_sprayed_all_to_all_is_faster_and_the_ordered_all_reduce_beside_it_too() {
+fn spraying_an_all_to_all_also_speeds_up_the_ordered_all_reduce() {
     let mixed = jobs(&altered("mixed-policies.toml", "ecmp", &[]));
     let ordered = jobs(&altered("mixed-policies.toml", "ecmp", &[("policy = \"reps\"", "")]));
     assert!(mixed[0] < 0.95 * ordered[0] && mixed[1] < 0.9 * ordered[1], "{mixed:?} {ordered:?}");
 }
 
 #[test]
-fn parallelisms_take_ecmp_longer_and_ethereal_as_long_as_spray() {
+fn combined_parallelisms_are_slower_only_under_ecmp() {
     let [ecmp, spray, ethereal] =
         ["ecmp", "spray", "ethereal"].map(|policy| cct("parallelisms.toml", policy).0);
     assert!(ecmp > 1.4 * ethereal, "{ecmp} for {ethereal}");
@@ -326,7 +326,7 @@ fn parallelisms_take_ecmp_longer_and_ethereal_as_long_as_spray() {
 }
 
 #[test]
-fn fsdp_flows_have_as_many_packets_as_the_layers_of_llama_have() {
+fn fsdp_flow_lengths_follow_from_llamas_layers() {
     let models = [("llama-3-8b", 104), ("llama-3-70b", 408), ("llama-3-405b", 1_520)];
     for (model, packets) in models {
         // With 16 hosts, flows are 64 times as long as with 1,024.
@@ -342,7 +342,7 @@ fn fsdp_flows_have_as_many_packets_as_the_layers_of_llama_have() {
 }
 
 #[test]
-fn fsdp_of_short_layers_takes_ecmp_longer_than_ofan() {
+fn fsdp_with_short_layers_is_slower_under_ecmp_than_under_ofan() {
     // A layer with 1/64 of the 8B model's parameters, on 1/64 of the hosts, has flows of equal
     // length.
     let table = "model = { layers = 1, hidden = 512, ffn = 1792, heads = 4, kv_heads = 1, \
@@ -360,7 +360,7 @@ fn fsdp_of_short_layers_takes_ecmp_longer_than_ofan() {
 }
 
 #[test]
-fn gpt_step_takes_ethereal_as_long_as_spray_and_ecmp_longer() {
+fn a_gpt_step_is_slower_only_under_ecmp() {
     if extent::is_left_out("examples::gpt_step") {
         return;
     }
@@ -413,7 +413,7 @@ fn ring_all_reduce_is_about_the_same_for_all() {
 }
 
 #[test]
-fn under_mrc_a_host_goes_on_without_a_port_and_others_do_not_notice() {
+fn under_mrc_a_host_survives_a_dead_port_without_affecting_others() {
     let (scenario, outcome) = run("multi-plane.toml", "mrc");
     let bound = lower_bound(&scenario.setup()).time.as_ns_f64();
     let mut fct: Vec<f64> = outcome.message_fct.iter().map(|fct| fct.as_ns_f64()).collect();

@@ -217,7 +217,7 @@ proptest! {
     #![proptest_config(config())]
 
     #[test]
-    fn every_run_is_counted_repeatable_and_not_below_its_bound(drawn in scenario()) {
+    fn every_run_is_conserving_repeatable_and_above_its_bound(drawn in scenario()) {
         let scenario = parse(&drawn.0);
         let setup = scenario.setup();
         let outcome = run(&setup);
@@ -230,7 +230,7 @@ proptest! {
     }
 
     #[test]
-    fn with_large_buffers_and_timeouts_every_run_completes_without_a_loss(drawn in scenario()) {
+    fn large_buffers_and_timeouts_complete_every_run_without_loss(drawn in scenario()) {
         let scenario = parse(&drawn.0);
         let mut setup = scenario.setup();
         setup.fabric.failures.clear();
@@ -257,7 +257,7 @@ proptest! {
     }
 
     #[test]
-    fn a_fluid_run_is_repeatable_and_below_neither_its_bound_nor_the_work_of_a_link(
+    fn a_fluid_run_is_repeatable_and_above_its_bounds(
         drawn in scenario(),
     ) {
         let scenario = parse(&drawn.0);

@@ -85,7 +85,7 @@ fn expect_the_same_with(workload: &str, policy: &str, sections: &str) {
 }
 
 #[test]
-fn rings_have_the_same_flows_under_every_policy() {
+fn generated_rings_have_the_same_flows_under_every_policy() {
     let ring = "[workload]\nkind = \"ring-all-reduce\"\nbytes = \"300KB\"\n";
     for policy in balance::presets().map(|preset| preset.name) {
         expect_the_same(ring, policy);
@@ -93,7 +93,7 @@ fn rings_have_the_same_flows_under_every_policy() {
 }
 
 #[test]
-fn chunks_channels_gaps_and_acknowledgements_are_those_of_the_whole_workload() {
+fn generated_chunks_channels_and_gaps_match_the_whole_workload() {
     for keys in [
         "kind = \"ring-all-gather\"\nbytes = \"500001B\"\nranks = 7",
         "kind = \"ring-reduce-scatter\"\nbytes = \"500KB\"\nchannels = 2\nchunks = 3",
@@ -131,7 +131,7 @@ fn an_all_to_all_with_few_messages_outstanding_has_the_same_flows_under_every_po
 }
 
 #[test]
-fn queue_pairs_that_are_discarded_change_nothing_where_packets_are_lost() {
+fn discarding_queue_pairs_does_not_change_lossy_runs() {
     for keys in [
         "[transport]\nrecovery = \"go-back-n\"\n[switch]\nbuffer = \"60KB\"\n",
         "[transport]\ncongestion_control = \"dcqcn\"\n[switch]\nbuffer = \"90KB\"\n",
@@ -145,7 +145,7 @@ fn queue_pairs_that_are_discarded_change_nothing_where_packets_are_lost() {
 }
 
 #[test]
-fn many_messages_are_generated_by_default_and_need_no_memory_before() {
+fn many_messages_are_generated_on_the_fly_by_default() {
     // With 18 ports there are just too many messages to build in advance.
     let ports: u64 = if extent::is_long() { 32 } else { 18 };
     let hosts = ports.pow(3) / 4;
@@ -168,7 +168,7 @@ fn many_messages_are_generated_by_default_and_need_no_memory_before() {
 }
 
 #[test]
-fn what_cannot_be_generated_is_refused_with_the_reason() {
+fn ungenerable_workloads_are_rejected_with_the_reason() {
     let refused = |text: &str| parse(&format!("{FABRIC}{text}")).unwrap_err();
     for text in [
         "[workload]\nkind = \"all-to-all\"\nstreaming = true\n",
@@ -195,7 +195,7 @@ fn what_cannot_be_generated_is_refused_with_the_reason() {
 }
 
 #[test]
-fn messages_that_do_not_fit_into_memory_are_refused_before_they_are_made() {
+fn messages_that_exceed_memory_are_rejected_before_they_are_built() {
     let text = "[topology]\nkind = \"fat-tree\"\nk = 40\n[workload]\nkind = \"all-to-all\"\n";
     let overrides =
         Overrides { most_memory: Some(Bytes::new(20_000_000_000)), ..Overrides::default() };

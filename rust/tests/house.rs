@@ -119,7 +119,7 @@ fn each_test_for_miri_exists() {
 }
 
 #[test]
-fn no_path_of_a_machine_is_in_the_project() {
+fn the_project_contains_no_machine_specific_paths() {
     let root = project::root().display().to_string();
     expect_none(
         project::everything()
@@ -171,7 +171,7 @@ fn manifests() -> Vec<SourceFile> {
 /// Fuzzing is a separate package that the default build does not compile.
 #[cfg(not(packaged))]
 #[test]
-fn each_fuzz_target_is_built_has_seeds_and_is_a_plain_test() {
+fn every_fuzz_target_is_built_has_seeds_and_a_plain_test() {
     let manifest = project::read("rust/fuzz/Cargo.toml");
     let tests = project::read("rust/tests/fuzz.rs");
     let targets = project::files("rust/fuzz/targets", ".rs");

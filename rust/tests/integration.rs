@@ -49,6 +49,6 @@ use support::extent;
 
 #[cfg(packaged)]
 #[test]
-fn fuzz_targets_are_in_the_repository_alone() {
+fn fuzz_targets_are_only_in_the_repository() {
     eprintln!("skipped: fuzz: rust/fuzz is a package of its own, which is not in this one");
 }

@@ -46,7 +46,7 @@ fn cct(example: &str, policy: &str, changes: &[(&str, &str)]) -> f64 {
 const SERVERS: (&str, &str) = ("[policy]", "[topology.scale_up]\ngpus = 2\n[policy]");
 
 #[test]
-fn a_hierarchical_all_reduce_over_nvlink_takes_less_than_a_third_of_its_time_over_nics() {
+fn nvlink_makes_a_hierarchical_all_reduce_three_times_faster() {
     let plain = [
         ("[topology.scale_up]", "# without"),
         ("gpus = 8\nrate = \"3600Gbps\"\nlatency = \"600ns\"", ""),
@@ -62,7 +62,7 @@ fn a_hierarchical_all_reduce_over_nvlink_takes_less_than_a_third_of_its_time_ove
 }
 
 #[test]
-fn an_all_to_all_on_rails_alone_completes_and_no_queue_pair_crosses_rails() {
+fn a_rail_only_all_to_all_completes_without_crossing_rails() {
     let outcome = run(&parse("rail-only.toml", None, &[]));
     // 7 other servers of 4 GPUs each; GPUs on other rails are reached by relays.
     assert_eq!(outcome.scale_up.as_ref().unwrap().relayed, 32 * 7 * 3);
@@ -133,7 +133,7 @@ fn the_fluid_mode_has_the_same_times_inside_servers() {
 const ALONE: f64 = 256.0 * 4_178.0 * 0.08;
 
 #[test]
-fn in_a_dragonfly_minimal_routes_share_one_global_link_and_ugal_and_valiant_leave_it() {
+fn ugal_and_valiant_avoid_the_shared_global_link_of_a_dragonfly() {
     let [minimal, valiant, ugal] =
         ["switch-random", "valiant", "ugal"].map(|policy| cct("dragonfly.toml", policy, &[]));
     // The 8 hosts of a group share one link (Kim et al., section 4: 1/(a·p)).
@@ -158,7 +158,7 @@ const DRAGONFLY_PLUS: [(&str, &str); 3] = [
 ];
 
 #[test]
-fn in_a_dragonfly_plus_minimal_routes_share_one_global_link_and_ugal_and_valiant_leave_it() {
+fn ugal_and_valiant_avoid_the_shared_global_link_of_a_dragonfly_plus() {
     let times = |traffic: &str| {
         let changes = [&DRAGONFLY_PLUS[..], &[("kind = \"shift\"\nshift = 8  ", traffic)]].concat();
         ["switch-random", "valiant", "ugal"].map(|it| cct("dragonfly.toml", it, &changes) / ALONE)
@@ -208,7 +208,7 @@ fn one_message_on_a_dragonfly_plus_takes_the_time_of_its_path() {
 }
 
 #[test]
-fn in_a_torus_valiant_halves_throughput_for_every_traffic_and_minimal_routes_vary() {
+fn valiant_halves_the_throughput_of_a_torus_for_all_traffic() {
     let times =
         |changes| ["switch-random", "valiant", "ugal"].map(|it| cct("torus.toml", it, changes));
     // Three flows share each link of the ring in one direction.
@@ -222,7 +222,7 @@ fn in_a_torus_valiant_halves_throughput_for_every_traffic_and_minimal_routes_var
 }
 
 #[test]
-fn what_these_fabrics_do_not_support_is_refused_with_the_reason() {
+fn unsupported_options_of_these_fabrics_are_rejected_with_the_reason() {
     for policy in ["ethereal", "host-dr", "conga", "ofan"] {
         let error = try_parse("torus.toml", Some(policy), &[]).unwrap_err();
         assert!(error.contains("no tiers"), "{policy}: {error}");
@@ -253,7 +253,7 @@ fn a_deadlock_on_a_ring_of_switches_is_named() {
 }
 
 #[test]
-fn hosts_of_a_dead_tor_go_on_over_the_other_one_and_others_do_not_notice() {
+fn hosts_of_a_dead_tor_continue_over_the_other_tor() {
     let failed = run(&parse("dual-tor.toml", None, &[]));
     // A link to one spine fails instead of the ToR, with little effect.
     let spared = [("switch = \"tor0a\"", "link = \"tor0a-spine0\"")];

@@ -53,7 +53,7 @@ fn every_recovery_with_every_congestion_control() {
 }
 
 #[test]
-fn every_recovery_with_a_window_that_queue_pairs_share() {
+fn every_recovery_with_a_window_shared_by_queue_pairs() {
     of_every_recovery(runner::check_sharing);
 }
 
@@ -98,7 +98,7 @@ mod several_ports {
     }
 
     #[test]
-    fn with_the_paths_of_mrc_and_ways_back_that_are_probed() {
+    fn with_mrc_paths_and_probed_return_paths() {
         with("name = \"mrc\"\nreverse = \"probe\"\nencoding = \"srv6\"");
     }
 
@@ -108,7 +108,7 @@ mod several_ports {
     }
 
     #[test]
-    fn with_values_that_wait_for_their_port() {
+    fn with_entropy_values_bound_to_ports() {
         with("name = \"spray\"");
     }
 }
@@ -125,7 +125,7 @@ fn verbs_with_every_recovery() {
 
 /// Messages that are WRITEs with immediate data: at most one or two per queue pair are in flight.
 #[test]
-fn limits_of_immediates_with_every_ordered_recovery() {
+fn immediate_data_limits_with_every_ordered_recovery() {
     let ordered = |name: &&str| !["erasure", "rudi"].contains(name);
     let names = RECOVERIES.iter().map(|recovery| recovery.name).filter(ordered).collect();
     of_recoveries(names, |recovery| {
@@ -147,12 +147,12 @@ mod delivery {
     }
 
     #[test]
-    fn unordered_with_a_timer_a_packet() {
+    fn unordered_with_a_timer_per_packet() {
         check_delivery("per-packet", "dcqcn", "unordered");
     }
 
     #[test]
-    fn unordered_with_holes_that_are_lost_by_age() {
+    fn unordered_with_gaps_declared_lost_by_age() {
         check_delivery("mrc", "nscc", "unordered");
     }
 
@@ -162,7 +162,7 @@ mod delivery {
     }
 
     #[test]
-    fn go_back_n_and_rod_deliver_in_order_alone_and_rudi_unordered_alone() {
+    fn go_back_n_and_rod_are_only_ordered_and_rudi_only_unordered() {
         for recovery in ["go-back-n", "rod"] {
             assert!(settings::delivering(recovery, "line-rate", "unordered").is_err());
             assert!(settings::delivering(recovery, "line-rate", "ordered").is_ok());
@@ -172,7 +172,7 @@ mod delivery {
     }
 
     #[test]
-    fn packets_that_name_their_message_have_no_room_for_what_their_sender_asks_for() {
+    fn packets_that_name_their_message_cannot_carry_sender_requests() {
         assert!(settings::delivering("erasure", "rccc", "auto").is_err());
         assert!(settings::delivering("rudi", "rccc", "auto").is_err());
         assert!(settings::delivering("per-packet", "rccc", "unordered").is_err());

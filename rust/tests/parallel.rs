@@ -58,7 +58,7 @@ pub(crate) fn first_difference(whole: &Outcome, parallel: &Outcome) -> Option<St
 }
 
 #[test]
-fn any_division_gives_the_outcome_of_one_thread() {
+fn any_partitioning_gives_the_outcome_of_one_thread() {
     let (mut runner, divided) = (TestRunner::new(config()), Cell::new(0));
     let property = |drawn: Drawn| {
         let mut setup = parse(&drawn.0).setup();

@@ -133,7 +133,7 @@ fn period(times: &[Vec<Step>]) -> Option<Period> {
 }
 
 #[test]
-fn a_ring_repeats_where_the_table_says_so_and_nowhere_else() {
+fn rings_repeat_exactly_where_the_table_says_so() {
     let quick = |case: &Case| case.transport.0 == "line-rate";
     let cases = extent::cases("the table of periods", Case::all(), quick);
     let rows: Vec<String> = cases.iter().map(Case::row).collect();
@@ -157,7 +157,7 @@ fn a_ring_repeats_where_the_table_says_so_and_nowhere_else() {
 }
 
 #[test]
-fn a_period_is_found_in_times_that_have_one_and_not_in_others() {
+fn periods_are_found_only_in_periodic_times() {
     let at = |rank: u64, step: u64| {
         // Every third step takes longer; the first five steps belong to no period.
         let odd = if step < 5 { step * step } else { 25 };

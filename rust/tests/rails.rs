@@ -232,7 +232,7 @@ fn the_gain_over_one_ordered_stream_is_the_cost_of_its_checksums() {
 }
 
 #[test]
-fn large_operations_use_two_rails_and_small_ones_one() {
+fn large_operations_use_both_rails_and_small_ones_use_one() {
     if extent::is_left_out("rails::large_operations") {
         return;
     }
@@ -253,7 +253,7 @@ fn large_operations_use_two_rails_and_small_ones_one() {
 }
 
 #[test]
-fn the_time_line_shows_a_failure_and_a_return() {
+fn the_timeline_shows_a_failure_and_its_recovery() {
     if extent::is_left_out("rails::time_line") {
         return;
     }
@@ -277,7 +277,7 @@ fn faults(text: &str) -> String {
 }
 
 #[test]
-fn errors_of_a_file_state_what_is_expected() {
+fn file_errors_state_what_is_expected() {
     let cases = [
         "[[rail]]\nkind = \"tpc\"\n",
         "[[rail]]\nslots = 4\n",
@@ -322,7 +322,7 @@ const KEYS: [&str; 17] = [
 ];
 
 #[test]
-fn the_json_object_has_the_keys_of_the_contract() {
+fn the_json_object_has_the_documented_keys() {
     let (summary, _) = run(&on_rails("rails-tcp-tcp.toml", &[0, 1], &[80_000; 2]));
     let text = serde_json::to_string(&summary).unwrap();
     let offsets = KEYS.map(|key| text.find(&format!("\"{key}\":")).expect(key));
@@ -332,7 +332,7 @@ fn the_json_object_has_the_keys_of_the_contract() {
 }
 
 #[test]
-fn a_resolved_scenario_is_the_same_scenario() {
+fn a_resolved_rail_scenario_is_equivalent() {
     let scenario = scenario("rails-failure.toml", "nezha");
     let path = Path::new("again.toml");
     let again = RailScenario::parse(scenario.render(), path, &Overrides::default()).unwrap();

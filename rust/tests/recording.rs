@@ -110,7 +110,7 @@ fn a_pinned_flow_has_one_path_and_a_sprayed_one_changes_it() {
 }
 
 #[test]
-fn a_queue_pair_s_window_is_its_congestion_control_s() {
+fn the_recorded_window_is_that_of_the_congestion_control() {
     let text = ONE_MESSAGE.replace("'line-rate'", "'dctcp-window'");
     let every = "record = { every = '1us', ports = 'none', paths = 'none', queue_pairs = '0..2' }";
     let recorded = record(&format!("policy = {{ name = 'ecmp' }}\n{text}\n{every}"));
@@ -152,7 +152,7 @@ fn recording_changes_no_result() {
 
 /// The claim of `examples/recording.toml`.
 #[test]
-fn reps_leaves_a_link_that_is_down_and_returns_to_it() {
+fn reps_leaves_a_down_link_and_returns_after_recovery() {
     let example = Path::new(env!("CARGO_MANIFEST_DIR")).join("examples/recording.toml");
     let recorded = record(&std::fs::read_to_string(example).unwrap());
     let rows = &recorded.tables["ports"];
@@ -187,7 +187,7 @@ fn by_port(rows: &[Vec<String>]) -> BTreeMap<&[String], Vec<&Vec<String>>> {
 }
 
 #[test]
-fn pauses_of_intervals_are_the_time_between_each_pause_and_its_resume() {
+fn recorded_pause_time_spans_each_pause_to_its_resume() {
     let of = |on: &str| {
         record(&format!(
             "{PAUSED}\nrecord = {{ on = '{on}', every = '3us', queue_pairs = 'none' }}"
@@ -240,7 +240,7 @@ fn assert_changes_lead_to_lengths(intervals: &Recorded, changes: &Recorded) -> u
 }
 
 #[test]
-fn changes_of_a_queue_lead_to_the_lengths_at_the_ends_of_intervals() {
+fn queue_changes_reproduce_interval_queue_lengths() {
     let text = PAUSED.replace("switch = { buffer = '2MB', pfc = true }", "");
     let of = |on: &str| record(&format!("{text}\nrecord = {{ on = '{on}', every = '900ns' }}"));
     let (intervals, changes) = (of("interval"), of("change"));
@@ -257,7 +257,7 @@ fn changes_of_a_queue_lead_to_the_lengths_at_the_ends_of_intervals() {
 }
 
 #[test]
-fn a_queue_pair_has_a_row_at_a_change_when_its_numbers_are_others() {
+fn queue_pair_rows_are_written_only_when_values_change() {
     let of = |on: &str| {
         let text = ONE_MESSAGE.replace("'line-rate'", "'dctcp-window'");
         let every = format!("record = {{ on = '{on}', every = '20ns', paths = 'none' }}");
@@ -275,7 +275,7 @@ fn a_queue_pair_has_a_row_at_a_change_when_its_numbers_are_others() {
 }
 
 #[test]
-fn path_changes_are_as_many_as_in_the_intervals() {
+fn path_changes_match_the_interval_counts() {
     let of = |on: &str| {
         let every = format!("record = {{ on = '{on}', every = '5us', queue_pairs = 'none' }}");
         record(&format!("policy = {{ name = 'spray' }}\n{ONE_MESSAGE}\n{every}"))
@@ -301,7 +301,7 @@ const CLASSES: &str = "
 ";
 
 #[test]
-fn pauses_of_classes_have_rows_of_their_own_and_queues_are_of_all_classes() {
+fn pauses_are_recorded_per_class_and_queues_over_all_classes() {
     let of = |on: &str| record(&format!("{CLASSES}\nrecord = {{ on = '{on}', every = '900ns' }}"));
     let (intervals, changes) = (of("interval"), of("change"));
     let rows = &changes.tables["pause_changes"];
@@ -322,7 +322,7 @@ fn pauses_of_classes_have_rows_of_their_own_and_queues_are_of_all_classes() {
 
 /// The claim of `examples/pauses.toml`.
 #[test]
-fn pauses_of_an_incast_reach_every_host_that_sends() {
+fn incast_pauses_reach_every_sender() {
     let example = Path::new(env!("CARGO_MANIFEST_DIR")).join("examples/pauses.toml");
     let recorded = record(&std::fs::read_to_string(example).unwrap());
     let cct = recorded.outcome.cct.unwrap().as_ns_f64();

@@ -40,7 +40,7 @@ fn cct(path: &Path, set: &[&str]) -> f64 {
 /// Two paths of unequal lengths: a pair's base round trip is that of its longest path, regardless
 /// of switch numbers.
 #[test]
-fn numbers_of_switches_do_not_matter_where_paths_have_unequal_lengths() {
+fn switch_numbers_do_not_matter_for_paths_of_unequal_length() {
     let Some(folder) = folder("two-lengths") else { return };
     for control in ["nscc", "swift", "hpcc"] {
         for seed in ["seed=1", "seed=2"] {
@@ -53,7 +53,7 @@ fn numbers_of_switches_do_not_matter_where_paths_have_unequal_lengths() {
 }
 
 #[test]
-fn an_idle_host_far_away_does_not_matter() {
+fn a_distant_idle_host_does_not_matter() {
     let Some(folder) = folder("idle-distance") else { return };
     for control in ["dctcp-window", "swift", "mp-rdma"] {
         let set = [&*format!("transport.congestion_control={control}"), "workload.bytes=2MB"];
@@ -81,7 +81,7 @@ fn weights_by_capacity_need_no_failure() {
 }
 
 #[test]
-fn weights_that_are_not_used_are_a_warning() {
+fn unused_weights_are_a_warning() {
     let Some(folder) = folder("weights-unused") else { return };
     for policy in ["ethereal", "line-cut", "conga", "letflow"] {
         let set = [&*format!("policy.name={policy}")];
@@ -105,7 +105,7 @@ fn fluid_flows_fill_links_of_unequal_rates_where_the_policy_looks_at_load() {
 }
 
 #[test]
-fn marks_that_begin_above_the_buffer_are_a_warning() {
+fn marking_thresholds_above_the_buffer_are_a_warning() {
     let Some(file) = input("robust", "marks-above-buffer.toml") else { return };
     // By default, marking begins below it.
     assert!(load(&file, &[]).warnings.iter().all(|it| !it.contains("marks begin")));
@@ -117,7 +117,7 @@ fn marks_that_begin_above_the_buffer_are_a_warning() {
 }
 
 #[test]
-fn the_retransmission_timer_is_that_of_mrc_too() {
+fn mrc_uses_the_configured_retransmission_timer() {
     let Some(file) = input("robust", "ignored-timer.toml") else { return };
     let [short, long] = ["20us", "2ms"]
         .map(|timer| cct(&file, &[&*format!("transport.retransmit_timeout={timer}")]));

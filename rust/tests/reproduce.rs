@@ -52,7 +52,7 @@ fn folder(name: &str) -> String {
 }
 
 #[test]
-fn quick_results_of_every_study_are_its_snapshot() {
+fn quick_results_match_the_snapshot_of_every_study() {
     let names = BUILT_IN.iter().map(|(name, _)| format!("reproduce-{name}"));
     assert!(names.eq(SNAPSHOTS), "SNAPSHOTS has a line for each study");
     let kept = |name: &&str| *name == "reproduce-ethereal-gpt";
@@ -86,7 +86,7 @@ fn ethereal_agrees_with_its_artifact_where_that_was_measured() {
 }
 
 #[test]
-fn every_file_is_a_listed_study_that_is_valid_at_both_scales() {
+fn every_study_file_is_listed_and_valid_at_both_scales() {
     let mut files: Vec<String> = fs::read_dir(folder("examples/reproduce"))
         .unwrap()
         .map(|entry| entry.unwrap().path())
@@ -167,7 +167,7 @@ fn expect_fault(text: &str, expected: &str) {
 }
 
 #[test]
-fn faults_of_runs_name_the_line_the_key_and_what_is_expected() {
+fn errors_in_runs_name_line_key_and_expectation() {
     let cases = [
         (String::new(), "s.toml: run is missing: it has no default; write for example [[run]]"),
         ("runs = 1\n".to_owned(), "s.toml:3:1: a study has no key 'runs'; did you mean 'run'?"),
@@ -203,7 +203,7 @@ fn faults_of_runs_name_the_line_the_key_and_what_is_expected() {
 }
 
 #[test]
-fn faults_of_claims_name_the_line_the_key_and_what_is_expected() {
+fn errors_in_claims_name_line_key_and_expectation() {
     let claim = "[[claim]]\ntext = \"c\"\norigin = \"paper\"\nrun = \"r\"\nmetric = \"cct_us\"\n";
     let cases = [
         (

@@ -38,7 +38,7 @@ fn the_page_has_the_committed_instruction_counts() {
 }
 
 #[test]
-fn the_runner_of_the_instruction_counts_has_the_version_of_its_crate() {
+fn gungraun_runner_and_crate_versions_agree() {
     let manifest: toml::Table = read("Cargo.toml").parse().expect("it is TOML");
     let gungraun = &manifest["dev-dependencies"]["gungraun"];
     // In the packaged crate, cargo rewrites the dependency as a table.
@@ -51,7 +51,7 @@ fn the_runner_of_the_instruction_counts_has_the_version_of_its_crate() {
 }
 
 #[test]
-fn a_table_replaces_the_one_between_its_markers_and_nothing_else() {
+fn a_table_replaces_only_the_text_between_its_markers() {
     let page = "a\n<!-- begin: t -->\nold\n<!-- end: t -->\nb\n<!-- end: u -->\n";
     let mut table = Table::new(&["hosts", "rate"]);
     assert_eq!(table.row("16 | 2"), "| 16 | 2 |");
@@ -64,7 +64,7 @@ fn a_table_replaces_the_one_between_its_markers_and_nothing_else() {
 }
 
 #[test]
-fn counts_more_than_3_percent_above_the_figures_fail_with_the_same_compiler_alone() {
+fn counts_over_3_percent_above_the_figures_fail_only_with_the_same_compiler() {
     let committed = figures("rustc 1", 1_000.0);
     let with = |compiler, instructions| committed.compare(&figures(compiler, instructions));
     assert_eq!(with("rustc 1", 1_029.0).0, Finding::Passed);
@@ -79,7 +79,7 @@ fn counts_more_than_3_percent_above_the_figures_fail_with_the_same_compiler_alon
 }
 
 #[test]
-fn counts_more_than_3_percent_below_the_figures_ask_for_new_ones() {
+fn counts_over_3_percent_below_the_figures_ask_for_renewal() {
     let committed = figures("rustc 1", 1_000.0);
     let (finding, text) = committed.compare(&figures("rustc 1", 969.0));
     assert_eq!(finding, Finding::Passed);

@@ -57,7 +57,7 @@ fn replay(received: u64) -> (Outcome, Option<String>) {
 }
 
 #[test]
-fn a_fault_ends_a_run_at_once_with_messages_on_their_way() {
+fn a_fault_ends_a_run_immediately_with_messages_in_flight() {
     let (outcome, fault) = replay(1_000);
     assert_eq!((outcome.verdict, outcome.messages, fault), (Verdict::Completed, 2, None));
     // The node after the computation is read when that ends, 15 us before the first message

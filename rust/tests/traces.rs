@@ -152,7 +152,7 @@ fn a_start_is_kept_in_traces() {
 }
 
 #[test]
-fn missing_ranks_of_traces_are_refused() {
+fn traces_with_missing_ranks_are_rejected() {
     let folder = tempfile::tempdir().expect("a folder");
     let own = scenario(folder.path(), &one_leaf(4, "kind = \"ring-all-reduce\"\n"));
     let traces = Traces::of(&own.workload).expect("it can be written");
@@ -198,7 +198,7 @@ fn flows_of_a_connection_matrix_follow_each_other() {
 }
 
 #[test]
-fn a_receive_from_any_source_takes_the_message_that_arrives_first() {
+fn a_receive_from_any_source_matches_the_first_arrival() {
     let path = Path::new(env!("CARGO_MANIFEST_DIR")).join("examples/goal-nodes.toml");
     let outcome = run(&Scenario::load(&path, &Overrides::default()).unwrap());
     let flow = |src: u32| outcome.flows.iter().find(|flow| flow.src.0 == src).expect("a flow");
@@ -233,7 +233,7 @@ fn a_ring_of_simccl_takes_the_time_of_the_collective() {
 }
 
 #[test]
-fn a_fabric_of_infragraph_is_the_one_that_it_describes() {
+fn an_infragraph_file_builds_the_fabric_it_describes() {
     let folder = Path::new(env!("CARGO_MANIFEST_DIR")).join("examples");
     let described = Scenario::load(&folder.join("infragraph.toml"), &Overrides::default()).unwrap();
     let text = "[topology]\nkind = \"rail-optimized\"\nrails = 4\nservers = 8\nunits = 1\n\
@@ -245,7 +245,7 @@ fn a_fabric_of_infragraph_is_the_one_that_it_describes() {
 }
 
 #[test]
-fn the_example_s_traces_are_a_ring() {
+fn the_examples_traces_form_a_ring() {
     let folder = Path::new(env!("CARGO_MANIFEST_DIR")).join("examples");
     let path = folder.join("chakra-ring.toml");
     let traces = Scenario::load(&path, &Overrides::default()).unwrap();
@@ -299,7 +299,7 @@ fn expect_the_same(folder: &Path, text: &str) {
 }
 
 #[test]
-fn real_traces_give_the_same_flows_while_they_are_read() {
+fn real_traces_give_the_same_flows_when_streamed() {
     let Some(folder) = shared("while_they_run_real_traces") else { return };
     for name in ["all_reduce", "all_to_all", "reduce_scatter", "all_gather"] {
         let file = format!("microbenchmarks/{name}/8npus_1MB/{name}");
@@ -346,7 +346,7 @@ fn rounds(count: u32) -> Workload {
 }
 
 #[test]
-fn memory_is_bounded_by_the_window_and_not_by_the_trace() {
+fn memory_is_bounded_by_the_window_not_the_trace() {
     let folder = tempfile::tempdir().expect("a folder");
     let workload = rounds(10_000);
     let traces = Traces::of(&workload).expect("it can be written");

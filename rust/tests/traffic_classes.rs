@@ -68,7 +68,7 @@ fn every_packet_of_every_class_is_accounted_for() {
 }
 
 #[test]
-fn flows_name_their_class_last_and_only_where_there_are_some() {
+fn flow_rows_end_with_the_class_if_there_are_classes() {
     let with = scenario("", [STRICT, "", ""]);
     let rows = flows(&with, &checked(&with));
     assert_eq!((rows[0].len(), rows[0][12].as_str()), (13, "class"));
@@ -111,7 +111,7 @@ fn a_scenario_with_classes_renders_to_itself_and_warns_of_an_unused_class() {
 }
 
 #[test]
-fn completion_times_of_a_class_are_those_of_its_messages_relayed_ones_included() {
+fn class_completion_times_include_relayed_messages() {
     let text = "[topology]\nkind = \"rail-only\"\nrails = 2\nservers = 2\n\
                 scale_up = { gpus = 2, cross_rail = \"relay\" }\n[[class]]\nname = \"a\"\n\
                 [workload]\nkind = \"all-to-all\"\nbytes = \"80KB\"\n";

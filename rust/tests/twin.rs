@@ -237,7 +237,7 @@ fn switches_and_links_behave_the_same_in_both_worlds() {
 }
 
 #[test]
-fn jobs_with_policies_of_their_own_are_the_same_in_both_worlds() {
+fn jobs_with_separate_policies_are_the_same_in_both_worlds() {
     let metered = "adaptive\"\nby = \"queue-and-utilisation";
     for (policy, own) in
         [("ecmp", "reps"), ("ecmp", "adaptive"), (metered, "ecmp"), ("ethereal", "subflow-2")]
@@ -257,7 +257,7 @@ fn jobs_with_policies_of_their_own_are_the_same_in_both_worlds() {
 }
 
 #[test]
-fn messages_that_wait_for_each_other_wait_in_both_worlds() {
+fn dependent_messages_wait_in_both_worlds() {
     let folder = Path::new(env!("CARGO_MANIFEST_DIR")).join("examples");
     for example in ["chakra-ring", "goal-dissemination", "lossless-incast", "flapping-link"] {
         let path = folder.join(format!("{example}.toml"));

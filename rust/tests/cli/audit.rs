@@ -23,7 +23,7 @@ const SCENARIO: &str = "[topology]\nleaves = 1\nspines = 1\nhosts_per_leaf = 2\n
                         kind = \"chakra\"\nfile = \"et/t\"\n";
 
 #[test]
-fn streams_without_an_order_are_told_and_mended() {
+fn unordered_streams_are_reported_and_fixed() {
     let bench = Bench::new();
     bench.write("a.toml", SCENARIO);
     fs::create_dir(bench.path("et")).unwrap();
@@ -52,7 +52,7 @@ fn streams_without_an_order_are_told_and_mended() {
 
 /// Traces of an earlier workload with more ranks would be read as part of this one.
 #[test]
-fn traces_are_not_written_beside_those_of_more_ranks() {
+fn traces_are_not_written_next_to_those_of_more_ranks() {
     let bench = Bench::new();
     let fabric = |hosts: u32| {
         format!(
@@ -89,7 +89,7 @@ fn the_name_of_an_imported_file_stays_in_its_comment() {
 }
 
 #[test]
-fn tables_whose_columns_are_in_another_order_are_refused() {
+fn tables_with_reordered_columns_are_rejected() {
     let bench = Bench::new();
     bench.write("results.csv", "point,policy.name,cct_ns,seed\n1,ecmp,10.5,1\n");
     let left = bench.evenkeel(&["plot", "results.csv", "--out", "figures"]);

@@ -64,7 +64,7 @@ fn slowdown(results: &str, policy: &str, size: &str) -> f64 {
 }
 
 #[test]
-fn the_claim_of_the_example_holds_and_pages_have_its_script() {
+fn the_examples_claim_holds_and_pages_show_its_script() {
     let bench = bench();
     let results = bench.read("whole/results.csv");
     let of = |policy: &str| ["64KB", "256KB", "1024KB"].map(|it| slowdown(&results, policy, it));
@@ -216,7 +216,7 @@ fn configuration(folder: &str, host: &str, user: &str) -> String {
 
 /// Needs Debian's packages `slurm-wlm` and `munge`.
 #[test]
-fn a_slurm_array_of_four_merges_into_the_bytes_of_a_whole_sweep() {
+fn a_slurm_array_of_four_merges_into_an_identical_sweep() {
     if extent::is_left_out("cli::clusters::a_slurm_array_of_four") {
         return;
     }

@@ -16,7 +16,7 @@ fn determined(json: &Value) -> Vec<Value> {
 }
 
 #[test]
-fn runs_are_in_order_with_any_number_of_threads() {
+fn runs_are_ordered_for_any_number_of_threads() {
     let bench = Bench::with_small();
     let compare = |jobs: &str| {
         let left = bench.evenkeel(&[
@@ -63,7 +63,7 @@ fn a_run_in_a_comparison_equals_the_run_alone() {
 
 /// Packets of `valiant` take longer paths than the shortest one, so its bound is lower.
 #[test]
-fn a_run_in_a_comparison_has_the_bound_of_the_run_alone() {
+fn a_run_in_a_comparison_has_the_same_bound_as_alone() {
     let bench = Bench::new();
     let text = "[topology]\nkind = \"torus\"\nx = 3\ny = 1\nz = 1\nhosts_per_switch = 1\n\
                 host_rate = \"100Gbps\"\nfabric_rate = \"3Gbps\"\n\
@@ -88,7 +88,7 @@ fn a_run_in_a_comparison_has_the_bound_of_the_run_alone() {
 }
 
 #[test]
-fn a_parameter_that_no_policy_uses_is_a_warning_printed_once() {
+fn an_unused_policy_parameter_is_warned_about_once() {
     let bench = Bench::with_small();
     let own = "name = \"ethereal\"\nbatch_timer = \"1us\"";
     bench.write("own.toml", &bench.read("small.toml").replace("name = \"ecmp\"", own));
@@ -110,7 +110,7 @@ fn a_parameter_that_no_policy_uses_is_a_warning_printed_once() {
 }
 
 #[test]
-fn people_get_a_table_of_80_columns() {
+fn the_table_for_people_fits_80_columns() {
     let left = Bench::with_small().evenkeel(&["compare", "small.toml", "--policies", "spray,ecmp"]);
     assert_eq!((left.status, left.err.as_str()), (0, ""));
     assert!(left.out.lines().all(|line| line.chars().count() <= 80), "{}", left.out);
@@ -123,7 +123,7 @@ fn people_get_a_table_of_80_columns() {
 
 /// With one path per pair of hosts and a fixed arrival order, no random draw has an effect.
 #[test]
-fn a_comparison_has_five_seeds_where_anything_is_drawn_and_one_where_nothing_is() {
+fn a_comparison_has_five_seeds_if_anything_is_random_and_one_otherwise() {
     let bench = Bench::with_small();
     let fixed = SMALL.replace("spines = 2", "spines = 1").replace("256KB", "16KB");
     let fixed = format!("{fixed}\n[switch]\nties = \"port\"\necn.step = \"800KB\"\n");
@@ -149,7 +149,7 @@ fn a_comparison_has_five_seeds_where_anything_is_drawn_and_one_where_nothing_is(
 /// Each host of a leaf has a path via one of two spines. Under some seeds, `ecmp` sends nothing
 /// over the failed spine, which makes the policy look faster.
 #[test]
-fn a_policy_whose_packets_do_not_meet_the_failure_is_named_with_its_seeds() {
+fn policies_that_miss_the_failure_are_named_with_their_seeds() {
     let bench = Bench::new();
     let text = "[topology]\nleaves = 2\nspines = 2\nhosts_per_leaf = 1\n[policy]\n\
                 name = \"ecmp\"\n[workload]\nkind = \"shift\"\nbytes = \"64KB\"\n\
@@ -176,7 +176,7 @@ fn of_five_seeds(bench: &Bench, options: &[&str]) -> Left {
 }
 
 #[test]
-fn every_format_has_the_same_ratios_in_pairs_of_one_seed() {
+fn every_format_pairs_ratios_by_seed() {
     let bench = Bench::with_small();
     let runs = of_five_seeds(&bench, &["--json"]).json();
     let time = |policy: &str, seed: u64| {
@@ -207,7 +207,7 @@ fn every_format_has_the_same_ratios_in_pairs_of_one_seed() {
 }
 
 #[test]
-fn indicators_of_the_draft_are_a_table_of_80_columns() {
+fn the_drafts_indicators_fit_80_columns() {
     let bench = Bench::with_small();
     let table = of_five_seeds(&bench, &["--kpi", "bmwg"]).out;
     assert!(table.lines().all(|line| line.chars().count() <= 80), "{table}");
@@ -241,7 +241,7 @@ fn rails_are_compared_on_any_number_of_threads_in_every_format() {
 }
 
 #[test]
-fn a_baseline_is_one_of_the_policies() {
+fn the_baseline_must_be_one_of_the_policies() {
     let arguments = ["compare", "small.toml", "--policies", "ecmp,spray", "--baseline", "reps"];
     let left = Bench::with_small().evenkeel(&arguments);
     left.expect_invalid(&["--baseline: 'reps' is not compared; expected one of --policies: ecmp"]);
@@ -327,7 +327,7 @@ fn interrupted(bench: &Bench, arguments: &[&str], signal: &str, seconds: f64) ->
 /// `spray` would only start after a hundred thousand runs of `ecmp`.
 #[cfg(target_os = "linux")]
 #[test]
-fn an_interrupted_comparison_keeps_what_is_finished_and_says_what_is_missing() {
+fn an_interrupted_comparison_keeps_finished_runs_and_names_missing_ones() {
     let bench = Bench::with_small();
     let compare = ["compare", "small.toml", "--policies", "ecmp,spray", "--seeds", "100000"];
     let left = interrupted(&bench, &[&compare, &["--out", "kept"][..]].concat(), "INT", 1.0);
@@ -365,7 +365,7 @@ fn an_interrupted_comparison_keeps_what_is_finished_and_says_what_is_missing() {
 /// A partial comparison must not replace a complete one.
 #[cfg(target_os = "linux")]
 #[test]
-fn an_interrupted_comparison_leaves_a_whole_one_that_is_there() {
+fn an_interrupted_comparison_does_not_replace_a_complete_one() {
     let bench = Bench::with_small();
     let compare = ["compare", "small.toml", "--policies", "ecmp", "--out", "kept"];
     assert_eq!(bench.evenkeel(&compare).status, 0);
@@ -381,7 +381,7 @@ fn an_interrupted_comparison_leaves_a_whole_one_that_is_there() {
 /// The first run takes hours.
 #[cfg(target_os = "linux")]
 #[test]
-fn a_comparison_that_is_interrupted_before_a_run_is_finished_leaves_earlier_results() {
+fn a_comparison_interrupted_in_its_first_run_keeps_earlier_results() {
     let bench = Bench::with_small();
     let compare =
         |scenario| ["compare", scenario, "--policies", "ecmp", "--seeds", "1", "--out", "kept"];

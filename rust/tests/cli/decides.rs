@@ -11,7 +11,7 @@ fn summary(bench: &Bench, folder: &str) -> Value {
 }
 
 #[test]
-fn what_auto_became_is_in_the_summary_the_table_and_the_resolved_scenario() {
+fn resolved_auto_values_are_in_summary_table_and_scenario() {
     let bench = Bench::with_small();
     let left = bench.evenkeel(&["run", "small.toml", "--out", "ecmp"]);
     let row = "NIC       line-rate, go-back-n, ordered delivery; retransmission timer 1.290ms";
@@ -39,7 +39,7 @@ fn what_auto_became_is_in_the_summary_the_table_and_the_resolved_scenario() {
 }
 
 #[test]
-fn a_time_limit_below_the_bound_is_said_by_run_check_compare_and_the_summary() {
+fn a_time_limit_below_the_bound_is_reported_everywhere() {
     let bench = Bench::new();
     bench.write("short.toml", &format!("time_limit = \"1us\"\n{SMALL}"));
     let expected = "the time limit of 1.000us is less than the lower bound of the completion time";
@@ -60,7 +60,7 @@ fn a_time_limit_below_the_bound_is_said_by_run_check_compare_and_the_summary() {
 
 /// Each host sends seven eighths of 700 GB, which take 12 s at 400 Gbps. The default limit is 10 s.
 #[test]
-fn check_looks_at_a_time_limit_that_is_written_also_where_it_is_the_default() {
+fn check_reports_an_explicit_time_limit_equal_to_the_default() {
     let bench = Bench::new();
     let long = SMALL.replace("256KB", "700GB");
     bench.write("long.toml", &long);
@@ -78,7 +78,7 @@ fn check_looks_at_a_time_limit_that_is_written_also_where_it_is_the_default() {
 /// Every host sends to the host three switches ahead on a ring; the switches pause each other in a
 /// cycle.
 #[test]
-fn a_deadlock_is_an_error_and_its_cycle_of_ports_is_said() {
+fn a_deadlock_is_an_error_that_names_its_cycle_of_ports() {
     let bench = Bench::new();
     let ring = "[topology]\nkind = \"torus\"\nx = 8\ny = 1\nhosts_per_switch = 4\n\
                 fabric_rate = \"100Gbps\"\n[switch]\nbuffer = \"400KB\"\npfc = true\n\
@@ -97,7 +97,7 @@ fn a_deadlock_is_an_error_and_its_cycle_of_ports_is_said() {
 
 /// The README's failure on a small fabric, with neither detection nor convergence configured.
 #[test]
-fn a_failure_that_routing_learns_of_too_late_is_said() {
+fn a_failure_that_routing_learns_of_too_late_is_reported() {
     let bench = Bench::new();
     let failure = "[[failure]]\nlink = \"leaf0-spine0\"\nat = \"1us\"\n";
     bench.write("failure.toml", &format!("{SMALL}{failure}"));
@@ -111,7 +111,7 @@ fn a_failure_that_routing_learns_of_too_late_is_said() {
 /// `ecmp` comes first in the list and does not complete. By its completed messages it would be
 /// fastest.
 #[test]
-fn a_policy_that_did_not_complete_comes_last_and_its_survivors_count_nowhere() {
+fn an_incomplete_policy_ranks_last_without_partial_results() {
     let bench = Bench::with_small();
     let compare = |options: &[&str]| {
         let arguments = ["compare", "small.toml", "--policies", "ecmp,ethereal", "--seeds", "1"];
@@ -181,7 +181,7 @@ fn rails_that_do_not_complete_say_why_and_how_many_operations_did() {
 }
 
 #[test]
-fn a_job_that_no_trace_can_hold_is_refused_with_what_to_leave_out() {
+fn a_job_unsupported_by_traces_is_rejected_with_a_remedy() {
     let bench = Bench::with_small();
     let fabric = SMALL.split("[workload]").next().unwrap();
     let jobs = "[[job]]\nname = \"a\"\nkind = \"permutation\"\n[[job]]\nname = \"b\"\n\
@@ -192,7 +192,7 @@ fn a_job_that_no_trace_can_hold_is_refused_with_what_to_leave_out() {
 }
 
 #[test]
-fn the_copy_of_a_topology_s_file_is_what_the_run_read() {
+fn the_copied_topology_file_is_the_one_the_run_read() {
     let bench = Bench::new();
     let topology = "4 1 3\n3\n0 3 100Gbps 1us 0\n1 3 100Gbps 1us 0\n2 3 100Gbps 1us 0\n";
     bench.write("fabric.txt", topology);
@@ -210,7 +210,7 @@ fn the_copy_of_a_topology_s_file_is_what_the_run_read() {
 }
 
 #[test]
-fn compared_policies_with_other_frames_have_lower_bounds_of_their_own() {
+fn policies_with_different_headers_have_separate_lower_bounds() {
     let bench = Bench::with_small();
     let object = |arguments: &[&str]| -> Value {
         let left = bench.evenkeel(arguments);

@@ -88,7 +88,7 @@ fn a_workload_goes_through_every_pair_of_formats_unchanged() {
 }
 
 #[test]
-fn computation_and_starts_are_in_schedules_and_traces() {
+fn schedules_and_traces_keep_computation_and_start_times() {
     let training = "[workload]\nkind = \"training\"\nmodel = \"gpt-117m\"\ndata = 8\n";
     let incast = "[workload]\nkind = \"incast\"\nfan_in = 4\nbytes = \"64KB\"\nstart = \"3us\"\n";
     for (workload, formats) in [(incast, &["goal", "chakra", "htsim"][..]), (training, &["chakra"])]
@@ -108,7 +108,7 @@ fn computation_and_starts_are_in_schedules_and_traces() {
 }
 
 #[test]
-fn the_files_of_the_hpcc_family_and_of_infragraph_have_the_fabric() {
+fn hpcc_and_infragraph_files_describe_the_fabric() {
     let flows =
         "[workload]\nkind = \"shift\"\nshift = 3\nbytes = \"1MB\"\nstart_jitter = \"5us\"\n";
     let bench = with_workload(flows);
@@ -129,7 +129,7 @@ fn the_files_of_the_hpcc_family_and_of_infragraph_have_the_fabric() {
 }
 
 #[test]
-fn what_a_format_cannot_say_is_refused_and_nothing_is_written() {
+fn unsupported_exports_are_rejected_and_write_nothing() {
     let ring = "kind = \"ring-all-reduce\"\nbytes = \"1MB\"\n";
     let cases = [
         ("hpcc", ring, "waits for others; each flow of the format starts at its time"),
@@ -175,7 +175,7 @@ fn files_that_cannot_be_imported_are_errors() {
 }
 
 #[test]
-fn a_fabric_that_would_be_read_as_another_is_refused_and_what_no_format_holds_is_told() {
+fn ambiguous_fabrics_are_rejected_and_lost_properties_reported() {
     let export = |topology: &str, more: &str, format: &str| {
         let bench = Bench::new();
         let text = format!(

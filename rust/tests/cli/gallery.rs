@@ -23,7 +23,7 @@ fn commands(page: &str) -> Vec<Vec<&str>> {
 
 #[cfg(unix)]
 #[test]
-fn the_pictures_of_the_gallery_are_what_its_commands_draw() {
+fn gallery_pictures_match_the_output_of_their_commands() {
     let project = Path::new(PROJECT);
     let page = fs::read_to_string(project.join("docs/gallery.md")).unwrap();
     let bench = Bench::new();

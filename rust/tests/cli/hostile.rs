@@ -45,7 +45,7 @@ fn refuses(bench: &Bench, scenario: &str, words: &[&str]) {
 }
 
 #[test]
-fn scenarios_that_are_nested_deeply_or_too_long_are_refused() {
+fn deeply_nested_and_too_long_scenarios_are_rejected() {
     let bench = Bench::new();
     let dotted = vec!["a"; DEPTH].join(".");
     let long = if extent::is_left_out("cli::hostile, ten megabytes") { 1 << 20 } else { 10 << 20 };
@@ -74,7 +74,7 @@ fn scenarios_that_are_nested_deeply_or_too_long_are_refused() {
 }
 
 #[test]
-fn files_of_other_projects_that_are_nested_deeply_or_announce_too_much_are_refused() {
+fn hostile_files_of_other_projects_are_rejected() {
     let bench = Bench::new();
     let fabric = "[topology]\nleaves = 2\nspines = 2\nhosts_per_leaf = 4\n";
     let workload = |kind: &str| format!("{fabric}[workload]\nkind = \"{kind}\"\nfile = \"f\"\n");
@@ -115,7 +115,7 @@ fn varint(mut value: usize) -> Vec<u8> {
 }
 
 #[test]
-fn chakra_traces_that_are_nested_deeply_or_announce_too_much_are_refused() {
+fn hostile_chakra_traces_are_rejected() {
     let bench = Bench::new();
     let scenario = "[topology]\nleaves = 2\nspines = 2\nhosts_per_leaf = 1\n\
                     [workload]\nkind = \"chakra\"\nfile = \"f\"\nranks = 2\n";
@@ -152,7 +152,7 @@ fn packed(bytes: &[u8]) -> Vec<u8> {
 }
 
 #[test]
-fn packed_traces_that_unpack_to_gigabytes_are_read_in_bounded_memory() {
+fn decompression_bombs_are_read_in_bounded_memory() {
     let bench = Bench::new();
     bench.write(
         "hostile.toml",
@@ -185,7 +185,7 @@ fn packed_traces_that_unpack_to_gigabytes_are_read_in_bounded_memory() {
 }
 
 #[test]
-fn results_that_are_nested_deeply_are_refused() {
+fn deeply_nested_results_are_rejected() {
     let bench = Bench::with_small();
     assert_eq!(bench.evenkeel(&["run", "small.toml", "--out", "results"]).status, 0);
     for name in ["summary.json", "scenario.toml"] {
@@ -201,7 +201,7 @@ fn results_that_are_nested_deeply_are_refused() {
 
 #[cfg(unix)]
 #[test]
-fn results_that_never_end_are_refused() {
+fn endless_results_are_rejected() {
     let bench = Bench::with_small();
     assert_eq!(bench.evenkeel(&["run", "small.toml", "--out", "results"]).status, 0);
     fs::remove_file(bench.path("results/flows.csv")).unwrap();
@@ -215,7 +215,7 @@ fn results_that_never_end_are_refused() {
 }
 
 #[test]
-fn what_never_ends_is_refused() {
+fn endless_inputs_are_rejected() {
     let bench = Bench::new();
     refuses(&bench, "/dev/zero", &["/dev/zero cannot be read: it is longer than 16 MiB"]);
     let endless = "cat /dev/zero | \"$0\" check -";
@@ -227,7 +227,7 @@ fn what_never_ends_is_refused() {
 }
 
 #[test]
-fn a_scenario_from_a_pipe_is_read_once_and_is_the_one_that_runs() {
+fn a_scenario_from_a_pipe_is_read_only_once() {
     let bench = Bench::with_small();
     let file = bench.evenkeel(&["check", "small.toml"]);
     let mut command = bench.command(&["check", "/dev/stdin"]);
@@ -241,7 +241,7 @@ fn a_scenario_from_a_pipe_is_read_once_and_is_the_one_that_runs() {
 }
 
 #[test]
-fn names_in_files_do_not_lead_out_of_the_results_folder() {
+fn names_in_files_cannot_escape_the_results_folder() {
     let bench = Bench::new();
     fs::create_dir_all(bench.path("in/deep")).expect("it can be made");
     let fabric = "[topology]\nleaves = 2\nspines = 2\nhosts_per_leaf = 2\n";
@@ -270,7 +270,7 @@ fn names_in_files_do_not_lead_out_of_the_results_folder() {
 }
 
 #[test]
-fn a_link_in_the_results_folder_is_replaced_and_not_followed() {
+fn symlinks_in_the_results_folder_are_replaced_not_followed() {
     let bench = Bench::with_small();
     bench.write("precious", "mine\n");
     assert_eq!(bench.evenkeel(&["run", "small.toml", "--out", "results"]).status, 0);
@@ -293,7 +293,7 @@ fn a_link_in_the_results_folder_is_replaced_and_not_followed() {
 
 /// File names with a terminal colour sequence and with a text direction override.
 #[test]
-fn names_of_files_are_echoed_without_harm() {
+fn file_names_are_escaped_when_printed() {
     let bench = Bench::new();
     for (name, said) in [("a\u{1b}[31m", "a\\u{1b}[31m"), ("b\u{202e}lmot", "b\\u{202e}lmot")] {
         let (file, absent) = (format!("{name}.toml"), format!("{name}-absent.toml"));
@@ -323,7 +323,7 @@ fn names_of_files_are_echoed_without_harm() {
 }
 
 #[test]
-fn arguments_are_echoed_without_harm() {
+fn arguments_are_escaped_when_printed() {
     let bench = Bench::with_small();
     for hostile in ["\u{202e}x", "\u{1b}[31mx", "x\u{7}"] {
         let option = format!("--{hostile}");

@@ -26,7 +26,7 @@ fn bench() -> Bench {
 }
 
 #[test]
-fn an_experiment_writes_the_table_of_the_family_and_the_results() {
+fn an_experiment_writes_the_familys_table_and_our_results() {
     let bench = bench();
     let left = bench.evenkeel(&["hpcc", "config.txt", "--out", "results", "--truncate-ns"]);
     assert_eq!(left.status, 0, "{left:?}");
@@ -40,7 +40,7 @@ fn an_experiment_writes_the_table_of_the_family_and_the_results() {
 }
 
 #[test]
-fn recorded_files_have_the_names_of_the_configuration() {
+fn recorded_files_are_named_by_the_configuration() {
     let bench = bench();
     let more = "TRACE_FILE mix/trace.txt\nTRACE_OUTPUT_FILE mix/mine.tr\nENABLE_TRACE 1\n\
                 FCT_OUTPUT_FILE mix/mine_fct.txt\nQLEN_MON_FILE mix/mine_qlen.txt\n\
@@ -73,7 +73,7 @@ fn recorded_files_have_the_names_of_the_configuration() {
 }
 
 #[test]
-fn pauses_have_the_node_numbers_of_the_topology_file() {
+fn pauses_use_the_node_numbers_of_the_topology_file() {
     let bench = Bench::new();
     // Node 0 is the switch. About 880 KB of its 1 MB buffer are shared. Each of two links may take
     // an eighth of the free memory, in equilibrium a tenth of the pool. It fills that at 50 Gbps
@@ -112,7 +112,7 @@ fn warnings_are_not_on_standard_output() {
 
 /// Deviations from the requested configuration are recorded in the results for later readers.
 #[test]
-fn warnings_are_in_the_summary_that_is_kept() {
+fn warnings_are_kept_in_the_summary() {
     let bench = bench();
     bench.write("config.txt", &format!("{CONFIG}ENABLE_IRN 1\n"));
     let left = bench.evenkeel(&["hpcc", "config.txt", "--lb", "spray", "--out", "kept"]);
@@ -127,7 +127,7 @@ fn warnings_are_in_the_summary_that_is_kept() {
 }
 
 #[test]
-fn a_time_limit_is_named_by_the_key_that_sets_it() {
+fn a_time_limit_error_names_the_key_that_sets_it() {
     let bench = bench();
     bench.write("late.txt", "1\n0 2 3 100 100000 50.0\n");
     let said = |config: &str| {

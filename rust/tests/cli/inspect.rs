@@ -3,7 +3,7 @@
 use super::bench::Bench;
 
 #[test]
-fn check_prints_a_line_for_each_valid_file_and_an_error_for_each_invalid_one() {
+fn check_prints_one_line_per_valid_file_and_one_error_per_invalid_file() {
     let bench = Bench::with_small();
     let ok = "small.toml: ok (8 hosts, 4 switches, 12 links, 56 messages, policy ecmp, about \
               21.2MB and 1.24ms)\n";
@@ -19,7 +19,7 @@ fn check_prints_a_line_for_each_valid_file_and_an_error_for_each_invalid_one() {
 }
 
 #[test]
-fn results_in_place_of_a_scenario_are_refused_with_what_runs_again() {
+fn results_given_as_a_scenario_are_rejected_with_a_hint() {
     let bench = Bench::with_small();
     assert_eq!(bench.evenkeel(&["run", "small.toml", "--out", "results"]).status, 0);
     let summary = bench.evenkeel(&["run", "results/summary.json"]);
@@ -30,7 +30,7 @@ fn results_in_place_of_a_scenario_are_refused_with_what_runs_again() {
 }
 
 #[test]
-fn an_explained_scenario_has_the_origins_of_values_and_is_valid_itself() {
+fn an_explained_scenario_is_valid_and_names_the_origins_of_values() {
     let bench = Bench::with_small();
     let left = bench.evenkeel(&["check", "--explain", "small.toml"]);
     assert_eq!((left.status, left.err.as_str()), (0, ""));
@@ -80,7 +80,7 @@ fn a_run_has_a_slowdown_of_at_least_1() {
 }
 
 #[test]
-fn qps_has_the_counts_of_a_run() {
+fn qps_prints_the_counts_of_a_run() {
     let bench = Bench::with_small();
     for policy in ["ecmp", "subflow-4", "ethereal", "line-cut"] {
         let left = bench.evenkeel(&["qps", "small.toml", "--policy", policy, "--json"]);
@@ -194,7 +194,7 @@ fn a_streamed_trace_gives_the_same_results() {
 }
 
 #[test]
-fn list_prints_what_the_sources_of_mrc_leave_open() {
+fn list_prints_the_open_points_of_the_mrc_sources() {
     let bench = Bench::new();
     let left = bench.evenkeel(&["list", "policies", "--guesses"]);
     assert_eq!((left.status, left.err.as_str()), (0, ""));

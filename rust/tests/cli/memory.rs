@@ -32,7 +32,7 @@ fn peak(bench: &Bench, scenario: &str) -> Option<u64> {
 }
 
 #[test]
-fn an_all_to_all_takes_memory_for_its_hosts_and_live_messages_and_not_for_pairs() {
+fn all_to_all_memory_grows_with_live_messages_not_pairs() {
     if extent::is_left_out("cli::memory::all_to_all") {
         return;
     }
@@ -81,7 +81,7 @@ bytes = \"1MB\"
 ";
 
 #[test]
-fn packets_that_wait_take_the_memory_that_is_expected() {
+fn queued_packets_take_the_estimated_memory() {
     let bench = Bench::with_small();
     bench.write("incast.toml", INCAST);
     let (Some(program), Some(taken)) = (peak(&bench, "small.toml"), peak(&bench, "incast.toml"))
@@ -100,7 +100,7 @@ fn packets_that_wait_take_the_memory_that_is_expected() {
 
 #[cfg(target_os = "linux")]
 #[test]
-fn the_limit_of_a_process_counts() {
+fn the_memory_limit_of_the_process_applies() {
     let bench = Bench::new();
     bench.write(
         "a.toml",
@@ -131,7 +131,7 @@ fn is_too_big() -> bool {
 }
 
 #[test]
-fn what_does_not_fit_is_refused_with_the_figure_and_checked_with_force() {
+fn runs_that_do_not_fit_are_rejected_unless_forced() {
     let bench = Bench::new();
     bench.write("big.toml", BIG);
     if !is_too_big() {
@@ -163,7 +163,7 @@ fn big_study() -> String {
 }
 
 #[test]
-fn studies_refuse_what_does_not_fit() {
+fn studies_reject_runs_that_do_not_fit() {
     let bench = Bench::new();
     bench.write("study.toml", &big_study());
     if !is_too_big() {
@@ -179,7 +179,7 @@ fn studies_refuse_what_does_not_fit() {
 }
 
 #[test]
-fn what_fits_runs_with_force_too() {
+fn runs_that_fit_also_run_with_force() {
     let bench = Bench::with_small();
     let run = |options: &[&str]| {
         let left = bench.evenkeel(&[&["run", "small.toml"], options].concat());
@@ -212,7 +212,7 @@ fn of_this_thread(act: impl FnOnce()) -> f64 {
 /// Four times as many failures take four times as long, not sixteen times.
 #[cfg(target_os = "linux")]
 #[test]
-fn eight_thousand_failures_are_far_from_quadratic() {
+fn run_time_is_not_quadratic_in_the_number_of_failures() {
     if extent::is_left_out("cli::memory::eight_thousand_failures") {
         return;
     }

@@ -104,7 +104,7 @@ fn runs_and_their_folders_fit_their_schemas() {
 }
 
 #[test]
-fn a_value_of_another_kind_and_a_missing_key_do_not_fit() {
+fn wrong_types_and_missing_keys_violate_the_schema() {
     let bench = Bench::with_small();
     let run = bench.evenkeel(&["run", "small.toml", "--json"]).json();
     let schema = schema(&bench, "run");
@@ -191,7 +191,7 @@ fn studies_and_sweeps_fit_their_schemas() {
 }
 
 #[test]
-fn the_resolved_scenario_in_the_summary_is_that_of_check_and_runs_again() {
+fn the_summarys_resolved_scenario_matches_check_and_runs_again() {
     let bench = Bench::with_small();
     let summary = |scenario: &str, more: &[&str]| -> Value {
         let left = bench.evenkeel(&[&["run", scenario, "--out", "results"], more].concat());
@@ -212,7 +212,7 @@ fn the_resolved_scenario_in_the_summary_is_that_of_check_and_runs_again() {
 }
 
 #[test]
-fn tables_begin_with_their_columns_and_those_with_a_comment_are_read_too() {
+fn tables_begin_with_column_names_and_may_have_comments() {
     let bench = Bench::new();
     bench.write("all.toml", &with_all_keys());
     assert_eq!(bench.evenkeel(&["run", "all.toml", "--out", "results"]).status, 0);

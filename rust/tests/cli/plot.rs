@@ -14,7 +14,7 @@ fn recorded() -> Bench {
 }
 
 #[test]
-fn a_recorded_run_has_six_figures_with_units_and_the_same_bytes_each_time() {
+fn a_recorded_run_has_six_reproducible_figures_with_units() {
     let bench = recorded();
     let left = bench.evenkeel(&["plot", "results", "--out", "figures"]);
     assert_eq!((left.status, left.err.as_str()), (0, ""));
@@ -41,7 +41,7 @@ fn a_recorded_run_has_six_figures_with_units_and_the_same_bytes_each_time() {
 }
 
 #[test]
-fn a_file_takes_one_figure() {
+fn a_single_output_file_takes_one_figure() {
     let bench = recorded();
     let left = bench.evenkeel(&["plot", "results", "--out", "a.svg"]);
     assert_eq!(left.status, 2);
@@ -75,7 +75,7 @@ fn policies_with_seeds_are_compared() {
 }
 
 #[test]
-fn faults_of_files_name_the_place_and_what_would_be_right() {
+fn file_errors_name_the_place_and_the_expected_content() {
     let bench = recorded();
     let fault = |name: &str, from: &str, to: &str| {
         let path = bench.path(&format!("results/{name}"));
@@ -102,7 +102,7 @@ fn faults_of_files_name_the_place_and_what_would_be_right() {
 }
 
 #[test]
-fn the_table_of_a_study_is_drawn_over_its_keys() {
+fn a_studys_table_is_plotted_over_its_keys() {
     let bench = Bench::with_studies();
     let left = bench.evenkeel(&["plot", "studies/reps-failures.csv", "--out", "figures"]);
     assert_eq!((left.status, left.err.as_str()), (0, ""));
@@ -115,7 +115,7 @@ fn the_table_of_a_study_is_drawn_over_its_keys() {
 }
 
 #[test]
-fn the_whole_name_of_a_figure_chooses_it_alone() {
+fn the_full_name_of_a_figure_selects_only_that_figure() {
     let bench = Bench::new();
     let table = "run,parameters,seed,cct_ns\na,policy ecmp,1,5\na,policy spray,1,4\n\
                  a-b,policy ecmp,1,5\na-b,policy spray,1,4\n";
@@ -129,7 +129,7 @@ fn the_whole_name_of_a_figure_chooses_it_alone() {
 }
 
 #[test]
-fn sweeps_and_comparisons_are_drawn_with_their_intervals() {
+fn sweeps_and_comparisons_are_plotted_with_confidence_intervals() {
     let bench = Bench::with_small();
     let study = "[scenario.topology]\nleaves = 2\nspines = 2\nhosts_per_leaf = 4\n\
                  [scenario.workload]\nkind = \"permutation\"\n[[run]]\nname = \"sizes\"\n\
@@ -156,7 +156,7 @@ fn sweeps_and_comparisons_are_drawn_with_their_intervals() {
 }
 
 #[test]
-fn rows_with_an_error_are_told_in_figures_and_on_the_page() {
+fn rows_with_an_error_are_reported_in_figures_and_on_the_page() {
     let bench = Bench::new();
     let study = "[scenario.topology]\nleaves = 2\nhosts_per_leaf = 4\n[[run]]\nname = \"spines\"\n\
                  [run.over]\npolicy = [\"ecmp\", \"spray\"]\n\"topology.spines\" = [0, 2, 4]\n";
@@ -177,7 +177,7 @@ fn rows_with_an_error_are_told_in_figures_and_on_the_page() {
 }
 
 #[test]
-fn a_fabric_from_a_file_has_its_failures_and_slowdowns_wherever_that_file_is_now() {
+fn figures_do_not_depend_on_the_location_of_the_topology_file() {
     let bench = Bench::new();
     assert_eq!(bench.evenkeel(&["init", "hpcc", "--out", "start"]).status, 0);
     let failure =
@@ -204,7 +204,7 @@ fn a_fabric_from_a_file_has_its_failures_and_slowdowns_wherever_that_file_is_now
 }
 
 #[test]
-fn each_of_several_recordings_has_figures_of_its_own() {
+fn each_recording_has_separate_figures() {
     let bench = Bench::with_small();
     let record = "\n[[record]]\nname = \"uplinks\"\nevery = \"2us\"\n\
                   ports = \"leaf0-spine0, leaf0-spine1\"\n\
@@ -235,7 +235,7 @@ fn each_of_several_recordings_has_figures_of_its_own() {
 
 #[cfg(not(feature = "png"))]
 #[test]
-fn png_without_the_feature_says_how_to_have_it() {
+fn png_without_the_feature_says_how_to_enable_it() {
     let bench = recorded();
     let left = bench.evenkeel(&["plot", "results", "--out", "figures", "--format", "png"]);
     assert!(left.status == 2 && left.err.contains("--features png"), "{}", left.err);
@@ -243,7 +243,7 @@ fn png_without_the_feature_says_how_to_have_it() {
 
 /// Files of another run, missing rows, and mixed versions.
 #[test]
-fn results_that_do_not_belong_together_are_refused_or_told() {
+fn inconsistent_results_are_rejected_or_reported() {
     let bench = Bench::with_small();
     for (folder, policy) in [("a", "ecmp"), ("b", "spray")] {
         let policy = format!("policy.name={policy}");

@@ -43,7 +43,7 @@ fn within_a_minute(bench: &Bench, arguments: &[&str]) -> Left {
 }
 
 #[test]
-fn a_time_line_replaces_an_earlier_one_and_no_other_file() {
+fn a_timeline_replaces_only_an_earlier_timeline() {
     let bench = Bench::with_small();
     let trace = |to: &str| bench.evenkeel(&["run", "small.toml", "--trace", to]);
     assert_eq!(trace("run.pftrace").status, 0);
@@ -72,7 +72,7 @@ fn a_time_line_replaces_an_earlier_one_and_no_other_file() {
 }
 
 #[test]
-fn a_page_and_a_figure_replace_earlier_ones_and_no_other_files() {
+fn pages_and_figures_replace_only_earlier_ones() {
     let bench = Bench::with_small();
     assert_eq!(bench.evenkeel(&["run", "small.toml", "--out", "results"]).status, 0);
     let report = ["report", "results", "--out", "page.html"];
@@ -95,7 +95,7 @@ fn a_page_and_a_figure_replace_earlier_ones_and_no_other_files() {
 }
 
 #[test]
-fn a_pipe_and_a_link_are_not_replaced_and_a_device_takes_the_bytes() {
+fn pipes_and_links_are_not_replaced_and_devices_are_written_to() {
     let bench = Bench::with_small();
     assert_eq!(bench.evenkeel(&["run", "small.toml", "--out", "results"]).status, 0);
     make_pipe(&bench, "pipe");
@@ -130,7 +130,7 @@ fn a_pipe_and_a_link_are_not_replaced_and_a_device_takes_the_bytes() {
 }
 
 #[test]
-fn files_of_other_projects_are_not_written_over_pipes() {
+fn exports_do_not_overwrite_pipes() {
     let bench = Bench::with_small();
     fs::create_dir(bench.path("files")).unwrap();
     for name in ["files/topology.txt", "files/small.3.et"] {
@@ -145,7 +145,7 @@ fn files_of_other_projects_are_not_written_over_pipes() {
 }
 
 #[test]
-fn files_of_other_projects_that_the_scenario_reads_are_not_written_over() {
+fn exports_do_not_overwrite_inputs_of_the_scenario() {
     let bench = Bench::with_small();
     let export = |scenario: &str, format: &str| {
         bench.evenkeel(&["export", scenario, "--format", format, "--out", "."])
@@ -175,7 +175,7 @@ fn files_of_other_projects_that_the_scenario_reads_are_not_written_over() {
 }
 
 #[test]
-fn a_pipe_where_a_result_would_be_is_refused() {
+fn a_pipe_in_place_of_a_result_is_rejected() {
     let bench = Bench::with_small();
     let run = ["run", "small.toml", "--out", "of_run"];
     let compare =
@@ -203,7 +203,7 @@ fn a_pipe_where_a_result_would_be_is_refused() {
 }
 
 #[test]
-fn a_pipe_where_the_result_of_a_study_would_be_is_refused() {
+fn a_pipe_in_place_of_a_study_result_is_rejected() {
     let bench = Bench::new();
     bench.write("study.toml", STUDY);
     for name in ["README.md", "study.json", "study.csv", "study.md", "study.runs.jsonl"] {
@@ -217,7 +217,7 @@ fn a_pipe_where_the_result_of_a_study_would_be_is_refused() {
 }
 
 #[test]
-fn a_pipe_where_a_file_of_a_sweep_would_be_is_refused() {
+fn a_pipe_in_place_of_a_sweep_file_is_rejected() {
     let bench = Bench::new();
     bench.write("study.toml", STUDY);
     assert_eq!(bench.evenkeel(&["sweep", "study.toml", "--out", "shard"]).status, 0);
@@ -249,7 +249,7 @@ fn content(bench: &Bench, folder: &str) -> Vec<(String, Vec<u8>)> {
 }
 
 #[test]
-fn results_of_one_command_are_not_replaced_by_those_of_another() {
+fn commands_do_not_replace_results_of_other_commands() {
     let bench = Bench::with_small();
     bench.write("study.toml", STUDY);
     let run = ["run", "small.toml", "--out"];
@@ -273,7 +273,7 @@ fn results_of_one_command_are_not_replaced_by_those_of_another() {
 }
 
 #[test]
-fn a_comparison_refuses_folders_of_others_and_leaves_other_files_beside_its_results() {
+fn a_comparison_rejects_foreign_folders_and_keeps_other_files() {
     let bench = Bench::with_small();
     let compare =
         ["compare", "small.toml", "--policies", "ecmp,spray", "--seeds", "1", "--out", "kept"];
@@ -323,7 +323,7 @@ fn send(signal: &str, child: &std::process::Child) {
 
 #[cfg(target_os = "linux")]
 #[test]
-fn a_run_that_is_interrupted_leaves_no_unfinished_time_line() {
+fn an_interrupted_run_leaves_no_unfinished_timeline() {
     use std::os::unix::process::ExitStatusExt;
     let bench = Bench::new();
     for (signal, number) in [("INT", 2), ("TERM", 15), ("HUP", 1)] {
@@ -338,7 +338,7 @@ fn a_run_that_is_interrupted_leaves_no_unfinished_time_line() {
 /// As in background jobs of a script.
 #[cfg(target_os = "linux")]
 #[test]
-fn a_run_that_was_started_to_ignore_sigint_goes_on_with_its_time_line() {
+fn a_run_started_with_sigint_ignored_continues_its_timeline() {
     use std::os::unix::process::ExitStatusExt;
     let bench = Bench::new();
     let mut child = traced(&bench, "--ignore-signal=INT");

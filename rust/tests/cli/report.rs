@@ -26,7 +26,7 @@ fn between<'a>(text: &'a str, from: &str, to: &str) -> &'a str {
 }
 
 #[test]
-fn the_numbers_of_the_page_are_those_of_the_files() {
+fn the_page_shows_the_numbers_of_the_files() {
     let (bench, html) = page();
     let summary: Value = serde_json::from_str(&bench.read("results/summary.json")).unwrap();
     let row = between(between(&html, "<caption>Runs</caption>", "</table>"), "<tbody>", "</tbody>");
@@ -81,7 +81,7 @@ fn the_numbers_of_the_page_are_those_of_the_files() {
 }
 
 #[test]
-fn the_page_is_one_file_with_landmarks_and_the_commands_that_make_it() {
+fn the_page_is_a_single_file_with_landmarks_and_its_commands() {
     let (bench, html) = page();
     for landmark in [
         "<html lang=\"en\">",

@@ -36,7 +36,7 @@ fn no_run_is_below_its_bound() {
 }
 
 #[test]
-fn exports_hold_what_a_format_can_or_say_what_they_leave_out() {
+fn exports_report_what_the_format_leaves_out() {
     let Some(bench) = with(&["export-planes.toml", "export-drops.toml"]) else { return };
     let left = bench.evenkeel(&["export", "export-planes.toml", "--format", "hpcc", "--out", "p"]);
     assert_eq!(left.status, 2, "{left:?}");
@@ -53,7 +53,7 @@ fn exports_hold_what_a_format_can_or_say_what_they_leave_out() {
 /// The start offset counts in no completion time here. Formats that turn it into a computation say
 /// so.
 #[test]
-fn a_start_is_told_where_a_format_makes_it_a_computation() {
+fn formats_that_turn_a_start_into_a_computation_say_so() {
     let name = "start-round-trip.toml";
     let Some(bench) = with(&[name]) else { return };
     let own = cct_ns(&bench.evenkeel(&["run", "--json", name]));
@@ -73,7 +73,7 @@ fn a_start_is_told_where_a_format_makes_it_a_computation() {
 
 #[cfg(target_os = "linux")]
 #[test]
-fn memory_is_what_a_run_takes_and_what_the_process_may_have() {
+fn the_memory_check_uses_the_runs_need_and_the_process_limit() {
     let names = ["memory-limit.toml", "memory-estimate.toml", "memory-long-delay.toml"];
     let Some(bench) = with(&names) else { return };
     let left = bench.evenkeel_within(3_000_000, &["run", names[0]]);
@@ -97,7 +97,7 @@ fn memory_is_what_a_run_takes_and_what_the_process_may_have() {
 }
 
 #[test]
-fn a_study_of_which_nothing_runs_at_a_scale_ends_well() {
+fn a_study_without_runs_at_a_scale_succeeds() {
     let name = "study-all-skipped.toml";
     let Some(bench) = with(&[name]) else { return };
     let left = bench.evenkeel(&["reproduce", name, "--scale", "quick", "--out", "o"]);

@@ -55,7 +55,7 @@ fn with_study() -> Bench {
 }
 
 #[test]
-fn without_a_name_it_lists_the_studies() {
+fn reproduce_without_a_name_lists_the_studies() {
     let left = Bench::new().evenkeel(&["reproduce"]);
     assert_eq!((left.status, left.err.as_str()), (0, ""));
     assert!(left.out.contains("\nethereal-collectives  Ethereal (arXiv"), "{}", left.out);
@@ -63,7 +63,7 @@ fn without_a_name_it_lists_the_studies() {
 }
 
 #[test]
-fn a_study_is_a_table_of_verdicts_whatever_they_are() {
+fn a_study_prints_a_table_of_all_verdicts() {
     let left = with_study().evenkeel(&["reproduce", "study.toml"]);
     assert_eq!((left.status, left.err.as_str()), (0, ""));
     for words in ["Scale quick: 4 runs. 1 of 2 claims holds.", "[1] It takes microseconds."] {
@@ -73,7 +73,7 @@ fn a_study_is_a_table_of_verdicts_whatever_they_are() {
 }
 
 #[test]
-fn json_has_the_same_results_with_any_number_of_threads() {
+fn json_results_do_not_depend_on_the_number_of_threads() {
     let verdicts = |jobs: &str| {
         let left = with_study().evenkeel(&["reproduce", "study.toml", "--json", "--jobs", jobs]);
         let json = left.json();
@@ -84,7 +84,7 @@ fn json_has_the_same_results_with_any_number_of_threads() {
 }
 
 #[test]
-fn results_are_added_to_a_folder_with_a_page() {
+fn study_results_are_added_to_a_folder_with_an_index_page() {
     let bench = with_study();
     let arguments = ["reproduce", "study.toml", "--scale", "paper", "--out", "results"];
     assert_eq!(bench.evenkeel(&arguments).status, 0);
@@ -108,7 +108,7 @@ fn results_are_added_to_a_folder_with_a_page() {
 }
 
 #[test]
-fn the_page_of_a_study_has_each_claim_with_its_verdict_and_reason() {
+fn the_study_page_has_each_claim_with_verdict_and_reason() {
     let bench = Bench::with_studies();
     let judged: serde_json::Value =
         serde_json::from_str(&bench.read("studies/reps-failures.json")).unwrap();
@@ -142,7 +142,7 @@ fn the_page_of_a_study_has_each_claim_with_its_verdict_and_reason() {
 }
 
 #[test]
-fn a_page_that_evenkeel_did_not_write_is_refused_before_the_first_run() {
+fn foreign_pages_are_rejected_before_the_first_run() {
     let bench = with_study();
     fs::create_dir(bench.path("results")).unwrap();
     bench.write("results/study.md", "# Notes\n");
@@ -189,7 +189,7 @@ fn judged(bench: &Bench) -> serde_json::Value {
 const LOG: &str = "results/study.runs.jsonl";
 
 #[test]
-fn an_interrupted_study_resumes_with_the_results_of_an_uninterrupted_one() {
+fn an_interrupted_study_resumes_with_identical_results() {
     let bench = with_study();
     assert_eq!(into_results(&bench, &[]).status, 0);
     assert_eq!(bench.names("results"), FILES);
@@ -211,7 +211,7 @@ fn an_interrupted_study_resumes_with_the_results_of_an_uninterrupted_one() {
 }
 
 #[test]
-fn kept_runs_are_judged_again_without_a_simulation() {
+fn finished_runs_are_judged_again_without_simulating() {
     let bench = with_study();
     assert_eq!(into_results(&bench, &["--keep-runs"]).status, 0);
     // Replaces the simulated time by one second, so that the claim about one second holds.
@@ -242,7 +242,7 @@ fn runs_of_a_changed_scenario_are_simulated_again() {
 }
 
 #[test]
-fn finished_runs_are_neither_overwritten_nor_taken_from_a_damaged_file() {
+fn a_damaged_log_of_finished_runs_is_neither_used_nor_overwritten() {
     let bench = with_study();
     assert_eq!(into_results(&bench, &["--keep-runs"]).status, 0);
     let log = bench.read(LOG);

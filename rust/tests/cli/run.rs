@@ -37,7 +37,7 @@ const KEYS: [&str; 26] = [
 ];
 
 #[test]
-fn json_is_one_object_with_the_keys_of_the_contract() {
+fn json_is_one_object_with_the_documented_keys() {
     let left = Bench::with_small().evenkeel(&["run", "small.toml", "--json"]);
     assert_eq!((left.status, left.err.as_str()), (0, ""));
     let summary = left.json();
@@ -51,7 +51,7 @@ fn json_is_one_object_with_the_keys_of_the_contract() {
 }
 
 #[test]
-fn a_fluid_run_has_the_keys_of_the_contract_and_null_for_what_only_packets_tell() {
+fn a_fluid_run_has_null_for_packet_level_keys() {
     let bench = Bench::new();
     bench.write("fluid.toml", &format!("fidelity = \"fluid\"\n{SMALL}"));
     let left = bench.evenkeel(&["run", "fluid.toml", "--json"]);
@@ -74,7 +74,7 @@ fn a_fluid_run_has_the_keys_of_the_contract_and_null_for_what_only_packets_tell(
 }
 
 #[test]
-fn commands_that_need_packets_refuse_a_fluid_scenario() {
+fn packet_level_commands_reject_fluid_scenarios() {
     let bench = Bench::new();
     bench.write("fluid.toml", &format!("fidelity = \"fluid\"\n{SMALL}"));
     for command in [&["trace", "fluid.toml", "--out", "traces"][..], &["twin", "fluid.toml"]] {
@@ -128,7 +128,7 @@ fn hosts_behind_a_failed_leaf_are_unreachable_and_reported() {
 }
 
 #[test]
-fn the_output_is_a_table_without_progress_if_there_is_no_terminal() {
+fn without_a_terminal_the_output_is_a_table_without_progress() {
     let left = Bench::with_small().evenkeel(&["run", "small.toml", "--policy", "spray"]);
     assert_eq!((left.status, left.err.as_str()), (0, ""));
     assert!(left.out.contains("\npolicy    spray\n"), "{}", left.out);
@@ -137,7 +137,7 @@ fn the_output_is_a_table_without_progress_if_there_is_no_terminal() {
 }
 
 #[test]
-fn a_results_folder_is_the_same_for_the_same_seed() {
+fn the_same_seed_gives_an_identical_results_folder() {
     let bench = Bench::with_small();
     let run = |out: &str, seed: &str| {
         let left = bench.evenkeel(&[
@@ -173,7 +173,7 @@ fn a_results_folder_is_the_same_for_the_same_seed() {
 }
 
 #[test]
-fn the_resolved_scenario_runs_as_the_original() {
+fn the_resolved_scenario_runs_like_the_original() {
     let bench = Bench::with_small();
     let run = |scenario: &str, out: &str| {
         assert_eq!(bench.evenkeel(&["run", scenario, "--out", out]).status, 0, "{scenario}");
@@ -267,7 +267,7 @@ fn results_that_cannot_be_written_are_an_error() {
 }
 
 #[test]
-fn recorded_tables_are_in_the_folder_and_their_sums_are_those_of_the_run() {
+fn sums_of_recorded_tables_match_the_run() {
     let bench = Bench::with_small();
     let text = format!("{SMALL}\n[record]\nevery = \"1us\"\nqueue_pairs = \"0..2\"\n");
     bench.write("recorded.toml", &text);
@@ -338,7 +338,7 @@ fn keys_are_set_on_the_command_line() {
 }
 
 #[test]
-fn check_follows_every_packet_and_is_refused_where_there_are_none() {
+fn check_tracks_every_packet_and_is_rejected_for_fluid_runs() {
     let bench = Bench::with_small();
     let alone = bench.evenkeel(&["run", "small.toml", "--json"]).json();
     let checked = bench.evenkeel(&["run", "small.toml", "--json", "--check"]);
@@ -367,7 +367,7 @@ fn a_scenario_may_come_from_standard_input() {
 }
 
 #[test]
-fn drawn_failures_and_a_single_job_are_in_the_results() {
+fn random_failures_and_a_single_job_are_in_the_results() {
     let bench = Bench::with_small();
     let jobs = bench.read("small.toml").replace("[workload]", "[[job]]\nname = \"only\"");
     let failure = "[[failure]]\nprobability = \"1/3\"\nat = \"0s\"\nuntil = \"5us\"\n\
@@ -389,7 +389,7 @@ fn drawn_failures_and_a_single_job_are_in_the_results() {
 }
 
 #[test]
-fn a_run_over_rails_that_does_not_complete_says_why_and_how_far_it_came() {
+fn an_incomplete_rail_run_says_why_and_how_far_it_got() {
     let bench = Bench::new();
     let rails = concat!(env!("CARGO_MANIFEST_DIR"), "/examples/rails-sizes.toml");
     let left = bench.evenkeel(&["run", rails, "--set", "time_limit=1us", "--seed", "9"]);

@@ -9,7 +9,7 @@ use super::bench::Bench;
 use crate::support::extent;
 
 #[test]
-fn each_starter_is_complete_runs_and_is_not_written_twice() {
+fn each_starter_scenario_runs_and_is_never_overwritten() {
     let bench = Bench::new();
     let all = vec!["failure", "incast", "training", "hpcc"];
     for question in extent::cases("cli::start", all, |it| *it != "training") {
@@ -31,7 +31,7 @@ fn each_starter_is_complete_runs_and_is_not_written_twice() {
 }
 
 #[test]
-fn a_key_is_explained_by_its_path_its_name_or_its_section() {
+fn keys_are_explained_by_path_name_or_section() {
     let bench = Bench::new();
     let explain = |key: &str| bench.evenkeel(&["explain", key]).out;
     let expected = "\
@@ -143,7 +143,7 @@ fn refuses(schema: &Value, faults: &[(&str, &str)]) {
 }
 
 #[test]
-fn every_example_fits_the_schema_and_other_keys_and_values_do_not() {
+fn examples_fit_the_schema_and_unknown_keys_and_values_do_not() {
     let schema = Bench::new().evenkeel(&["schema"]).out;
     let schema: Value = serde_json::from_str(&schema).unwrap();
     assert_eq!(schema["$schema"], "https://json-schema.org/draft/2020-12/schema");
@@ -194,7 +194,7 @@ fn every_study_fits_the_schema_of_studies() {
 }
 
 #[test]
-fn shells_complete_commands_and_each_command_has_a_manual_page() {
+fn shell_completions_and_manual_pages_cover_all_commands() {
     let bench = Bench::new();
     for shell in ["bash", "zsh", "fish"] {
         let text = bench.evenkeel(&["completions", shell]).out;
@@ -212,7 +212,7 @@ fn shells_complete_commands_and_each_command_has_a_manual_page() {
 /// Simulates a full disk: the file size limit is far below the length of the text.
 #[cfg(unix)]
 #[test]
-fn a_scenario_that_cannot_be_written_whole_leaves_nothing() {
+fn a_partially_written_scenario_is_removed() {
     let bench = Bench::new();
     let script = "trap '' XFSZ; ulimit -f 0; exec \"$@\"";
     let program = env!("CARGO_BIN_EXE_evenkeel");

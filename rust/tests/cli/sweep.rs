@@ -51,7 +51,7 @@ fn the_study_in_the_documentation_is_valid() {
 }
 
 #[test]
-fn results_are_a_row_for_each_point_and_seed_in_the_order_of_the_study() {
+fn results_have_one_row_per_point_and_seed_in_study_order() {
     let bench = with_study();
     let left = sweep(&bench, "one", &["--jobs", "1"]);
     let out = "12 runs of 6 points, 0 with an error\nresults   one/results.csv";
@@ -101,7 +101,7 @@ fn a_failed_point_is_a_row_with_its_error() {
 }
 
 #[test]
-fn shards_merge_into_the_bytes_of_a_whole_sweep() {
+fn merged_shards_are_byte_identical_to_a_whole_sweep() {
     let bench = with_study();
     assert_eq!(sweep(&bench, "whole", &[]).status, 0);
     for shard in ["1/3", "2/3"] {
@@ -153,7 +153,7 @@ fn shards_merge_into_the_bytes_of_a_whole_sweep() {
 }
 
 #[test]
-fn folders_of_others_and_shards_of_another_study_are_errors() {
+fn foreign_folders_and_shards_of_other_studies_are_errors() {
     let bench = with_study();
     fs::create_dir(bench.path("mine")).unwrap();
     bench.write("mine/notes.txt", "mine");
@@ -208,7 +208,7 @@ fn with_full_disk(bench: &Bench, folder: &str, kilobytes: u64) -> Left {
 
 #[cfg(unix)]
 #[test]
-fn a_sweep_killed_many_times_and_out_of_disk_has_the_bytes_of_an_undisturbed_one() {
+fn a_repeatedly_killed_sweep_is_byte_identical_to_an_undisturbed_one() {
     let bench = Bench::new();
     let study = STUDY.replace("seeds = 2", "seeds = 40").replace("256KB", "1024KB");
     bench.write("study.toml", &study);
@@ -255,7 +255,7 @@ fn a_sweep_killed_many_times_and_out_of_disk_has_the_bytes_of_an_undisturbed_one
 }
 
 #[test]
-fn a_study_that_is_no_file_is_said_to_be_none() {
+fn a_study_that_is_not_a_file_is_reported_as_such() {
     let bench = Bench::new();
     let sweep = |study: &str| bench.evenkeel(&["sweep", study, "--out", "results"]);
     sweep("nope.toml").expect_invalid(&["nope.toml: it does not exist; expected a study"]);

@@ -105,7 +105,7 @@ fn the_trace_has_the_messages_losses_and_failures_of_the_results() {
 }
 
 #[test]
-fn counters_are_those_of_the_recorded_tables() {
+fn timeline_counters_match_the_recorded_tables() {
     let of_switches = counters_compared(&traced());
     assert!(of_switches > 200, "{of_switches} counters were compared");
     let all = counters_compared(&traced_with(&|example| {
@@ -153,7 +153,7 @@ fn a_trace_changes_no_other_result() {
 }
 
 #[test]
-fn what_has_no_time_line_says_so() {
+fn runs_without_timelines_say_so() {
     let bench = Bench::with_small();
     bench.write("fluid.toml", &format!("fidelity = \"fluid\"\n{}", super::bench::SMALL));
     let left = bench.evenkeel(&["run", "fluid.toml", "--trace", "a.pftrace"]);

@@ -131,7 +131,7 @@ fn scenario_of(seed: u64) -> String {
 }
 
 #[test]
-fn each_relation_finds_its_fault() {
+fn every_relation_detects_its_injected_fault() {
     for relation in relations() {
         let Relation { name, fault, .. } = relation;
         if name == running::RUN_PYTHON && !running::has_python_module() {
@@ -150,7 +150,7 @@ fn each_relation_finds_its_fault() {
 }
 
 #[test]
-fn relations_have_names_of_their_own_and_known_faults_are_of_relations() {
+fn relation_names_are_unique_and_known_faults_name_relations() {
     let all = relations();
     let names: BTreeSet<&str> = all.iter().map(|relation| relation.name).collect();
     assert_eq!(names.len(), all.len());

@@ -245,7 +245,7 @@ fn lone_message(case: &Case) -> Checked {
 }
 
 #[test]
-fn new_numbers_and_back_are_the_old_ones() {
+fn renumbering_is_invertible() {
     let setup = crate::fabric_properties::parse("[topology]\nleaves = 2\nspines = 2\n").setup();
     let mut order = Order::of(&setup.topology);
     order.hosts.swap(0, 5);

@@ -119,7 +119,7 @@ fn kolmogorov_smirnov(left: &[f64], right: &[f64]) -> f64 {
 }
 
 #[test]
-fn equal_samples_are_alike_and_shifted_ones_are_not() {
+fn equal_samples_are_alike_and_shifted_samples_differ() {
     let sample = |from: u32| (from..from + 40).map(f64::from).collect::<Vec<f64>>();
     for test in [rank_sum, kolmogorov_smirnov] {
         assert!(test(&sample(0), &sample(0)) > 0.9);

@@ -53,7 +53,7 @@ const ALL: [&str; 14] = [
 ];
 
 #[test]
-fn every_policy_per_packet_is_within_a_hundredth_of_the_bound() {
+fn every_per_packet_policy_is_within_one_percent_of_the_bound() {
     let of_group = |&(case, _, policies): &(Case, _, &'static [&str])| {
         policies.iter().map(move |&policy| (case, policy))
     };

@@ -154,7 +154,7 @@ fn without_routing_reps_is_fastest_and_hashed_flows_never_complete() {
 
 /// Figure 5, at 1 %: host and switch spraying perform about equally.
 #[test]
-fn with_immediate_convergence_spraying_by_hosts_and_by_switches_is_about_equal() {
+fn host_and_switch_spraying_are_equal_after_immediate_convergence() {
     let mut rows = plain(&["spray", "switch-random", "switch-rr-shuffled", "adaptive", "reps"]);
     let weighted = ["spray", "switch-random", "switch-rr-shuffled", "host-dr", "ofan", "wcmp"];
     rows.extend(weighted.map(|policy| (policy, Weights::Capacity)));
@@ -226,7 +226,7 @@ fn routing_helps_a_short_permutation_only_within_about_a_round_trip() {
 /// static ECMP. Its links, workload and transport are unknown; this test uses the all-to-all of the
 /// paper's other figures.
 #[test]
-fn weights_recover_most_of_the_loss_of_ecmp_by_two_slow_links() {
+fn weights_recover_most_of_ecmps_loss_to_two_slow_links() {
     if extent::is_left_out("published::failures, weights") {
         return;
     }

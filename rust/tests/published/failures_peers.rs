@@ -185,7 +185,7 @@ acknowledgement: without it, 10 dead under spray take the artifact
 ";
 
 #[test]
-fn flows_over_failed_cables_take_as_long_as_in_two_other_simulators() {
+fn flows_over_failed_cables_match_two_other_simulators() {
     if extent::is_left_out("published::failures_peers") {
         return;
     }

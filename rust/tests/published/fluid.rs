@@ -148,7 +148,7 @@ fn of_messages(packets: &Outcome, flows: &Outcome) -> [f64; 3] {
 }
 
 #[test]
-fn fluid_times_are_those_of_packets_but_for_what_the_table_says() {
+fn fluid_times_match_packet_times_except_as_noted_in_the_table() {
     // The quick cases are those of the small fabric that take less than a second.
     let quick = |case: &Case| {
         case.fabric.0 == FABRICS[0].0

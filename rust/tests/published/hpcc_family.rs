@@ -34,7 +34,7 @@ const CASES: [Case; 3] = [
 ];
 
 #[test]
-fn contended_flows_take_about_as_long_as_in_the_simulator() {
+fn contended_flows_match_conweaves_simulator() {
     let folder = Path::new(env!("CARGO_MANIFEST_DIR")).join("../shared/data/hpcc/conweave");
     if !folder.is_dir() {
         eprintln!("skipped: hpcc_family: the family's files are not at ../shared/data/hpcc");

@@ -180,7 +180,7 @@ impl Case {
 }
 
 #[test]
-fn flows_take_as_long_as_in_the_simulator_of_hpcc() {
+fn flows_match_hpccs_simulator() {
     if extent::is_left_out("published::hpcc_simulator") {
         return;
     }

@@ -32,7 +32,7 @@ fn with_cache(setup: &mut Setup) {
 }
 
 #[test]
-fn line_cut_has_the_loads_of_ethereal_with_a_fifteenth_of_its_extra_queue_pairs() {
+fn line_cut_matches_ethereals_loads_with_far_fewer_queue_pairs() {
     if extent::is_left_out("published::line_cut") {
         return;
     }

@@ -44,7 +44,7 @@ const POLICIES: [(&str, Links, f64, f64); 7] = [
 ];
 
 #[test]
-fn queues_grow_with_messages_as_in_the_theory() {
+fn queues_grow_with_message_length_as_predicted() {
     if extent::is_left_out("published::queue_growth") {
         return;
     }

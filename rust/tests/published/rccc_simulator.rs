@@ -97,7 +97,7 @@ fn run(folder: &Path, case: Run) -> Figures {
 }
 
 #[test]
-fn flows_take_as_long_as_in_the_simulator_of_ultra_ethernet() {
+fn flows_match_ultra_ethernets_simulator() {
     let folder = Path::new(env!("CARGO_TARGET_TMPDIR")).join("rccc-simulator");
     let reference = reference();
     let runs: Vec<Run> = reference.iter().map(|(run, _)| *run).collect();
