@@ -251,6 +251,7 @@ impl PacketMemory {
         self.buffered[switch.index()] -= bytes;
         if let Some(cbfc) = &mut self.cbfc {
             cbfc.free(ingress?.link, bytes);
+            // With CBFC, a resume order tells the driver to send an update of the freed credit.
             return Some(PauseOrder::Resume);
         }
         self.pfc.as_mut()?.remove(ingress?, bytes)

@@ -67,6 +67,7 @@ impl LinkCredits<'_> {
     /// Handles an update of the freed credits that arrives at `port`.
     pub fn update(&mut self, port: PortId, freed: u64) -> Credit {
         let link = &mut self.0.links[port.index()];
+        // The maximum ignores updates that arrive out of order.
         link.known = link.known.max(freed);
         self.0.state(port)
     }
@@ -81,6 +82,7 @@ impl LinkCredits<'_> {
     /// Returns the credit of packets lost on the wire of `port`.
     pub fn correct(&mut self, port: PortId) -> Credit {
         let link = &mut self.0.links[port.index()];
+        // The sender counted the lost packets as consumed, so the far end counts them as freed.
         link.freed += std::mem::take(&mut link.lost);
         let freed = link.freed;
         self.update(port, freed)
@@ -123,6 +125,7 @@ impl Cbfc {
     pub(super) fn new(config: CbfcConfig, topology: &Topology) -> Self {
         let ports = (0..2 * topology.links().len()).map(|id| PortId(id as u32));
         let link = |port| {
+            // Hosts consume packets immediately and need no credit.
             let needs_credit = matches!(topology.ends_of(port).1, Node::Switch(_));
             Link { needs_credit, ..Link::default() }
         };
@@ -132,6 +135,7 @@ impl Cbfc {
 
     fn state(&self, port: PortId) -> Credit {
         let Link { consumed, known, .. } = self.links[port.index()];
+        // Room for the longest packet: the next one to be sent is not known yet.
         if consumed - known + self.longest <= self.limit { Credit::Left } else { Credit::Exhausted }
     }
 

@@ -137,6 +137,7 @@ impl Switching {
         packet: &mut Packet,
         loads: &impl PortLoads,
     ) -> ForwardingDecision {
+        // Taken out while `self` is borrowed mutably for the policy, and put back below.
         let Some(detours) = self.detours.take() else { return self.decide(switch, packet) };
         if !packet.is_control() && packet.route == packet.entropy {
             let index = self.draw_detour(&detours, switch, packet, loads);
@@ -151,6 +152,7 @@ impl Switching {
         }
         let heading = detours.first(packet).map_or(packet.dst, |(_, host)| host);
         self.detours = Some(detours);
+        // The table looks up a copy, because the packet keeps its destination.
         let mut towards = Packet { dst: heading, ..*packet };
         self.decide(switch, &mut towards)
     }

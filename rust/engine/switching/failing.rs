@@ -25,6 +25,7 @@ impl Switching {
             return Span::ZERO;
         }
         let link = self.topology.link(port.link());
+        // Each replay repeats the frame after its NACK has come back.
         (busy + llr.round_trip(link.rate, link.delay)) * u64::from(replays)
     }
 
@@ -101,6 +102,7 @@ impl Switching {
             }
             Effect::Detected(link, state) => {
                 let mut effect = StepEffect::None;
+                // Never reset: look-ups then check a possibly empty list of dead ports.
                 self.has_dead_ports = true;
                 for port in link.ports() {
                     match self.topology.ends_of(port).0 {

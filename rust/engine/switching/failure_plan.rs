@@ -126,6 +126,7 @@ impl FailurePlan {
                     self.degrade(Degradation { kind, link, direction, from, until, factor });
                 }
             }
+            // Losses are never detected, so the plan has no steps for them.
             FailureKind::Loss { .. } => {}
         }
     }
@@ -180,6 +181,7 @@ impl FailurePlan {
                 None => steps.push(step),
             }
         }
+        // A step was applied that the new plan lacks, and steps cannot be undone.
         if counts.into_values().any(|left| left > 0) {
             return false;
         }

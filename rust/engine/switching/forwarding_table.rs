@@ -149,6 +149,7 @@ impl ForwardingTable {
         let Some((chosen, rest)) = self.step_of_path(switch, packet) else {
             return ForwardingDecision::Drop;
         };
+        // Consumed even if the chosen port is unusable: later digits belong to later switches.
         packet.route = rest;
         // Skips the second look-up while both tables are identical.
         let withdrawn =
@@ -251,6 +252,7 @@ impl ForwardingTable {
         dead: &[PortId],
         dst: HostId,
     ) -> Option<PortId> {
+        // Two or more candidates leave a choice, and none means that there is no path.
         let &[only] = self.routes.next_hops(switch, dst) else { return None };
         // If the source had a choice here without failures, the packet's path has a digit for this
         // switch that must be consumed.

@@ -48,6 +48,7 @@ impl LlrConfig {
     pub fn left_of(&self, rate: BitRate) -> BitRate {
         let spacing = u128::from(self.ack_spacing.get());
         let left = u128::from(rate.as_bps()) * spacing / (spacing + u128::from(ORDERED_SET));
+        // At least 1 bit/s: transmission times divide by the rate.
         BitRate::from_bps(u64::try_from(left).unwrap_or(u64::MAX).max(1))
     }
 

@@ -133,6 +133,7 @@ impl Losses {
             if lossy.port != port {
                 break;
             }
+            // The start of the frame decides, not its end.
             if lossy.from <= start && start < lossy.until {
                 lost |= self.draw(port, lossy.rate);
             }

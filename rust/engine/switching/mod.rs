@@ -99,7 +99,7 @@ pub struct Switching {
     markers: Vec<Marker>,
     /// Queue lengths in bytes up to which no port marks, at enqueue and at dequeue.
     marking_floors: [u32; 2],
-    /// Where marking is decided.
+    /// The point at which marking is decided.
     ecn_point: EcnPoint,
     memory: PacketMemory,
     /// By port; empty unless chance decides which packet is trimmed.

@@ -115,6 +115,7 @@ impl PfcConfig {
     fn headroom_of(&self, fabric: &FabricConfig, topology: &Topology, port: PortId) -> u64 {
         let link = topology.link(port.link());
         let in_flight = bytes_in(link.rate, link.delay + fabric.forwarding_delay);
+        // Saturating arithmetic throughout: a headroom beyond 64 bits exceeds any buffer.
         match self.headroom {
             Headroom::Hpcc => in_flight.saturating_mul(3),
             Headroom::ConWeave { packet } => {
@@ -193,6 +194,7 @@ impl Pfc {
                     bytes.get().saturating_mul(topology.ports_of(switch).len() as u64)
                 }
             };
+            // The pool is the rest of the buffer; oversized private memory leaves an empty pool.
             let private = config.private_bytes(fabric, topology, switch).get();
             let reserves = (config.reserve.get())
                 .saturating_mul(topology.ports_of(switch).len() as u64)

@@ -129,6 +129,7 @@ impl AliveCandidates {
             self.index.push(is_alive.then_some(self.ports.len() as u16));
             self.ports.extend(is_alive.then_some(*port));
         }
+        // Without weights, stale contents of `weights` and `schedule` are never read.
         let Some(shares) = candidates.shares else { return };
         let is_alive = |candidate: &usize| self.index[*candidate].is_some();
         self.weights.clear();
@@ -222,6 +223,7 @@ impl Switch {
 
     /// Records that the switch detected a port as dead or alive.
     pub(super) fn set_port_state(&mut self, port: PortId, state: PortState) {
+        // Removed first, so that repeated detections do not add the port twice.
         self.dead.retain(|&other| other != port);
         if state == PortState::Dead {
             self.dead.push(port);

@@ -105,6 +105,7 @@ impl Meter {
     fn measure(&mut self, law: Law, reading: &PortReading) -> u16 {
         let round_trip = law.round_trip as f64;
         let elapsed = reading.at.since(self.last.0).as_ps() / 1_000;
+        // Capped at one round trip: after that, the old average has no weight left.
         let elapsed = elapsed.min(law.round_trip) as f64;
         let ns_per_byte = 8e9 / (reading.rate.as_bps().max(1) as f64);
         // The simulator measures queues in units of 256 bytes.
@@ -119,6 +120,7 @@ impl Meter {
     /// Returns the exponent of `base` that encodes the utilization times 512, rounded at random so
     /// that the decoded mean is unbiased.
     fn power(&mut self, base: f64) -> u16 {
+        // At least 1, because the exponent must not be negative.
         let value = (self.utilization * hpcc_pint::MOST_FLOWS).ceil().max(1.0);
         let exact = value.ln() / base.ln();
         let below = exact.floor();

@@ -74,6 +74,7 @@ impl Ties {
         if matches!(self.order, TieOrder::Port) {
             return port;
         }
+        // Every step is invertible within the mask, so distinct ports get distinct ranks.
         let mixed = (port ^ self.pad(time)).wrapping_mul(FACTORS[0]) & self.mask;
         (mixed ^ mixed >> self.shift).wrapping_mul(FACTORS[1]) & self.mask
     }

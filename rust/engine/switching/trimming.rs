@@ -29,10 +29,12 @@ impl Switching {
     /// of its queue, of `last` bytes. The driver must then dequeue that packet and pass it to
     /// [`Self::trim_displaced`].
     pub fn displaces(&mut self, request: &EnqueueRequest, packet: &Packet, last: u16) -> bool {
+        // Headers and control packets never displace data.
         let is_whole = packet.kind == PacketKind::Data && !packet.flags.has(Flags::TRIMMED);
         is_whole
             && !self.memory.has_room(request, packet)
             && self.memory.has_room_in_place(request, packet, last)
+            // The draw comes last: the stream advances only if there is a choice.
             && self.coins.get_mut(request.port.index()).is_some_and(|coin| coin.chance(1, 2))
     }
 

@@ -67,7 +67,7 @@ fn traces_are_not_written_next_to_those_of_more_ranks() {
     left.expect_invalid(&["et/w.7.et (or .et.gz) is there, and this workload has 4 ranks"]);
     assert_eq!(bench.names("et").len(), 8);
     assert_eq!(bench.evenkeel(&["trace", "w.toml", "--out", "other"]).status, 0);
-    // Of a plain and a compressed file of the same rank, only one is read.
+    // If a rank has a plain and a compressed file, only one is read.
     fs::write(bench.path("other/w.1.et.gz"), "old").unwrap();
     let read = fabric(4).replace("kind = \"shift\"", "kind = \"chakra\"\nfile = \"other/w\"");
     bench.write("read.toml", &read);

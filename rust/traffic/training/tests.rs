@@ -18,7 +18,7 @@ const SMALL: Model = Model {
     experts: None,
 };
 
-/// The same model with eight experts, two per token.
+/// [`SMALL`] with eight experts, two per token.
 const MIXTURE: Model = Model {
     experts: Some(Experts { count: 8, top_k: 2, ffn: 96, shared: 0, dense_layers: 0 }),
     ..SMALL

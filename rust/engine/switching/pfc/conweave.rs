@@ -29,6 +29,7 @@ impl Pfc {
     pub(super) fn admits_by_conweave(&self, packet: u64, arriving: Arriving) -> bool {
         let Arriving { from, bytes, queued } = arriving;
         let ingress = &self.links[self.index(from)];
+        // A link into a host uses no switch memory.
         let Some(pool) = ingress.pool.map(|it| &self.pools[it.index()]) else { return true };
         let is_first = ingress.used + bytes <= packet;
         let has_headroom = ingress.in_headroom + bytes <= ingress.limits.headroom;
@@ -45,6 +46,7 @@ impl Pfc {
         let Some(pool) = ingress.pool.map(|it| &mut self.pools[it.index()]) else { return false };
         ingress.used += bytes;
         pool.used += bytes;
+        // The packet that overfills the pool already counts as headroom.
         if pool.used > pool.size {
             ingress.in_headroom += bytes;
         }
