@@ -164,7 +164,7 @@ mod tests {
     }
 
     #[test]
-    fn a_port_reports_its_throughput_and_its_queue_in_bandwidth_delay_products() {
+    fn utilization_is_throughput_plus_queue_in_bandwidth_delay_products() {
         // A packet takes 80 ns, so one every 160 ns is half the rate. The randomly rounded mean is
         // exact to the quantum of 1/512.
         assert!((utilization(160, 0, 1.01) - 0.5).abs() < 0.004);
