@@ -1,8 +1,8 @@
 //! Sender for switches that balance packet by packet: one entropy value per queue pair. A NIC with
 //! several ports sends each packet through the next free one.
 //!
-//! \[inferred\] The sources of these switch policies have hosts with one port. Round-robin over the
-//! ports follows the NIC of ultraethernet/uet-htsim.
+//! Source: ultraethernet/uet-htsim, whose NIC sends round-robin over its ports. \[inferred\] for
+//! these switch policies: their own sources have hosts with one port.
 
 use serde::{Deserialize, Serialize};
 
