@@ -170,7 +170,12 @@ impl Arguments {
         let summaries: Vec<Summary> =
             finished.iter().map(|finished| finished.summary.clone()).collect();
         let statistics = self.statistics(&summaries, RunNumbers::OF_FABRIC, planned);
-        let all = AllRuns { runs: &summaries, interrupted: Interrupted::of(&statistics) };
+        let statistics = statistics.with_reasons(&finished);
+        let all = AllRuns {
+            runs: &summaries,
+            reasons: statistics.reasons.clone(),
+            interrupted: Interrupted::of(&statistics),
+        };
         // An earlier comparison stays if this one has no finished run, or if it is partial and the
         // earlier one whole.
         if let Some(folder) = folder.filter(|_| !summaries.is_empty()) {
@@ -251,10 +256,10 @@ impl Arguments {
         rails::compare(&runs, |runs| {
             let statistics = self.statistics(&runs, RunNumbers::OF_RAILS, &planned);
             if let Some(folder) = &folder {
-                folder.keep(&statistics, &AllRuns { runs: &runs, interrupted: None })?;
+                folder.keep(&statistics, &AllRuns::of(&runs))?;
             }
             if self.json {
-                return output::print_json(&AllRuns { runs: &runs, interrupted: None });
+                return output::print_json(&AllRuns::of(&runs));
             }
             let table = || {
                 let table = report::rails_compare_table(&runs);

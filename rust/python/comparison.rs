@@ -129,11 +129,12 @@ fn on_fabric(
     let mut warnings: Vec<String> = comparison.warnings().into_iter().map(str::to_owned).collect();
     let finished = study::compare(&comparison, jobs, &RunCounter(Arc::clone(control)))?;
     let incomplete = finished.iter().filter_map(|(run, _)| run.incomplete("time_limit")).collect();
-    let runs: Vec<Summary> = finished.into_iter().map(|(run, _)| run.summary).collect();
+    let runs: Vec<Summary> = finished.iter().map(|(run, _)| run.summary.clone()).collect();
     warnings.extend(runs.iter().flat_map(|run| run.warnings.clone()));
     let numbers = RunNumbers::of_summaries(&runs, RunNumbers::OF_FABRIC);
     let planned = comparison.planned();
     let statistics = Statistics::of(RunNumbers::OF_FABRIC, &numbers, baseline, &planned);
+    let statistics = statistics.with_reasons(finished.iter().map(|(run, _)| run));
     let runs = Runs::Fabric(runs);
     Ok(ComparisonResult { runs, statistics, warnings, incomplete })
 }
@@ -170,8 +171,11 @@ impl ComparisonResult {
     /// Returns the object that `evenkeel compare --json` prints.
     fn json(&self) -> String {
         match &self.runs {
-            Runs::Fabric(runs) => json(&AllRuns { runs, interrupted: None }),
-            Runs::Rails(runs) => json(&AllRuns { runs, interrupted: None }),
+            Runs::Fabric(runs) => {
+                let reasons = self.statistics.reasons.clone();
+                json(&AllRuns { reasons, ..AllRuns::of(runs) })
+            }
+            Runs::Rails(runs) => json(&AllRuns::of(runs)),
         }
     }
 

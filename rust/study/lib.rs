@@ -36,8 +36,8 @@ mod threads;
 pub use audit::audit;
 pub use available::available_memory;
 pub use compare::{
-    Comparison, ComparisonRun, EQUAL_WITHIN, Indicators, MetricStatistics, Observer, Planned,
-    PolicyStatistics, RunNumbers, Seeds, Standing, Statistics, Unranked, compare,
+    Comparison, ComparisonRun, EQUAL_WITHIN, Facts, Indicators, MetricStatistics, Observer,
+    Planned, PolicyStatistics, Reason, RunNumbers, Seeds, Standing, Statistics, Unranked, compare,
     reference_topology,
 };
 pub use estimate::{Estimate, estimate, estimate_scenario, expect_memory};

@@ -2,6 +2,7 @@
 
 use std::sync::Arc;
 
+use super::compare::Facts;
 use super::estimate::uses_queue_pairs_once;
 use super::lower_bound::short_time_limit;
 use crate::chakra::{ChakraError, Replay, Streaming};
@@ -61,6 +62,8 @@ pub struct Finished {
     /// Description of an impossible result, a completion time below the lower bound. It is an
     /// internal error (a bug in evenkeel), and also appears in the summary's warnings.
     pub fault: Option<String>,
+    /// Facts that may explain its completion time.
+    pub facts: Facts,
 }
 
 impl Finished {
@@ -260,6 +263,7 @@ fn finish(run: &Run<'_>, outcome: &Outcome, open: OpenMessages, cost: Cost) -> F
         ended: outcome.ended,
         open,
         fault: below_bound(run.setup, outcome, run.bound),
+        facts: Facts::of(run.setup, outcome, run.bound),
     }
 }
 

@@ -1,6 +1,7 @@
 //! Runs of several policies under several seeds.
 
 mod indicators;
+mod reasons;
 mod run_numbers;
 mod statistics;
 
@@ -17,6 +18,7 @@ use crate::scenario::{Scenario, ScenarioError};
 use crate::units::Span;
 
 pub use indicators::{Indicators, reference_topology};
+pub use reasons::{Facts, Reason};
 pub use run_numbers::{Planned, RunNumbers};
 pub use statistics::{
     EQUAL_WITHIN, MetricStatistics, PolicyStatistics, Standing, Statistics, Unranked,

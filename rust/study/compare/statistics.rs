@@ -2,7 +2,9 @@
 
 use std::collections::BTreeMap;
 
+use super::reasons::{Reason, reasons};
 use super::run_numbers::{Planned, RunNumbers};
+use crate::run::Finished;
 use crate::statistics::{Interval, LEAST_SEEDS, Sample};
 
 /// Statistics of a comparison.
@@ -17,6 +19,8 @@ pub struct Statistics {
     pub unranked: Option<Unranked>,
     /// All policies in the order of the runs. Those with an incomplete or missing run come last.
     pub policies: Vec<PolicyStatistics>,
+    /// Reasons for the differences from the reference, in the order of the policies.
+    pub reasons: Vec<Reason>,
 }
 
 /// Reason why a comparison has no best policy.
@@ -146,7 +150,15 @@ impl Statistics {
             rank(&mut policies, runs, quickest, unranked);
         }
         policies.sort_by_key(|policy| policy.standing.is_partial());
-        Self { reference, seeds: *seeds, unranked, policies }
+        Self { reference, seeds: *seeds, unranked, policies, reasons: Vec::new() }
+    }
+
+    /// Adds the reasons for the differences from the reference, from the facts of all runs.
+    #[must_use]
+    pub fn with_reasons<'a>(self, runs: impl IntoIterator<Item = &'a Finished>) -> Self {
+        let facts = runs.into_iter().map(|run| (run.summary.policy.as_str(), &run.facts));
+        let reasons = reasons(&self, &facts.collect::<Vec<_>>());
+        Self { reasons, ..self }
     }
 
     /// Returns the best policy, if there is one.

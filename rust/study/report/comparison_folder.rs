@@ -10,16 +10,26 @@ use super::cost::write_without_costs;
 use super::own_files::{COST, Origin, RUNS, STATISTICS};
 use super::{Folder, FolderError, Writer, comparison_csv};
 use crate::text_file::read_results;
-use crate::{PolicyStatistics, Statistics};
+use crate::{PolicyStatistics, Reason, Statistics};
 
 /// The object that `evenkeel compare --json` prints; `T` is a list of summaries.
 #[derive(Debug, Serialize, Deserialize, JsonSchema)]
 pub struct AllRuns<T> {
     /// Objects of `evenkeel run --json`, policy by policy and seed by seed.
     pub runs: T,
+    /// Reasons for the differences between policies; absent if there are none.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub reasons: Vec<Reason>,
     /// Missing runs, if the comparison was interrupted.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub interrupted: Option<Interrupted>,
+}
+
+impl<T> AllRuns<T> {
+    /// Returns all runs of a comparison without reasons.
+    pub fn of(runs: T) -> Self {
+        Self { runs, reasons: Vec::new(), interrupted: None }
+    }
 }
 
 /// Missing runs of a comparison that SIGINT or SIGTERM ended.

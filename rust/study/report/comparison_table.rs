@@ -2,11 +2,13 @@
 
 use super::compare_table::wrapped;
 use super::human;
-use super::table::{finish, plain};
+use super::table::{finish, plain, wrap};
 use crate::balance::display_name;
 use crate::metrics::{INDICATORS, Metric};
 use crate::statistics::{LEAST_SEEDS, Sample, coverage};
-use crate::{EQUAL_WITHIN, MetricStatistics, PolicyStatistics, Standing, Statistics, Unranked};
+use crate::{
+    EQUAL_WITHIN, MetricStatistics, PolicyStatistics, Reason, Standing, Statistics, Unranked,
+};
 
 /// Returns the text below the table of a comparison. It shows the ratios of completion times with
 /// the verdict on each policy, unless there is a single run. The last line names the best policy or
@@ -15,8 +17,18 @@ pub fn verdicts(statistics: &Statistics) -> String {
     let best = best_line(statistics);
     match statistics.seeds.max(statistics.policies.len()) {
         1 => best,
-        _ => format!("{}\n{best}", ratio_table(statistics)),
+        _ => format!("{}\n{}{best}", ratio_table(statistics), reason_lines(statistics)),
     }
+}
+
+/// Returns a paragraph for the reason of each policy, and an empty line; empty without reasons.
+fn reason_lines(statistics: &Statistics) -> String {
+    let Some(Reason { reference, .. }) = statistics.reasons.first() else { return String::new() };
+    let mut text = format!("why, against {}\n\n", display_name(reference));
+    for Reason { policy, reason, .. } in &statistics.reasons {
+        wrap(&mut text, &format!("{}: {reason}", display_name(policy)));
+    }
+    text + "\n"
 }
 
 /// Returns the line that names the best policy and its equals, or says why no policy is best.

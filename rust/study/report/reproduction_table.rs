@@ -5,7 +5,7 @@ use std::fmt::Write as _;
 use comfy_table::{ColumnConstraint, Table, Width};
 
 use super::human;
-use super::table::{WIDTH, finish, plain};
+use super::table::{finish, plain, wrap};
 use crate::reproduce::{ClaimOutcome, ClaimVerdict, Origin, Reproduction, ResultTable, Target};
 
 /// Returns the claims with their verdicts, the reasons where a claim does not hold, the tables of
@@ -161,26 +161,6 @@ fn values(results: &ResultTable) -> String {
         table.add_row([vec![label.clone()], values.clone()].concat());
     }
     finish(table, 1)
-}
-
-/// Adds a paragraph in lines of at most 80 characters.
-fn wrap(text: &mut String, paragraph: &str) {
-    let mut width = 0;
-    for word in paragraph.split_whitespace() {
-        let length = word.chars().count();
-        if width > 0 && width + 1 + length > usize::from(WIDTH) {
-            text.push('\n');
-            width = 0;
-        } else if width > 0 {
-            text.push(' ');
-            width += 1;
-        }
-        text.push_str(word);
-        width += length;
-    }
-    if width > 0 {
-        text.push('\n');
-    }
 }
 
 #[cfg(test)]

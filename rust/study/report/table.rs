@@ -70,6 +70,26 @@ pub fn guess_table(rows: Vec<[String; 6]>) -> String {
     finish(table, usize::MAX)
 }
 
+/// Adds a paragraph in lines of at most 80 characters.
+pub(super) fn wrap(text: &mut String, paragraph: &str) {
+    let mut width = 0;
+    for word in paragraph.split_whitespace() {
+        let length = word.chars().count();
+        if width > 0 && width + 1 + length > usize::from(WIDTH) {
+            text.push('\n');
+            width = 0;
+        } else if width > 0 {
+            text.push(' ');
+            width += 1;
+        }
+        text.push_str(word);
+        width += length;
+    }
+    if width > 0 {
+        text.push('\n');
+    }
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
