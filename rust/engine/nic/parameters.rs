@@ -1,5 +1,5 @@
-//! Parameters of congestion controls and loss recoveries: from the keys that a scenario writes to
-//! a configuration, and what can be wrong with them.
+//! Parameters of congestion controls and loss recoveries: reading them from scenario keys and
+//! checking their ranges.
 
 use std::fmt;
 
@@ -11,21 +11,21 @@ use crate::balance::Parameters;
 use crate::units::{BitRate, Bytes, Fraction, Span};
 use crate::values::{self, ValueError};
 
-/// The longest span that a parameter may have: 100,000 s, so that sums of a few of them and of
-/// the time limit stay within 64 bits of picoseconds.
+/// The longest span that a parameter may have: 100,000 s. A sum of a few of them and the time
+/// limit then fits into 64 bits of picoseconds.
 pub const LONGEST_SPAN: Span = Span::from_ms(100_000_000);
 
-/// The configuration of a congestion control or loss recovery: each field is a key of a scenario,
-/// and unknown keys are refused.
+/// The configuration of a congestion control or loss recovery. Each field is a scenario key;
+/// unknown keys are rejected.
 pub trait Configuration: Copy + Default + Serialize + DeserializeOwned + 'static {
     /// The name that scenarios use.
     const NAME: &'static str;
-    /// What it does, in one line.
+    /// One-line description of its behavior.
     const SUMMARY: &'static str;
-    /// Where it is from: title, year, section.
+    /// Its source: title, year, section.
     const SOURCE: &'static str;
 
-    /// Checks each value for what its type cannot exclude.
+    /// Checks the ranges that the types of the fields do not already guarantee.
     ///
     /// # Errors
     /// The first value that is out of range.
@@ -38,29 +38,29 @@ pub trait Configuration: Copy + Default + Serialize + DeserializeOwned + 'static
 #[derive(Debug, Clone, PartialEq, Eq, Error)]
 #[error("{key} = {value} is invalid: {right}")]
 pub struct InvalidValue {
-    /// The key that has it.
+    /// The key of the value.
     pub key: &'static str,
-    /// The value, as a scenario writes it.
+    /// The value as it is written in a scenario.
     pub value: String,
-    /// What would be right.
+    /// The range that it must be in.
     pub right: String,
 }
 
-/// What is wrong with parameters.
+/// An error in the given parameters.
 #[derive(Debug, Clone, PartialEq, Eq, Error)]
 pub enum ParameterError {
     /// An unknown key, or a value of the wrong type.
     #[error("{error}")]
     Malformed {
-        /// The key, and what is wrong with it.
+        /// The key and its error.
         error: ValueError,
-        /// Keys that exist beside those of the configuration.
+        /// Further valid keys that are not fields of the configuration.
         beside: &'static [&'static str],
     },
-    /// `preset` is not a text.
+    /// `preset` is not a string.
     #[error("preset: {value} is not a name; write for example \"{example}\"")]
     PresetType {
-        /// The value that was given, as TOML spells it.
+        /// The given value as TOML.
         value: String,
         /// A preset that exists.
         example: &'static str,
@@ -68,7 +68,7 @@ pub enum ParameterError {
     /// No preset has this name.
     #[error("preset '{name}' is unknown; there are {}", known.join(", "))]
     UnknownPreset {
-        /// The name that was given.
+        /// The given name.
         name: String,
         /// The names of all presets of the control.
         known: Vec<&'static str>,
@@ -78,24 +78,24 @@ pub enum ParameterError {
     Invalid(#[from] InvalidValue),
 }
 
-/// What was configured, and all its parameters with their values: those that were left out too.
+/// A configured value with all of its parameters, including those left at their defaults.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Configured<T> {
-    /// The configuration, whose values are in range.
+    /// The configuration; its values are in range.
     pub value: T,
-    /// Every key with its value, defaults included: what configures the same again.
+    /// Every key with its value, defaults included. They reproduce the same configuration.
     pub parameters: Parameters,
 }
 
 impl<T> Configured<T> {
-    /// The same parameters for something made from the configuration.
+    /// Converts the configuration with `make` and keeps the parameters.
     pub(super) fn map<U>(self, make: impl FnOnce(T) -> U) -> Configured<U> {
         Configured { value: make(self.value), parameters: self.parameters }
     }
 }
 
-/// A configuration with the values of `base` for all keys that `given` leaves out. `beside` are
-/// keys that the caller has taken out of `given`.
+/// Reads a configuration from `given`, with the values of `base` for omitted keys. `beside` are
+/// the keys that the caller has already removed from `given`; they only appear in error messages.
 pub(super) fn overridden<C: Configuration>(
     base: &C,
     given: &Parameters,
@@ -105,14 +105,16 @@ pub(super) fn overridden<C: Configuration>(
         Parameters::try_from(config).expect("a configuration is a table of plain values")
     };
     let mut all = table(base);
+    // Merging tables, not structs, lets `read` report unknown keys and wrong types by name.
     all.extend(given.clone());
     let value: C =
         values::read(all.into()).map_err(|error| ParameterError::Malformed { error, beside })?;
     value.check()?;
+    // Serialized from the value that was read: the result has every key in its canonical form.
     Ok(Configured { value, parameters: table(&value) })
 }
 
-/// Refuses `value` if it is not `right`.
+/// Returns an error that says what is `right` unless `holds`.
 pub(super) fn require(
     key: &'static str,
     value: impl fmt::Display,
@@ -125,40 +127,41 @@ pub(super) fn require(
     Err(InvalidValue { key, value: value.to_string(), right: right.into() })
 }
 
-/// A span that a timer runs for: longer than zero, at most [`LONGEST_SPAN`].
+/// Requires a timer's span to be above zero and at most [`LONGEST_SPAN`].
 pub(super) fn timer(key: &'static str, span: Span) -> Result<(), InvalidValue> {
+    // A timer of zero length would expire again and again at the same time.
     require(key, span, span > Span::ZERO, "it must be longer than zero")?;
     require(key, span, span <= LONGEST_SPAN, format!("it must be at most {LONGEST_SPAN}"))
 }
 
-/// At least 1 bit per second.
+/// Requires at least 1 bit per second.
 pub(super) fn rate(key: &'static str, rate: BitRate) -> Result<(), InvalidValue> {
     require(key, rate, rate.as_bps() > 0, "it must be at least 1bps")
 }
 
-/// At least 1 byte.
+/// Requires at least 1 byte.
 pub(super) fn bytes(key: &'static str, bytes: Bytes) -> Result<(), InvalidValue> {
     require(key, bytes, bytes > Bytes::ZERO, "it must be at least 1B")
 }
 
-/// Refuses a fraction of 0.
+/// Requires a fraction above 0.
 pub(super) fn positive(key: &'static str, fraction: Fraction) -> Result<(), InvalidValue> {
     require(key, fraction, fraction.numerator() > 0, "it must be more than 0")
 }
 
-/// Refuses a fraction above 1.
+/// Requires a fraction of at most 1.
 pub(super) fn part(key: &'static str, part: Fraction) -> Result<(), InvalidValue> {
     let holds = part.numerator() <= part.denominator();
     require(key, part, holds, "it must be at most 1, for example '1/5'")
 }
 
-/// More than 0 and at most 1.
+/// Requires a fraction above 0 and at most 1.
 pub(super) fn positive_part(key: &'static str, fraction: Fraction) -> Result<(), InvalidValue> {
     positive(key, fraction)?;
     part(key, fraction)
 }
 
-/// Defines a type for the names of a registry, which scenarios read and write as a text.
+/// Defines a type for the names of a registry. Scenarios read and write it as a string.
 macro_rules! registered_name {
     ($(#[$doc:meta])* $name:ident, $names:expr, $default:expr) => {
         $(#[$doc])*
@@ -180,6 +183,7 @@ macro_rules! registered_name {
         impl<'de> serde::Deserialize<'de> for $name {
             fn deserialize<D: serde::Deserializer<'de>>(from: D) -> Result<Self, D::Error> {
                 let text = <String as serde::Deserialize>::deserialize(from)?;
+                // Keep the registry's own `&'static str`, so that the type is `Copy`.
                 match $names.iter().find(|&&name| name == text) {
                     Some(name) => Ok(Self(name)),
                     None => Err(serde::de::Error::unknown_variant(&text, $names)),

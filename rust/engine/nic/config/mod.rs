@@ -17,13 +17,13 @@ use super::verbs::QpConfig;
 use crate::ids::HostId;
 use crate::units::{BitRate, Bytes, Span};
 
-/// What a NIC is configured with of the network that it is attached to.
+/// The properties of the network that a NIC is configured with.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct PortFacts {
-    /// The rate of its port.
+    /// Rate of the NIC's port.
     pub line_rate: BitRate,
     /// Round-trip time of a full packet and its acknowledgement on the longest idle path, as an
-    /// operator would set it: windows are sized by it.
+    /// operator would set it. Windows are sized by it.
     pub base_rtt: Span,
 }
 
@@ -34,29 +34,29 @@ pub struct NicConfig {
     pub payload: Bytes,
     /// Headers of a data packet on the wire.
     pub header: Bytes,
-    /// When receivers acknowledge, and how long their answers are.
+    /// When receivers acknowledge, and the size of their control packets.
     pub ack: AckConfig,
-    /// What sets the sending rate.
+    /// The congestion control.
     pub congestion: CongestionControl,
-    /// How lost packets are found and sent again.
+    /// The loss recovery.
     pub recovery: Recovery,
-    /// How long a sender waits for an acknowledgement; with selective acknowledgements, while
-    /// more than a few packets are in flight (RTO_high).
+    /// How long a sender waits for an acknowledgement. With `sack`, this is RTO_high: it applies
+    /// while more than a few packets are in flight.
     pub retransmit_timeout: Span,
     /// How long a receiver waits before it repeats a NACK for the same PSN (go-back-N).
     pub nack_interval: Span,
-    /// Smallest span between two congestion notification packets of a QP, where the congestion
-    /// control asks for them (DCQCN: 50 us).
+    /// Minimum interval between two congestion notification packets of a QP, if the congestion
+    /// control uses them (DCQCN: 50 us).
     pub cnp_interval: Span,
-    /// Queue pairs: their queues, their retries, what they cost.
+    /// Settings of queue pairs: queues, retries, per-operation costs.
     pub queue_pairs: QpConfig,
-    /// Times between packets are cut to multiples of this: a picosecond, or as coarse as the
-    /// simulator whose results are compared.
+    /// Intervals between packets are rounded down to multiples of this. A picosecond, or coarser to
+    /// match a simulator whose results are compared.
     pub pace_unit: Span,
-    /// The round trip of each pair of hosts, where queue pairs are not all configured with that of
+    /// Round-trip time of each pair of hosts; `None` if every queue pair is configured with that of
     /// the longest path ([`PortFacts::base_rtt`]).
     pub round_trips: Option<Arc<RoundTrips>>,
-    /// What it knows of the NICs of the other hosts, where they are not all configured as it is.
+    /// The configurations of the other hosts' NICs; `None` if all hosts share this configuration.
     pub peers: Option<Arc<Peers>>,
 }
 
@@ -81,11 +81,12 @@ impl Default for NicConfig {
 }
 
 impl NicConfig {
-    /// The network as the congestion control of a queue pair on this port knows it.
+    /// Returns the path facts for the congestion control of a queue pair on this port.
     pub fn path(&self, port: PortFacts) -> PathFacts {
         PathFacts {
             line_rate: port.line_rate,
             base_rtt: port.base_rtt,
+            // Overridden per queue pair if the round trips of its paths are known.
             is_even: true,
             packet: self.payload + self.header,
             payload: self.payload,
@@ -93,29 +94,30 @@ impl NicConfig {
         }
     }
 
-    /// In which order its queue pairs deliver messages.
+    /// The order in which its queue pairs deliver messages.
     pub fn delivery(&self) -> Delivery {
         self.delivery_with(self.recovery)
     }
 
-    /// In which order a queue pair with that recovery delivers messages.
+    /// The order in which a queue pair with `recovery` delivers messages.
     pub(super) fn delivery_with(&self, recovery: Recovery) -> Delivery {
         self.queue_pairs.delivery.unwrap_or(recovery.delivery())
     }
 
-    /// How the NIC of `peer` acknowledges.
+    /// The acknowledgement settings of `peer`'s NIC.
     pub(super) fn ack_of(&self, peer: HostId) -> AckConfig {
         self.peers.as_ref().map_or(self.ack, |peers| peers.ack_of(peer))
     }
 
-    /// Whether `peer` wants the congestion notification packets that are sent to some hosts.
+    /// True if `peer` wants congestion notification packets. Only asked if some host does.
     pub(super) fn notifies(&self, peer: HostId) -> bool {
         self.peers.as_ref().is_none_or(|peers| peers.wants_cnp(peer))
     }
 
-    /// What receiving halves need of it.
+    /// The settings of the responders.
     pub(super) fn receiving(&self) -> ReceiverSettings {
         let own = self.congestion.wants_cnp();
+        // A responder serves senders of any host, so one host that wants CNPs turns them on.
         let wants_cnp = self.peers.as_ref().map_or(own, |peers| peers.any_wants_cnp());
         ReceiverSettings {
             payload: self.payload,

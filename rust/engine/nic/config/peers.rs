@@ -1,4 +1,4 @@
-//! What NICs know of each other where they are not all configured alike.
+//! Configurations of other NICs, for hosts that are not all configured alike.
 
 use super::NicConfig;
 use crate::ids::HostId;
@@ -7,16 +7,16 @@ use crate::nic::receive::ack::AckConfig;
 use crate::nic::recovery::Recovery;
 use crate::units::Bytes;
 
-/// What the others must know of a NIC.
+/// The part of a NIC's configuration that its peers need.
 #[derive(Debug, Clone, Copy, PartialEq)]
 struct Facts {
-    /// How it acknowledges.
+    /// Its acknowledgement settings.
     ack: AckConfig,
-    /// Whether its congestion control wants congestion notification packets.
+    /// True if its congestion control wants congestion notification packets.
     wants_cnp: bool,
 }
 
-/// What NICs know of each other, as their queue pairs would learn it when they are connected.
+/// The peers' configurations, as queue pairs would negotiate them when they connect.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Peers {
     /// By host.
@@ -24,7 +24,7 @@ pub struct Peers {
 }
 
 impl Peers {
-    /// The NICs of all hosts, by host.
+    /// Collects the configurations of all hosts, given in host order.
     pub fn new<'a>(configs: impl Iterator<Item = &'a NicConfig>) -> Self {
         let facts = |config: &NicConfig| Facts {
             ack: config.ack,
@@ -33,42 +33,42 @@ impl Peers {
         Self { facts: configs.map(facts).collect() }
     }
 
-    /// How the NIC of `host` acknowledges.
+    /// The acknowledgement settings of `host`'s NIC.
     pub(in crate::nic) fn ack_of(&self, host: HostId) -> AckConfig {
         self.facts[host.index()].ack
     }
 
-    /// Whether the congestion control of `host` wants congestion notification packets.
+    /// True if the congestion control of `host` wants congestion notification packets.
     pub(in crate::nic) fn wants_cnp(&self, host: HostId) -> bool {
         self.facts[host.index()].wants_cnp
     }
 
-    /// Whether that of any host wants them.
+    /// True if any host wants congestion notification packets.
     pub(in crate::nic) fn any_wants_cnp(&self) -> bool {
         self.facts.iter().any(|it| it.wants_cnp)
     }
 }
 
-/// A difference of two NICs that prevents a queue pair between them.
+/// A difference between two NICs that prevents a queue pair between them.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, thiserror::Error)]
 pub enum Mismatch {
-    /// The packets of a queue pair have one MTU.
+    /// Different payload sizes: a queue pair has one MTU.
     #[error("payload ({0} and {1})")]
     Payload(Bytes, Bytes),
-    /// Both ends read the same headers.
+    /// Different header sizes.
     #[error("header ({0} and {1})")]
     Header(Bytes, Bytes),
-    /// Both ends find losses in the same way.
+    /// Different loss recoveries.
     #[error("recovery ({0} and {1})")]
     Recovery(&'static str, &'static str),
-    /// Both ends number messages for the same order.
+    /// Different delivery orders: both ends number messages for the same order.
     #[error("delivery ({0} and {1})")]
     Delivery(Delivery, Delivery),
 }
 
 impl NicConfig {
-    /// Returns the mismatch with `other` that prevents a queue pair; `None` if they can connect.
-    /// `recovery` is that of the queue pair, if it differs from the NIC's.
+    /// Returns the mismatch with `other` that prevents a queue pair, or `None` if the two can
+    /// connect. `recovery` overrides the NICs' recovery for this queue pair.
     pub fn mismatch(&self, other: &Self, recovery: Option<Recovery>) -> Option<Mismatch> {
         if self.payload != other.payload {
             return Some(Mismatch::Payload(self.payload, other.payload));
@@ -80,6 +80,7 @@ impl NicConfig {
         if of_self != of_other {
             return Some(Mismatch::Recovery(of_self.name(), of_other.name()));
         }
+        // The order may follow from the recovery, so it is compared after the recoveries agree.
         let [of_self, of_other] = [self, other].map(|it| it.delivery_with(of_self));
         (of_self != of_other).then_some(Mismatch::Delivery(of_self, of_other))
     }

@@ -1,25 +1,26 @@
-//! Round-trip times of pairs of hosts, where each pair is configured with its own.
+//! Round-trip times of host pairs, if each pair is configured with its own.
 
 use crate::ids::HostId;
 use crate::units::Span;
 
-/// The round trip of each pair of hosts. Hosts of one kind have the same ones.
+/// The round-trip time of each pair of hosts. Hosts of one kind share theirs: the table stays
+/// small with many hosts.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct RoundTrips {
     /// The kind of each host.
     kinds: Vec<u32>,
-    /// By kind of the sender, then of the receiver.
+    /// Indexed by the kind of the sender, then of the receiver.
     spans: Vec<Vec<Span>>,
 }
 
 impl RoundTrips {
-    /// The round trips of hosts of these kinds; `spans` has them by kind of the sender and of the
-    /// receiver.
+    /// Creates the table for hosts of these kinds. `spans` is indexed by the kind of the sender,
+    /// then of the receiver.
     pub fn new(kinds: Vec<u32>, spans: Vec<Vec<Span>>) -> Self {
         Self { kinds, spans }
     }
 
-    /// The round trip of a pair; `None` for hosts that are not listed.
+    /// Returns the round-trip time of a pair; `None` for hosts that are not listed.
     pub fn between(&self, from: HostId, to: HostId) -> Option<Span> {
         let kind = |host: HostId| self.kinds.get(host.index()).map(|&kind| kind as usize);
         self.spans.get(kind(from)?)?.get(kind(to)?).copied()

@@ -1,15 +1,15 @@
-//! By which of several ports answers leave.
+//! Selection of the port for control packets on a NIC with several.
 
-/// The planes by which answers leave.
+/// The plane by which a control packet leaves.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 pub enum AnswerPlanes {
-    /// That of the packet that they answer.
+    /// The plane of the packet that it acknowledges.
     #[default]
     Echo,
-    /// The next free one in turn.
+    /// The next free one, round-robin.
     Rotate,
-    /// The next free one in turn, by a value that switches hash and that was found by probes.
+    /// The next free one, round-robin, with an entropy value that probes found; switches hash it.
     ProbedHash,
-    /// The next free one in turn, by a route that was found by probes.
+    /// The next free one, round-robin, with a source route that probes found.
     ProbedRoute,
 }

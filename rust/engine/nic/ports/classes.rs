@@ -1,12 +1,12 @@
-//! Traffic classes at a NIC: sending halves that may send, by the class of their packets.
+//! Traffic classes at a NIC: one queue of ready requesters per class.
 //!
-//! Classes take turns as at the ports of switches ([`Discipline`]), and the sending halves of a
-//! class among themselves, a packet each. Answers go before all classes. A NIC without classes has
-//! one line of sending halves ([`Nic::poll_transmit`]).
+//! Classes are scheduled as at switch ports ([`Discipline`]). The requesters of a class take turns
+//! packet by packet. Control packets go before all classes. A NIC without classes has a single
+//! queue of requesters ([`Nic::poll_transmit`]).
 //!
-//! Others than the NIC may have packets for its wire ([`Nic::poll_transmit_beside`]). Their classes
-//! take turns with its own in one order, and within a class they and the NIC take turns, a packet
-//! each, as the caller says.
+//! Other sources may share the NIC's wire ([`Nic::poll_transmit_beside`]). Their classes are
+//! scheduled together with the NIC's own. Within a class, the NIC and the other sources alternate
+//! packet by packet; the caller says whose turn it is.
 
 use std::collections::VecDeque;
 
@@ -18,32 +18,32 @@ use crate::packet::Packet;
 use crate::sharing::{ClassSet, Discipline, MOST_CLASSES, Turns};
 use crate::units::Time;
 
-/// Classes in which others than the NIC have packets for its wire.
+/// Classes in which other sources have packets for the NIC's wire.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 pub struct Others {
     /// Classes with such packets.
     pub waiting: ClassSet,
-    /// Classes in which it is the turn of the others.
+    /// Classes in which the other sources go first.
     pub first: ClassSet,
 }
 
-/// What starts next on a wire for which others than the NIC have packets too.
+/// The packet that starts next on a wire shared with other sources.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Start {
     /// A packet of the NIC.
     Own(Packet),
-    /// A packet of others, of this class.
+    /// A packet of the other sources, of this class.
     Other(ClassId),
 }
 
-/// The lines of sending halves of a NIC with several classes.
+/// The per-class queues of ready requesters.
 #[derive(Debug, Clone)]
 pub(in crate::nic) struct ClassLines {
     discipline: Discipline,
     turns: Turns,
-    /// By class: those that may send, in turn.
+    /// By class: requesters that may send, in round-robin order.
     ready: [VecDeque<Slot>; MOST_CLASSES],
-    /// Classes with such.
+    /// Classes with a nonempty queue.
     waiting: ClassSet,
     /// Classes that the far end of the wire does not pause.
     open: ClassSet,
@@ -65,11 +65,12 @@ impl ClassLines {
         self.waiting = self.waiting.with(class.index());
     }
 
-    /// The class whose turn it is, and its sending half, taken out of its line; no half if it is
+    /// Picks the next class and takes a requester from its queue; the requester is `None` if it is
     /// the turn of `others`.
     fn pop_front(&mut self, others: Others) -> Option<(usize, Option<Slot>)> {
         let may_start = self.waiting.or(others.waiting).and(self.open);
         let class = self.discipline.choose(&mut self.turns, may_start)?;
+        // With an empty own queue the others need not wait for their turn.
         let goes_first = others.first.has(class) || !self.waiting.has(class);
         if others.waiting.has(class) && goes_first {
             return Some((class, None));
@@ -81,6 +82,7 @@ impl ClassLines {
         Some((class, Some(slot)))
     }
 
+    // Scans every class: only resets, errors and rejected packets remove a requester.
     pub(in crate::nic) fn remove(&mut self, slot: Slot) {
         for (class, line) in self.ready.iter_mut().enumerate() {
             line.retain(|&other| other != slot);
@@ -107,18 +109,17 @@ impl Schedule {
 }
 
 impl Nic {
-    /// Divides what it sends into traffic classes, which take turns by `discipline`. Queue pairs
-    /// are of the first class unless their settings name another
-    /// ([`crate::nic::QpSettings::class`]).
+    /// Divides the NIC's traffic into classes, scheduled by `discipline`. Queue pairs belong to the
+    /// first class unless their settings name another ([`crate::nic::QpSettings::class`]).
     ///
     /// # Panics
-    /// If it has several ports.
+    /// If the NIC has several ports.
     pub fn set_classes(&mut self, discipline: Discipline) {
         assert!(self.planes.is_none(), "a NIC with several ports has one class");
         self.schedule.classes = Some(Box::new(ClassLines::new(discipline)));
     }
 
-    /// The far end of the wire pauses a class, or resumes it (PFC).
+    /// Applies a pause frame (PFC) of the far end: pauses or resumes a class.
     pub fn pause_class(&mut self, class: ClassId, is_paused: bool) {
         if let Some(classes) = &mut self.schedule.classes {
             classes.open = match is_paused {
@@ -137,18 +138,20 @@ impl Nic {
         }
     }
 
-    /// The packet that starts at `now` without an answer, where there are several classes.
+    /// Returns the data packet that starts at `now`; `None` without traffic classes.
+    // Cold: keeps the class scheduler out of the hot path of NICs without classes.
     #[cold]
     pub(in crate::nic) fn poll_transmit_by_class(&mut self, now: Time) -> Option<Packet> {
         match self.poll_classes(now, Others::default())? {
             Start::Own(packet) => Some(packet),
+            // Not reached: no other source was offered.
             Start::Other(_) => None,
         }
     }
 
-    /// What starts at `now` on its wire, for which `others` have packets too: answers of the NIC
-    /// first, then the class whose turn it is. What others start is reported by
-    /// [`Self::charge_other`].
+    /// Returns the packet that starts at `now` on a wire for which `others` have packets too.
+    /// Control packets of the NIC go first, then the class whose turn it is. A caller that starts
+    /// another source's packet reports it to [`Self::charge_other`].
     pub fn poll_transmit_beside(&mut self, now: Time, others: Others) -> Option<Start> {
         if let Some(packet) = self.poll_transmit_control() {
             return Some(Start::Own(packet));
@@ -157,10 +160,11 @@ impl Nic {
         self.poll_classes(now, others)
     }
 
-    /// A packet of others starts on its wire, of the class that was polled; `waits` says whether
-    /// others of the class do still.
+    /// Charges a packet of another source to its class, which was polled before. `waits` is true if
+    /// more packets of the other sources wait in the class.
     pub fn charge_other(&mut self, class: ClassId, bytes: u16, waits: bool) {
         if let Some(classes) = &mut self.schedule.classes {
+            // A class keeps the rest of its turn while the NIC or the others have packets in it.
             let waits = waits || classes.waiting.has(class.index());
             classes.discipline.charge(&mut classes.turns, class.index(), bytes, waits);
         }
@@ -169,6 +173,7 @@ impl Nic {
     fn poll_classes(&mut self, now: Time, others: Others) -> Option<Start> {
         while let Some((class, slot)) = self.schedule.classes.as_mut()?.pop_front(others) {
             let Some(slot) = slot else { return Some(Start::Other(ClassId(class as u32))) };
+            // Windows that queue pairs share are lent to the requester for this one packet.
             self.requesters.borrow_windows(slot);
             let mut packet = Packet::default();
             let has_sent = self.poll_transmit_of(now, slot, &mut packet);
@@ -177,6 +182,7 @@ impl Nic {
                 packet.set_class(ClassId(class as u32));
                 self.requesters.end_turn(slot);
                 let classes = self.schedule.classes.as_mut()?;
+                // Charged after the packet was built: only then is its length known.
                 let waits = classes.waiting.or(others.waiting).has(class);
                 classes.discipline.charge(&mut classes.turns, class, packet.wire_bytes, waits);
                 return Some(Start::Own(packet));

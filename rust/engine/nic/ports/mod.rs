@@ -1,4 +1,4 @@
-//! The ports of a NIC: planes, lines of traffic classes, and the ports of answers.
+//! The ports of a NIC: planes, queues of traffic classes, and the ports of control packets.
 
 pub(super) mod answer_planes;
 pub(super) mod classes;

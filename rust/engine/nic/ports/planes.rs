@@ -1,16 +1,16 @@
-//! Several ports under one NIC, each in a plane of its own.
+//! Several ports on one NIC, each in its own plane.
 //!
-//! The plane of an entropy value is its remainder by the number of planes; under source routes the
+//! The plane of an entropy value is the value modulo the number of planes. With source routes, the
 //! quotient is the path within the plane. A policy that does not choose among free ports draws a
-//! value, and its packet waits until the port of that plane is free, or takes the next free one
-//! ([`SenderPolicy::TAKES_ANY_PLANE`]). While the plane of a value is unusable, the remaining ones
-//! share its values (as ports of a bond do after one is lost \[inferred\]).
+//! value first. Its packet then waits for the port of that plane, or takes the next free port
+//! ([`SenderPolicy::TAKES_ANY_PLANE`]). While the plane of a value is unusable, its values are
+//! shared among the remaining planes (as a bond does after losing a port \[inferred\]).
 //!
 //! [`SenderPolicy::TAKES_ANY_PLANE`]: crate::balance::sender::SenderPolicy::TAKES_ANY_PLANE
 //!
-//! A plane is unusable for a peer from when this NIC has detected that its own port is dead, or
-//! the peer has reported that of its port ([`Nic::handle_plane`], port status). If no plane is
-//! left, all of them count as usable, so that loss recovery goes on to try them.
+//! A plane is unusable for a peer once this NIC has detected that its own port is dead, or the peer
+//! has reported the same of its port ([`Nic::handle_plane`], port status). If no plane is left, all
+//! of them count as usable, so that loss recovery keeps trying.
 
 use std::collections::BTreeMap;
 
@@ -25,60 +25,63 @@ use crate::packet::{EndpointView, Flags, Packet, PacketKind, PlaneMask, Stamp};
 use crate::rng::{Purpose, Stream};
 use crate::units::Time;
 
-/// What a NIC with several ports keeps beside its queue pairs.
+/// The state of a NIC with several ports, apart from its queue pairs.
 #[derive(Debug, Clone)]
 pub(in crate::nic) struct Planes {
     count: u32,
     answers: AnswerPlanes,
     /// The planes of ports that are not known to be dead.
     up: PlaneMask,
-    /// The usable planes of peers that reported some of their ports dead.
+    /// The usable planes of peers that reported dead ports.
     peers: BTreeMap<HostId, PlaneMask>,
-    /// By sending half: the value that waits for the port of its plane.
+    /// By requester: the value that waits for the port of its plane.
     drawn: Vec<Option<u16>>,
-    /// The plane at which the search for that of the next answer begins.
+    /// The plane at which the search for the next control packet's plane starts.
     turn: u32,
-    /// The ways back of queue pairs that only receive, if they probe for them.
+    /// The reverse paths of queue pairs that only receive, if they are probed.
     reverse: Option<Reverse>,
 }
 
-/// The ports whose wires are free: for data, and for answers, which a pause does not hold.
+/// The ports whose wires are free. A pause holds data but not control packets.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct FreePorts {
-    /// For data.
+    /// Ports free for data.
     pub data: PlaneMask,
-    /// For answers.
+    /// Ports free for control packets.
     pub answers: PlaneMask,
 }
 
-/// What becomes of the turn of a sending half.
+/// The outcome of a requester's turn.
 enum Turn {
     /// It waits for another port.
     Waits,
-    /// It has no packet, or waits for its context.
+    /// It has no packet, or waits for its context to be loaded.
     Over,
-    /// Its packet leaves by that plane.
+    /// Its packet leaves by this plane.
     Sends { next: Next, plane: u32 },
 }
 
 impl Planes {
-    /// How many there are.
+    /// Number of planes.
     pub(in crate::nic) const fn count(&self) -> u32 {
         self.count
     }
 
-    /// The planes by which packets reach `peer`.
+    /// The planes by which packets reach `peer`; never empty.
     fn usable(&self, peer: HostId) -> PlaneMask {
         let known = self.up.or(PlaneMask::all(self.count));
+        // Usually no port is dead: skips the map.
         if self.peers.is_empty() {
             return known;
         }
         self.peers.get(&peer).map_or(known, |theirs| known.and(*theirs).or(known))
     }
 
-    /// The plane of an entropy value.
+    /// The plane of an entropy value. The values of an unusable plane are spread over the usable
+    /// ones.
     #[inline]
     fn of_entropy(&self, entropy: u16, usable: PlaneMask) -> u32 {
+        // The quotient spreads them evenly; the remainder is the same for all values of a plane.
         let (rest, plane) = (u32::from(entropy) / self.count, u32::from(entropy) % self.count);
         match usable.has(plane) {
             true => plane,
@@ -86,27 +89,28 @@ impl Planes {
         }
     }
 
-    /// The value of the same row in another plane.
+    /// The value in the same row (same quotient) of another plane.
     fn moved(&self, entropy: u16, plane: u32) -> u16 {
         let row = u32::from(entropy) - u32::from(entropy) % self.count;
-        // The last row has no value for some planes; the row before it has.
+        // The last row may be incomplete; the row before it has a value for every plane.
         let row = if row + plane > u16::MAX.into() { row - self.count } else { row };
         u16::try_from(row + plane).expect("a value of 16 bits")
     }
 
-    /// The ways back that are found by probes, if any are.
+    /// The reverse paths that probes found; `None` if the NIC does not probe for them.
     #[inline]
     pub(in crate::nic) fn reverse(&self) -> Option<&Reverse> {
         self.reverse.as_ref()
     }
 
-    /// A packet with the route that is left behind the host's port.
+    /// Sets the packet's route to the path within its plane, as used behind the host's port.
     fn routed(&self, packet: Packet) -> Packet {
         let planes = u16::try_from(self.count).expect("at most 32");
         Packet { route: packet.entropy / planes, ..packet }
     }
 
     fn drawn(&mut self, slot: Slot) -> &mut Option<u16> {
+        // Grown on demand: queue pairs may be added at any time.
         if self.drawn.len() <= slot.index() {
             self.drawn.resize(slot.index() + 1, None);
         }
@@ -115,11 +119,12 @@ impl Planes {
 }
 
 impl Nic {
-    /// Gives the NIC, which has no queue pairs yet, a port in each of `count` planes; its line rate
-    /// is that of all of them. Ways back that are found by probes are drawn from `seed`.
+    /// Gives the NIC one port in each of `count` planes; its line rate is their sum. Must be called
+    /// before it has queue pairs. Values to probe are drawn from `seed`.
     pub fn set_planes(&mut self, count: u32, answers: AnswerPlanes, seed: u64) {
         let random = Stream::new(seed, Purpose::Reverse, u64::from(self.host.0));
         let reverse = Reverse::new(answers, count, self.port.base_rtt, random);
+        // With one plane the NIC keeps the path for a single port.
         self.planes = (count > 1).then(|| {
             Box::new(Planes {
                 count,
@@ -133,8 +138,8 @@ impl Nic {
         });
     }
 
-    /// The packet that starts at `now` on one of the free ports, and its plane: answers first, then
-    /// queue pairs in turn, without those whose packet waits for another port.
+    /// Returns the packet that starts at `now` on a free port, and its plane. Control packets go
+    /// first. Queue pairs follow round-robin, except those whose packet waits for another port.
     pub fn poll_transmit_on(&mut self, now: Time, free: FreePorts) -> Option<(Packet, u32)> {
         if let Some(answer) = self.poll_answer_on(free.answers) {
             return Some(answer);
@@ -146,10 +151,12 @@ impl Nic {
         let mut index = 0;
         while let Some(&slot) = self.schedule.ready.get(index) {
             match self.with_windows(slot, |nic| nic.take_turn(now, slot, free.data)) {
+                // It keeps its position in the queue, but does not block those behind it.
                 Turn::Waits => index += 1,
                 Turn::Over => drop(self.schedule.ready.remove(index)),
                 Turn::Sends { next, plane } => {
                     self.schedule.ready.remove(index);
+                    // Removed first: `transmit` may enqueue the requester again, at the end.
                     let mut packet = Packet::default();
                     self.with_windows(slot, |nic| nic.transmit(now, slot, next, &mut packet));
                     self.requesters.end_turn(slot);
@@ -161,7 +168,8 @@ impl Nic {
         None
     }
 
-    /// Takes a packet that came by one of several ports.
+    /// Handles a packet on a NIC with several ports.
+    // Out of line: NICs with one port should not pay for this code.
     #[inline(never)]
     pub(in crate::nic) fn handle_packet_of_plane(&mut self, now: Time, packet: &Packet) {
         if let Some(reverse) = self.planes.as_ref().and_then(|planes| planes.reverse()) {
@@ -175,10 +183,11 @@ impl Nic {
         self.handle_received(now, packet);
     }
 
-    /// What becomes of the turn of a sending half, which has its windows.
+    /// Takes the turn of a requester that holds its windows.
     #[inline(always)]
     fn take_turn(&mut self, now: Time, slot: Slot, free: PlaneMask) -> Turn {
         let requester = &mut self.requesters[slot];
+        // Its window may have closed, or acknowledgements left it nothing to send.
         let Some(next) = requester.next_packet() else {
             requester.send_state = SendState::Idle;
             return Turn::Over;
@@ -188,6 +197,8 @@ impl Nic {
         {
             let requester = &mut self.requesters[slot];
             requester.send_state = SendState::Paced;
+            // A context-cache miss delays the packet; the requester is queued again when it is
+            // loaded.
             let turn = requester.turn(slot);
             self.schedule.paced.push(now.saturating_add(miss), turn);
             return Turn::Over;
@@ -200,12 +211,13 @@ impl Nic {
         }
     }
 
-    /// The entropy value of the next packet of a sending half, and its plane; `None` if that
-    /// packet waits for a port.
+    /// Returns the entropy value of a requester's next packet, and its plane; `None` if the packet
+    /// waits for a port.
     fn choose(&mut self, now: Time, slot: Slot, free: PlaneMask) -> Option<(u16, u32)> {
         let requester = &mut self.requesters[slot];
         let planes = self.planes.as_mut().expect("a NIC with several ports");
         let usable = planes.usable(requester.peer());
+        // A value that was drawn in an earlier turn is kept: the policy chooses once per packet.
         let entropy = match planes.drawn(slot).take() {
             Some(entropy) => entropy,
             None => requester.choose(now, free.and(usable))?,
@@ -224,7 +236,7 @@ impl Nic {
         None
     }
 
-    /// The first answer that may leave by one of these planes.
+    /// Returns the first control packet that may leave by a free plane.
     fn poll_answer_on(&mut self, free: PlaneMask) -> Option<(Packet, u32)> {
         let planes = self.planes.as_mut()?;
         if free.is_empty() || self.out.control.is_empty() {
@@ -232,12 +244,14 @@ impl Nic {
         }
         let plane_of = |packet: &Packet| {
             let usable = planes.usable(packet.dst);
+            // A probe tests the path of its own value, so it cannot move to another plane.
             let of_its_own = matches!(packet.kind, PacketKind::Probe | PacketKind::ProbeReply);
             if planes.answers == AnswerPlanes::Echo || of_its_own {
                 return Some(planes.of_entropy(packet.entropy, usable)).filter(|&it| free.has(it));
             }
             free.and(usable).next_from(planes.turn)
         };
+        // The first that can leave, not the head: a busy plane does not block the others.
         let found = self
             .out
             .control
@@ -249,18 +263,20 @@ impl Nic {
         let packet = self.out.control.remove(index)?;
         planes.turn = (plane + 1) % planes.count;
         self.out.counters.control_sent += 1;
+        // Probes and their replies are not redirected: `is_answer` is false for them.
         match &planes.reverse {
             Some(reverse) if is_answer(&packet) => Some((reverse.directed(packet, plane), plane)),
             _ => Some((planes.routed(packet), plane)),
         }
     }
 
-    /// The NIC detects that its port in `plane` is dead, or works again: it tells its queue pairs,
-    /// and its peers by a port status.
+    /// The NIC has detected that its port in `plane` is dead, or works again. It notifies its
+    /// queue pairs, and its peers by a port status.
     pub fn handle_plane(&mut self, now: Time, plane: u32, is_up: bool) {
         let Some(planes) = &mut self.planes else { return };
         let before = planes.up;
         planes.up = if is_up { before.with(plane) } else { before.without(plane) };
+        // Already known: peers need no second port status.
         if planes.up == before {
             return;
         }
@@ -271,7 +287,7 @@ impl Nic {
         }
     }
 
-    /// The hosts at the other ends of its queue pairs.
+    /// The hosts at the other ends of its queue pairs, without duplicates.
     fn peers(&self) -> Vec<HostId> {
         let ids = self.qps.iter().map(|(number, _)| QpId(number as u32));
         let mut peers: Vec<HostId> =
@@ -281,7 +297,7 @@ impl Nic {
         peers
     }
 
-    /// Informs the policies of sending halves, those to `peer` or all, of usable planes.
+    /// Notifies the policies of all requesters, or only those to `peer`, of the usable planes.
     fn inform_senders(&mut self, now: Time, peer: Option<HostId>) {
         let Some(planes) = &self.planes else { return };
         for requester in self.requesters.iter_mut() {
@@ -289,16 +305,18 @@ impl Nic {
                 requester.policy.handle_planes(now, planes.usable(requester.peer()));
             }
         }
+        // The policies may have changed the times of their next probes.
         for count in 1..=self.requesters.len() {
             self.update_timer(Slot::last_of(count));
         }
     }
 
-    /// Informs the policy of a new sending half of planes that are already known to be unusable.
+    /// Notifies the policy of a new requester of planes that are already known to be unusable.
     pub(in crate::nic) fn inform_new_sender(&mut self, slot: Slot) {
         let Some(planes) = &self.planes else { return };
         let requester = &mut self.requesters[slot];
         let usable = planes.usable(requester.peer());
+        // All planes usable is what a new policy assumes.
         if usable != PlaneMask::all(planes.count) {
             requester.policy.handle_planes(Time::ZERO, usable);
         }
@@ -310,12 +328,14 @@ impl Nic {
         self.out.control.push_back(Packet { src: self.host, dst: to, wire_bytes, flags, ..packet });
     }
 
-    /// Takes a packet that is for no queue pair.
+    /// Handles a packet that is addressed to the NIC, not to a queue pair.
     pub(in crate::nic) fn handle_endpoint(&mut self, now: Time, packet: EndpointView<'_>) {
         self.out.counters.control_received += 1;
         match packet.kind {
             PacketKind::Probe => {
                 let reply = Packet::probe_reply(packet);
+                // The reply returns by the same entropy value: both directions of the path are
+                // tested.
                 let (label, route) = (answer_label(packet.label), packet.entropy);
                 self.push_endpoint(packet.src, Packet { label, route, ..reply });
             }
@@ -324,6 +344,8 @@ impl Nic {
             PacketKind::PortStatus => {
                 let Some(planes) = &mut self.planes else { return };
                 match packet.usable() == PlaneMask::all(planes.count) {
+                    // The map holds only peers with dead ports, so that `usable` can skip an empty
+                    // one.
                     true => drop(planes.peers.remove(&packet.src)),
                     false => drop(planes.peers.insert(packet.src, packet.usable())),
                 }
@@ -335,6 +357,7 @@ impl Nic {
 
     fn handle_probe_reply(&mut self, now: Time, packet: EndpointView<'_>) {
         let Some(qp) = self.qps.get(packet.prober()) else { return };
+        // A queue pair that only receives probes its reverse path; senders leave it to the policy.
         let slot = qp.requester;
         if slot.is_none() {
             let responder = self.responders.get(qp.responder);
@@ -350,12 +373,13 @@ impl Nic {
             false => PathSignal::Good,
         };
         self.requesters[slot].policy.handle_probe(now, packet.entropy, signal);
+        // The probe may have given the policy a path to send on, or changed its next probe time.
         self.make_ready(slot);
         self.update_timer(slot);
     }
 
-    /// Data has come in for the receiving half of `qp`: if it only receives, and a probe of its way
-    /// back is due, sends that.
+    /// Called when data has arrived for the responder of `qp`. Sends a probe of the reverse path if
+    /// the queue pair only receives and a probe is due.
     pub(in crate::nic) fn probe_way_back(&mut self, now: Time, qp: QpId) {
         let Some(Qp { requester, responder, .. }) = self.qps.get(qp).copied() else {
             return;
@@ -374,7 +398,7 @@ impl Nic {
         );
     }
 
-    /// Sends the probes of a sending half that are due.
+    /// Sends the due probes of a requester.
     pub(in crate::nic) fn push_probes(&mut self, now: Time, slot: Slot) {
         let own = self.requesters.qp_of(slot);
         while let Some(probe) = self.requesters[slot].poll_probe(now, own) {

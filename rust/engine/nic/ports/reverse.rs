@@ -1,15 +1,14 @@
-//! The way back of queue pairs that only receive: an entropy value for each plane, which probes
-//! have found.
+//! Reverse paths of queue pairs that only receive: one entropy value per plane, found by probes.
 //!
-//! Source: "MRC, Multipath Reliable Connection" (OCP 1.0, 2026), by public notes: once in a round
-//! trip such a queue pair probes a value at random, and if that is answered it becomes the one by
-//! which answers leave in its plane. \[inferred\]: a round trip is that of the longest idle path;
-//! it probes as data comes in, so that nothing wakes it; until a probe of a plane was answered its
-//! answers have the value of the packet that they answer. Queue pairs that send too have the
-//! feedback of their own packets, and no probes.
+//! Source: "MRC, Multipath Reliable Connection" (OCP 1.0, 2026), by public notes. Once per round
+//! trip such a queue pair probes a random value. If the probe is answered, control packets in that
+//! plane leave with that value. \[inferred\]: the round trip is that of the longest idle path. The
+//! queue pair probes when data arrives, so no timer is needed. Until a probe of a plane was
+//! answered, control packets carry the value of the packet that they acknowledge. Queue pairs that
+//! also send get feedback from their own packets and do not probe.
 //!
-//! Answers name the value of the packet that they answer. Where switches hash, and so read the
-//! same field, that is in the field of routes on the way.
+//! A control packet names the value of the packet that it acknowledges. If switches hash, they read
+//! the same field, so on the way the named value is in the route field instead.
 
 use std::collections::BTreeMap;
 
@@ -19,15 +18,15 @@ use crate::packet::{Packet, PacketKind, PlaneMask};
 use crate::rng::Stream;
 use crate::units::{Span, Time};
 
-/// The ways back of one NIC.
+/// The reverse paths of one NIC.
 #[derive(Debug, Clone)]
 pub(in crate::nic) struct Reverse {
     answers: AnswerPlanes,
     planes: u32,
-    /// How long after a probe the next one goes.
+    /// Interval between two probes of a queue pair.
     interval: Span,
     random: Stream,
-    /// By the sending half at the other end: that is whom answers are for.
+    /// Keyed by the peer host and its queue pair: control packets are addressed to it.
     paths: BTreeMap<(HostId, QpId), Paths>,
 }
 
@@ -39,7 +38,7 @@ struct Paths {
 }
 
 impl Reverse {
-    /// Those of a NIC whose answers leave in that way, if it probes.
+    /// Creates the table; `None` if `answers` needs no probes.
     pub(in crate::nic) fn new(
         answers: AnswerPlanes,
         planes: u32,
@@ -50,7 +49,7 @@ impl Reverse {
         probes.then(|| Self { answers, planes, interval, random, paths: BTreeMap::new() })
     }
 
-    /// The value to probe at `now` for the sending half `of`, if one is due.
+    /// Returns the value to probe at `now` for the requester `of`; `None` if no probe is due.
     pub(in crate::nic) fn poll_probe(
         &mut self,
         now: Time,
@@ -66,30 +65,34 @@ impl Reverse {
             return None;
         }
         paths.next_probe = now.saturating_add(self.interval);
+        // `max(1)` lets `below` accept an empty set; `nth` then returns `None`.
         let plane = usable.nth(self.random.below(usable.count().max(1)))?;
         let row = self.random.below((1 << 16) / planes);
         u16::try_from(row * planes + plane).ok()
     }
 
-    /// A probe of that value was answered.
+    /// Records that a probe with this value was answered.
     pub(in crate::nic) fn handle_reply(&mut self, of: (HostId, QpId), entropy: u16) {
         let plane = usize::from(entropy) % self.planes as usize;
+        // Replies to probes that were never sent are ignored.
         if let Some(paths) = self.paths.get_mut(&of) {
             paths.found[plane] = Some(entropy);
         }
     }
 
-    /// An answer that leaves by `plane`, with its way back.
+    /// Sets the reverse path of a control packet that leaves by `plane`.
     pub(in crate::nic) fn directed(&self, packet: Packet, plane: u32) -> Packet {
         let found = self.paths.get(&(packet.dst, packet.qp));
+        // Until a probe was answered, the path of the acknowledged packet is the best guess.
         let value = found.and_then(|paths| paths.found[plane as usize]).unwrap_or(packet.entropy);
         match self.answers {
+            // Switches hash `entropy`, so the value that is acknowledged moves to `route`.
             AnswerPlanes::ProbedHash => Packet { entropy: value, route: packet.entropy, ..packet },
             _ => Packet { route: value / self.planes as u16, ..packet },
         }
     }
 
-    /// An answer that has arrived, with the value of the packet that it answers.
+    /// Restores the acknowledged value of a control packet that has arrived.
     pub(in crate::nic) fn received(&self, packet: &Packet) -> Packet {
         match self.answers {
             AnswerPlanes::ProbedHash if is_answer(packet) => {
@@ -100,7 +103,7 @@ impl Reverse {
     }
 }
 
-/// Whether a packet answers data.
+/// True if the packet acknowledges or rejects data, or notifies its sender of congestion.
 pub(in crate::nic) fn is_answer(packet: &Packet) -> bool {
     use PacketKind::{Ack, Cnp, Nack, Refusal};
     matches!(packet.kind, Ack | Nack | Cnp | Refusal)

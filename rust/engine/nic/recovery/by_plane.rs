@@ -1,11 +1,11 @@
-//! What is in flight, and what has arrived, in each plane of several.
+//! Packets in flight and packets arrived, counted by plane.
 
 use std::collections::VecDeque;
 
 use super::PlaneUse;
 use crate::units::Time;
 
-/// A packet of which an arrival is not known.
+/// A packet in the window.
 #[derive(Debug, Clone, Copy)]
 struct Sent {
     at: Time,
@@ -17,11 +17,11 @@ struct Sent {
 enum State {
     /// It was sent once.
     Flying,
-    /// It was sent again: of its copies it is not known which one arrives.
+    /// It was sent more than once. Which copy will arrive is unknown, so it gives no round trip.
     FlyingAgain,
-    /// It waits to be sent again.
+    /// It waits for retransmission.
     Lost,
-    /// It has arrived, and packets before it have not.
+    /// It has arrived, but an earlier packet has not.
     Arrived,
 }
 
@@ -29,14 +29,14 @@ enum State {
 #[derive(Debug, Clone)]
 pub(super) struct ByPlane {
     planes: Vec<PlaneUse>,
-    /// The oldest packet that is remembered.
+    /// Number of `sent[0]`.
     first: u64,
-    /// From that packet on.
+    /// Packets from `first` on.
     sent: VecDeque<Sent>,
 }
 
 impl ByPlane {
-    /// Counts for so many planes, before anything is sent.
+    /// Creates counters for `planes` planes, before anything is sent.
     pub(super) fn new(planes: u32) -> Self {
         let planes = vec![PlaneUse::default(); planes as usize];
         Self { planes, first: 0, sent: VecDeque::new() }
@@ -51,8 +51,9 @@ impl ByPlane {
         &mut self.planes[usize::from(entropy) % planes]
     }
 
-    /// Packet `sequence` goes out: the next one that was never sent, or one that was lost.
+    /// Counts a sent packet: the next new one, or a retransmission.
     pub(super) fn send(&mut self, now: Time, sequence: u64, entropy: u16) {
+        // An entry that exists means a retransmission; it may leave by another plane.
         let at = now;
         match self.sent.get_mut((sequence - self.first) as usize) {
             Some(again) => *again = Sent { at, entropy, state: State::FlyingAgain },
@@ -61,33 +62,36 @@ impl ByPlane {
         self.with_value(entropy).in_flight += 1;
     }
 
-    /// A packet is lost, and sent again.
+    /// Marks a packet as lost.
     pub(super) fn lose(&mut self, sequence: u64) {
         let sent = &mut self.sent[(sequence - self.first) as usize];
         let was = std::mem::replace(&mut sent.state, State::Lost);
         let entropy = sent.entropy;
+        // A packet can be given up twice; it left the plane the first time.
         self.with_value(entropy).in_flight -= u64::from(was != State::Lost);
     }
 
-    /// Nothing has arrived since the acknowledgement at hand.
+    /// Resets the arrivals before an acknowledgement is read.
     pub(super) fn begin(&mut self) {
         self.planes.iter_mut().for_each(|plane| (plane.arrived, plane.rtt) = (0, None));
     }
 
-    /// A packet has arrived that was not known to.
+    /// Counts the first report of a packet's arrival.
     pub(super) fn arrive(&mut self, now: Time, sequence: u64) {
         let sent = &mut self.sent[(sequence - self.first) as usize];
         let Sent { at, entropy, state } =
             std::mem::replace(sent, Sent { state: State::Arrived, ..*sent });
         let plane = self.with_value(entropy);
+        // A lost packet that arrives late was already subtracted.
         plane.in_flight -= u64::from(state != State::Lost);
         plane.arrived += 1;
+        // Karn's rule: an acknowledgement of a retransmitted packet is ambiguous.
         if state == State::Flying {
             plane.rtt = Some(now.since(at));
         }
     }
 
-    /// Every packet before `first` has arrived.
+    /// Forgets every packet before `first`, all of which have arrived.
     pub(super) fn advance_to(&mut self, first: u64) {
         self.sent.drain(..(first - self.first) as usize);
         self.first = first;

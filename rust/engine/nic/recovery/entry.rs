@@ -1,8 +1,8 @@
-//! What a scenario and a list of recoveries need to know of a recovery.
+//! The registry entry of a loss recovery, for scenarios and listings.
 
 use super::{NAMES, RECOVERIES, Recovery, RecoveryConfig};
 
-/// The name of the recovery that the policy of a scenario is made for.
+/// Selects the recovery that the policy is designed for.
 pub(super) const AUTO: &str = "auto";
 
 /// A loss recovery that can be chosen by name.
@@ -10,9 +10,9 @@ pub(super) const AUTO: &str = "auto";
 pub struct RecoveryEntry {
     /// The name that scenarios use.
     pub name: &'static str,
-    /// What it does, in one line.
+    /// One-line description.
     pub summary: &'static str,
-    /// Where it is from: title, year, section.
+    /// Its source: title, year, section.
     pub source: &'static str,
     /// The recovery with its default parameters.
     pub default: fn() -> Recovery,
@@ -26,15 +26,15 @@ impl RecoveryEntry {
 }
 
 crate::nic::parameters::registered_name!(
-    /// The name of a loss recovery, or `auto` for the one that the policy is made for.
+    /// The name of a loss recovery, or `auto` for the one that the policy is designed for.
     RecoveryName,
     NAMES,
     AUTO
 );
 
 impl RecoveryName {
-    /// The recovery of this name, where a policy is made for `policys`: that one where it has the
-    /// name, since its parameters are then the defaults.
+    /// Returns the recovery of this name. If it is the policy's own recovery (`policys`), the
+    /// parameters of the policy are the defaults.
     pub fn recovery(self, policys: Recovery) -> Recovery {
         if self.0 == AUTO || self.0 == policys.name() {
             return policys;

@@ -1,17 +1,19 @@
-//! An ideal rateless erasure code: any `m` packets of a message of `m` packets are the message.
+//! An ideal rateless erasure code: any `m` packets of a message of `m` packets yield the message.
 //!
-//! Source: the ideal loss recovery of Ofan (arXiv 2507.21372, section 2): zero overhead, no time
-//! to code or decode, and a receiver that answers each packet. No real code is that good; it is
-//! here so that load balancing can be judged apart from loss recovery.
+//! Source: the ideal loss recovery of Ofan (arXiv 2507.21372, section 2). It has zero overhead, no
+//! time to code or decode, and a receiver that acknowledges each packet. No real code is that good.
+//! It isolates load balancing from loss recovery.
 //!
-//! The sender sends coded packets of a message until `m` have arrived or are on their way, and
-//! one more for each that it learns is lost: cut by a switch, or not answered before its timer ran
-//! out. A run without losses sends `m`. Messages of a queue pair are coded apart: one that misses
-//! packets holds back none after it at the receiver; the sender completes them in order.
+//! The sender sends coded packets of a message until `m` have arrived or are in flight. It sends
+//! one more for each that it learns is lost: trimmed by a switch, or unacknowledged when its timer
+//! expired. A run without losses sends `m`. Messages of a queue pair are coded separately. At the
+//! receiver, a message that misses packets does not hold back later ones. The sender completes
+//! messages in order.
 //!
-//! On the wire, data has the index of its message, the number of the coded packet within it (as
-//! PSN) and the length of the message (in bytes: at most [`LONGEST_MESSAGE`]). An acknowledgement
-//! has the index of a message, which of its packets arrived, and whether no more are needed.
+//! On the wire, a data packet carries the index of its message, the number of the coded packet
+//! within it (as PSN), and the length of the message in bytes (at most [`LONGEST_MESSAGE`]). An
+//! acknowledgement carries the index of a message, which of its packets arrived, and whether no
+//! more are needed.
 
 use std::collections::VecDeque;
 
@@ -28,11 +30,11 @@ use crate::nic::receive::receiver::{Coded, Receiving};
 use crate::packet::{AckView, DataFields, MessageLabel, Psn};
 use crate::units::{Bytes, Span, Time};
 
-/// The longest message that can be coded: its length is a field of 32 bits. InfiniBand's longest is
-/// half of it (specification, volume 1, 9.3.3).
+/// The longest message that can be coded: its length is a 32-bit field. InfiniBand's limit is half
+/// of it (specification, volume 1, 9.3.3).
 pub const LONGEST_MESSAGE: Bytes = Bytes::new(u32::MAX as u64);
 
-/// `erasure` has no parameters: the timer is `retransmit_timeout`.
+/// `erasure` has no parameters. The timer is `retransmit_timeout`.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct Config {}
@@ -47,7 +49,7 @@ impl Configuration for Config {
 impl RecoveryConfig for Config {
     type Sender = Box<Erasure>;
 
-    /// Each message is coded apart and delivered alone.
+    /// Messages are coded and delivered separately.
     const DELIVERIES: &'static [Delivery] = &[Delivery::Unordered, Delivery::Ordered];
     const NUMBERING: Numbering = Numbering::Message;
     const LONGEST_MESSAGE: Option<Bytes> = Some(LONGEST_MESSAGE);
@@ -71,20 +73,20 @@ impl Recovery {
 struct Message {
     /// Its first packet in the sequence of all messages' packets.
     first: u64,
-    /// How many of its coded packets are needed.
+    /// Number of coded packets that the receiver needs.
     needed: u64,
-    /// How many were sent.
+    /// Coded packets sent.
     sent: u64,
-    /// How many are in flight.
+    /// Coded packets in flight.
     out: u64,
-    /// Coded packets that arrived: the message is complete with the `needed`-th.
+    /// Coded packets that arrived. The message is complete with the `needed`-th.
     arrived: Board,
-    /// Those that arrived or were given up.
+    /// Coded packets that arrived or were given up.
     settled: Board,
     complete: Complete,
 }
 
-/// Whether the receiver has a message.
+/// Whether the receiver has the complete message.
 #[derive(Debug, Default, Clone, Copy, PartialEq, Eq)]
 enum Complete {
     #[default]
@@ -93,23 +95,23 @@ enum Complete {
 }
 
 impl Message {
-    /// Whether one more of its packets must be sent.
+    /// True if another of its packets must be sent.
     fn wants(&self) -> bool {
         self.complete == Complete::No && self.arrived.count() + self.out < self.needed
     }
 
-    /// Those from `base` on with a bit in `bits` arrived; returns how many of them were missing.
+    /// Records the arrival of packets, one per bit from `base` on; returns how many were missing.
     fn handle_arrival(&mut self, base: u64, bits: u64) -> u64 {
         let (arrived, settled) = (self.arrived.count(), self.settled.count());
         self.arrived.mark(base, bits, self.sent);
         self.settled.mark(base, bits, self.sent);
-        // A packet that was given up and arrives after all has left `out` already: only packets
-        // that settle now count.
+        // A packet that arrives after it was given up has already left `out`: only packets that
+        // settle now are subtracted.
         self.out -= self.settled.count() - settled;
         self.arrived.count() - arrived
     }
 
-    /// Gives up on one; false if it has arrived or been given up already.
+    /// Gives up a packet; false if it has already arrived or been given up.
     fn give_up(&mut self, index: u64) -> bool {
         if index >= self.sent || self.settled.has(index) {
             return false;
@@ -120,7 +122,7 @@ impl Message {
     }
 }
 
-/// A coded packet, by its message and its number within it.
+/// A coded packet, by its message and its number within the message.
 #[derive(Debug, Clone, Copy)]
 struct Coding {
     message: u64,
@@ -130,16 +132,16 @@ struct Coding {
 /// The sending side: the messages of one queue pair.
 #[derive(Debug, Clone)]
 pub(in crate::nic) struct Erasure {
-    /// Number of `messages[0]`, the oldest that is not complete.
+    /// Number of `messages[0]`, the oldest incomplete message.
     oldest: u64,
     messages: VecDeque<Message>,
-    /// Packets of all messages up to the last.
+    /// Packets of all messages posted so far.
     posted: u64,
     /// The next packet to be sent for the first time.
     fresh: u64,
-    /// The message that it is of.
+    /// The message of that packet.
     fresh_message: u64,
-    /// Messages that lost a packet, one entry a loss; the first of them wants a packet.
+    /// Messages that lost a packet, one entry per loss. The front one needs a packet.
     repairs: VecDeque<u64>,
     flights: Flights<Coding>,
     sent: u64,
@@ -169,14 +171,15 @@ impl Erasure {
         self.messages.get_mut(usize::try_from(number.checked_sub(self.oldest)?).ok()?)
     }
 
-    /// The message that the next packet is of.
+    /// The message of the next packet.
     fn next_message(&self) -> u64 {
+        // Repairs first: they hold back the completion of older messages.
         self.repairs.front().copied().unwrap_or(self.fresh_message)
     }
 
-    /// Sees to it that the next packet, of a repair or fresh, is of a message that wants one.
+    /// Ensures that the next packet, repair or new, belongs to a message that needs one.
     fn tidy(&mut self) {
-        // Several losses of one message may have asked for more than it needs by now.
+        // Several losses of one message may have requested more than it still needs.
         while let Some(&number) = self.repairs.front() {
             if self.message(number).is_some_and(Message::wants) {
                 break;
@@ -184,8 +187,8 @@ impl Erasure {
             self.repairs.pop_front();
         }
         while let Some(message) = self.message(self.fresh_message) {
-            // Sequence numbers count the packets needed, sent or not: a message that needs no more
-            // gives up the rest of its numbers, so that the next one begins at its own `first`.
+            // Sequence numbers count the packets needed, sent or not. A message that needs no more
+            // skips its remaining numbers, so that the next one starts at its own `first`.
             let end = message.first + message.needed;
             if message.wants() && self.fresh < end {
                 break;
@@ -193,7 +196,7 @@ impl Erasure {
             self.fresh = end;
             self.fresh_message += 1;
         }
-        // Messages complete in any order and leave in the order posted, as work requests complete.
+        // Messages complete in any order, but leave in the order posted, as work requests complete.
         while self.messages.front().is_some_and(|message| message.complete == Complete::Yes) {
             self.messages.pop_front();
             self.oldest += 1;
@@ -206,7 +209,7 @@ impl Erasure {
         });
     }
 
-    /// Gives up on one packet of a message; true if another must take its place.
+    /// Gives up a packet of a message; true if it must be replaced by another.
     fn give_up(&mut self, Coding { message: number, index }: Coding) -> bool {
         let Some(message) = self.message_mut(number) else { return false };
         if message.complete == Complete::Yes || !message.give_up(index) {
@@ -230,7 +233,7 @@ impl SendRecovery for Erasure {
         self.tidy();
     }
 
-    /// For a repair, the first packet of its message.
+    /// A repair is represented by the first packet of its message.
     #[inline]
     fn next(&self, end: u64) -> Option<u64> {
         match self.repairs.front() {
@@ -247,13 +250,13 @@ impl SendRecovery for Erasure {
         self.fresh
     }
 
-    /// What was posted stays coded.
+    /// Posted messages cannot be withdrawn.
     fn first_withdrawable(&self) -> u64 {
         u64::MAX
     }
 
-    /// A message's packets have numbers of their own, and messages have: as many of either may be
-    /// out. What has arrived of a message moves on, though it is complete only at its end.
+    /// Packets are numbered per message, and messages are numbered too: `most` limits both.
+    /// Arrivals move the window although the message is complete only at its end.
     #[inline]
     fn window_end(&self, most: u64) -> u64 {
         let begun = self.fresh_message - self.oldest;
@@ -269,8 +272,8 @@ impl SendRecovery for Erasure {
         self.repairs.len() as u64
     }
 
-    /// A coded packet is numbered within its message, whose length in bytes the receiver needs to
-    /// know.
+    /// Numbers the coded packet within its message, and adds the message length that the receiver
+    /// needs.
     fn label(&self, data: &mut DataFields, message_bytes: u64) {
         let number = self.next_message();
         data.psn = Psn::on_wire(self.message(number).map_or(0, |message| message.sent));
@@ -297,7 +300,7 @@ impl SendRecovery for Erasure {
     #[inline]
     fn handle_sent(&mut self, now: Time, entropy: u16) {
         let number = self.next_message();
-        // A repair takes the place of a packet that has had its number in the sequence.
+        // A repair replaces a packet that already has its number in the sequence.
         if self.repairs.pop_front().is_none() {
             self.fresh += 1;
         }
@@ -321,7 +324,7 @@ impl SendRecovery for Erasure {
         let out = message.out;
         let mut new = message.handle_arrival(arrived.base, arrived.sack);
         if arrived.complete || message.arrived.count() >= message.needed {
-            // Packets of it that are still in flight are not needed any more.
+            // Packets of the message that are still in flight are no longer needed.
             new += message.out;
             message.out = 0;
             message.complete = Complete::Yes;
@@ -334,7 +337,7 @@ impl SendRecovery for Erasure {
 
     fn handle_nack(&mut self, _now: Time, missed: Missed) -> bool {
         let packet = Coding { message: missed.missing, index: missed.psn };
-        // Coded packets have no gaps to report: any later packet of the message fills one.
+        // There are no gaps to report: any later packet of the message fills one.
         missed.why == Why::Trimmed && self.give_up(packet)
     }
 

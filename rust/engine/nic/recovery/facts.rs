@@ -1,31 +1,33 @@
-//! What follows from the constants of a recovery.
+//! Properties derived from the constants of a recovery.
 
 use super::{Numbering, Recovery};
 use crate::nic::qp::delivery::Delivery;
 use crate::nic::receive::ack::AckRange;
 
 impl Recovery {
-    /// The order of delivery where no other is asked for.
+    /// The default order of delivery.
     pub const fn delivery(self) -> Delivery {
         self.deliveries()[0]
     }
 
-    /// Whether it can deliver messages in this order.
+    /// True if it can deliver messages in this order.
     pub fn can_deliver(self, delivery: Delivery) -> bool {
         self.deliveries().contains(&delivery)
     }
 
-    /// Whether WRITEs without immediate data are the only operations that are possible with it.
+    /// True if it supports only WRITEs without immediate data.
     pub fn writes_only(self) -> bool {
+        // Message numbering leaves no header room for other verbs; repeated packets must be
+        // idempotent.
         self.numbering() == Numbering::Message || self.repeats()
     }
 
-    /// What acknowledgements speak of where nothing else is asked for.
+    /// The default range of acknowledgements.
     pub const fn default_ack_range(self) -> AckRange {
         self.ack_ranges()[0]
     }
 
-    /// Whether acknowledgements that speak of these packets suffice.
+    /// True if acknowledgements with this range suffice.
     pub fn can_read(self, range: AckRange) -> bool {
         self.ack_ranges().contains(&range)
     }

@@ -1,20 +1,20 @@
-//! Packets in flight with a timer each. All timers are of one length, so that packets time out in
-//! the order in which they were sent: the timers are a queue.
+//! Packets in flight with one timer each. All timers have the same length, so packets time out in
+//! the order in which they were sent: a queue replaces a timer heap.
 
 use std::collections::VecDeque;
 
 use crate::units::{Span, Time};
 
-/// A packet in flight; `P` says which.
+/// A packet in flight, identified by `P`.
 #[derive(Debug, Clone, Copy)]
 pub(super) struct Flight<P> {
     pub sent: Time,
     pub packet: P,
-    /// The entropy value that it carries.
+    /// Its entropy value.
     pub entropy: u16,
 }
 
-/// Packets in flight, oldest first. A packet that has arrived stays until it is the oldest.
+/// Packets in flight, oldest first. An arrived packet stays until it is the oldest.
 #[derive(Debug, Clone)]
 pub(super) struct Flights<P> {
     timeout: Span,
@@ -26,13 +26,13 @@ impl<P: Copy> Flights<P> {
         Self { timeout, queue: VecDeque::new() }
     }
 
-    /// Adds a packet that starts now; times never decrease, so the queue stays sorted.
+    /// Adds a packet that is sent now. Time never decreases, so the queue stays sorted.
     #[inline]
     pub(super) fn push(&mut self, flight: Flight<P>) {
         self.queue.push_back(flight);
     }
 
-    /// Removes the oldest packets as long as they have landed.
+    /// Removes packets from the front while `landed` is true for them.
     #[inline]
     pub(super) fn discard_while(&mut self, mut landed: impl FnMut(P) -> bool) {
         while self.queue.front().is_some_and(|oldest| landed(oldest.packet)) {
@@ -40,9 +40,9 @@ impl<P: Copy> Flights<P> {
         }
     }
 
-    /// Removes the packet for which `is` holds; returns whether there was one.
+    /// Removes the packet that matches `is`; returns true if there was one.
     pub(super) fn remove(&mut self, mut is: impl FnMut(P) -> bool) -> bool {
-        // Linear in the packets in flight: only NACKs of trimmed packets come here.
+        // Linear in the packets in flight: only NACKs for trimmed packets need it.
         let found = self.queue.iter().position(|flight| is(flight.packet));
         found.is_some_and(|index| self.queue.remove(index).is_some())
     }
@@ -53,7 +53,7 @@ impl<P: Copy> Flights<P> {
         self.queue.front().map_or(Time::NEVER, |oldest| oldest.sent.saturating_add(self.timeout))
     }
 
-    /// Takes out the oldest packet, if its timer has expired by `now`.
+    /// Removes and returns the oldest packet if its timer has expired by `now`.
     pub(super) fn pop_expired(&mut self, now: Time) -> Option<Flight<P>> {
         if self.queue.is_empty() || self.deadline() > now {
             return None;

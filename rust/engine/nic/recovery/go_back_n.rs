@@ -1,9 +1,9 @@
-//! Go-back-N: after a loss everything from the missing packet on is sent again.
+//! Go-back-N: after a loss, everything from the missing packet on is retransmitted.
 //!
 //! Source: InfiniBand Architecture Specification, volume 1, sections 9.7.5 and 9.9 (requester
-//! behaviour, PSN sequence errors and time-outs), as RoCEv2 NICs and the HPCC family of
-//! simulators do it. One timer a queue pair, started again by each packet sent and each
-//! acknowledgement (specification, o9-85; Ethereal's public simulator).
+//! behaviour, PSN sequence errors and timeouts), as in RoCEv2 NICs and the HPCC family of
+//! simulators. A queue pair has one timer. Each packet sent and each acknowledgement restarts it
+//! (specification, o9-85; Ethereal's public simulator).
 
 use serde::{Deserialize, Serialize};
 
@@ -18,7 +18,7 @@ use crate::units::{Span, Time};
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Serialize, Deserialize)]
 #[serde(default, deny_unknown_fields)]
 pub struct Config {
-    /// Where both sides go back to after a gap: the missing packet.
+    /// The packet that both sides go back to after a gap: the missing one.
     pub back_to: BackTo,
 }
 
@@ -33,7 +33,7 @@ impl Configuration for Config {
 impl RecoveryConfig for Config {
     type Sender = GoBackN;
 
-    /// No packet is taken before its turn, so that no message can overtake another.
+    /// Packets are accepted in order, so no message can overtake another.
     const DELIVERIES: &'static [Delivery] = &[Delivery::Ordered];
 
     fn sender(&self, facts: &SenderFacts) -> GoBackN {
@@ -49,26 +49,26 @@ impl RecoveryConfig for Config {
 }
 
 impl Recovery {
-    /// Go-back-N to the missing packet (RoCEv2): what RDMA NICs do by default.
+    /// Go-back-N to the missing packet (RoCEv2): the default of RDMA NICs.
     pub const GO_BACK_N: Self = Self::GoBackN(Config { back_to: BackTo::Missing });
     /// Go-back-N to the first packet of the message (the first RoCE NICs).
     pub const GO_BACK_TO_ZERO: Self = Self::GoBackN(Config { back_to: BackTo::Message });
 }
 
-/// Where both sides go back to after a gap.
+/// The packet that both sides go back to after a gap.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Serialize, Deserialize)]
 #[serde(rename_all = "kebab-case")]
 pub enum BackTo {
-    /// The packet that is missing.
+    /// The missing packet.
     #[default]
     Missing,
-    /// The first packet of its message, as the first RoCE NICs did (Guo et al., "RDMA over
-    /// Commodity Ethernet at Scale", SIGCOMM 2016, section 4.1, which shows that it livelocks;
-    /// `L2_BACK_TO_ZERO` in the HPCC simulator). The receiver discards what it has of it.
+    /// The first packet of its message, as in the first RoCE NICs. The receiver discards what it
+    /// already has of the message. Guo et al., "RDMA over Commodity Ethernet at Scale" (SIGCOMM
+    /// 2016), section 4.1, shows that it livelocks. (`L2_BACK_TO_ZERO` in the HPCC simulator.)
     Message,
 }
 
-/// The sending side: two numbers and a timer, whatever is in flight.
+/// The sending side: three numbers and a timer, however many packets are in flight.
 #[derive(Debug, Clone)]
 pub(in crate::nic) struct GoBackN {
     timeout: Span,
@@ -94,8 +94,8 @@ impl GoBackN {
     }
 
     fn go_back(&mut self) {
-        // Nothing counts as in flight now: the window is open, and the first packet that is sent
-        // again starts the timer.
+        // Nothing counts as in flight now, so the window is open. The first retransmission starts
+        // the timer.
         self.next = self.unacknowledged;
         self.timers.stop(Timer::Retransmission);
     }
@@ -125,6 +125,7 @@ impl SendRecovery for GoBackN {
 
     #[inline]
     fn handle_sent(&mut self, now: Time, entropy: u16) {
+        // After going back, `next` passes packets that were sent before: `never_sent` must not.
         self.next += 1;
         self.never_sent = self.never_sent.max(self.next);
         self.last_entropy = entropy;
@@ -142,14 +143,14 @@ impl SendRecovery for GoBackN {
 
     #[inline]
     fn handle_ack(&mut self, now: Time, arrived: Arrived) -> u64 {
-        // Nobody sends an acknowledgement of packets that were never sent.
+        // An acknowledgement of packets that were never sent is invalid.
         if arrived.ack < self.unacknowledged || arrived.ack > self.never_sent {
             return 0;
         }
         let new = arrived.ack - self.unacknowledged;
         self.unacknowledged = arrived.ack;
-        // After going back, a late acknowledgement may cover packets that wait to be sent again:
-        // they are skipped.
+        // After going back, a late acknowledgement may cover packets that wait for retransmission.
+        // They are skipped.
         self.next = self.next.max(arrived.ack);
         self.restart_timer(now);
         new
@@ -158,11 +159,12 @@ impl SendRecovery for GoBackN {
     fn handle_nack(&mut self, _now: Time, missed: Missed) -> bool {
         let back_beyond = self.back_to == BackTo::Message;
         let missing = missed.missing;
-        // What was acknowledged since is not missing any more; only back to zero takes it back.
+        // A packet that was acknowledged since is no longer missing. Only back-to-zero revokes
+        // acknowledgements.
         if missing >= self.never_sent || (missing < self.unacknowledged && !back_beyond) {
             return false;
         }
-        // A NACK acknowledges everything before the packet that it misses.
+        // A NACK acknowledges every packet before the missing one.
         self.unacknowledged = missing;
         self.go_back();
         true
@@ -175,8 +177,7 @@ impl SendRecovery for GoBackN {
 
     fn handle_timeout(&mut self, _now: Time) -> Option<Expired> {
         self.go_back();
-        // Which packet was lost is not known: the value sent last stands for all that are in
-        // flight.
+        // The lost packet is unknown: the entropy value sent last stands for all packets in flight.
         Some(Expired { entropy: self.last_entropy })
     }
 }
@@ -208,7 +209,7 @@ mod tests {
         assert!(window.handle_nack(Time::ZERO, missed(4)));
         assert_eq!((window.next(10), window.unacknowledged()), (Some(4), 4));
         assert_eq!((window.never_sent(), window.waiting_again()), (10, 6));
-        // What is sent from here on is sent again, up to 10.
+        // Packets from here on are retransmissions, up to 10.
         window.handle_ack(Time::ZERO, arrived(8));
         assert_eq!(window.next(10), Some(8), "late acknowledgements still count");
     }

@@ -1,9 +1,9 @@
-//! Loss recovery: which packet a sending half sends next and when it gives up waiting, and which
-//! packets a receiving half accepts. A recovery is one file and one line of the registry: its
-//! `Config` with defaults and check, the sending side, the choice of a receiving side among those
-//! of `nic::receiver`, and its tests.
+//! Loss recovery: which packet a requester sends next, when it gives up waiting, and which packets
+//! a responder accepts. A recovery is one file and one line of the registry. The file has its
+//! `Config` with defaults and check, the sending side, the choice of a receiving side from
+//! `nic::receiver`, and tests.
 //!
-//! Sequence numbers never wrap here; only the wire has 24 bits.
+//! Sequence numbers never wrap here; only on the wire do they have 24 bits.
 
 mod by_plane;
 mod entry;
@@ -31,7 +31,7 @@ use crate::balance::Parameters;
 use crate::packet::{AckView, DataFields};
 use crate::units::{Bytes, Span, Time};
 
-/// Makes loss recoveries real everywhere: a line here is all that a recovery's file needs.
+/// Registers loss recoveries: a line here is all that the file of a recovery needs.
 macro_rules! registry {
     ($($module:ident :: $recovery:ident),* $(,)?) => {
         /// A loss recovery and its parameters.
@@ -58,7 +58,8 @@ macro_rules! registry {
                 match self { $(Self::$recovery(_) => $module::Config::NAME,)* }
             }
 
-            /// The same recovery with `given` parameters in place of its own.
+            /// Returns the same recovery with the `given` parameters; omitted keys keep their
+            /// values.
             ///
             /// # Errors
             /// An unknown key, or a value of the wrong type or out of range.
@@ -72,74 +73,75 @@ macro_rules! registry {
                 }
             }
 
-            /// The orders of delivery that are possible with it, the default first.
+            /// The delivery orders that it supports, the default first.
             pub(crate) const fn deliveries(self) -> &'static [Delivery] {
                 match self { $(Self::$recovery(_) => $module::Config::DELIVERIES,)* }
             }
 
-            /// The ranges of acknowledgements that it can do with.
+            /// The acknowledgement ranges that it supports.
             const fn ack_ranges(self) -> &'static [AckRange] {
                 match self { $(Self::$recovery(_) => $module::Config::ACK_RANGES,)* }
             }
 
-            /// What sequence numbers of packets count along.
+            /// The scope of packet sequence numbers.
             pub const fn numbering(self) -> Numbering {
                 match self { $(Self::$recovery(_) => $module::Config::NUMBERING,)* }
             }
 
-            /// Whether all packets of a queue pair have one entropy value, and its policy gets no
+            /// True if all packets of a queue pair share one entropy value. Its policy then gets no
             /// feedback.
             pub(super) const fn keeps_path(self) -> bool {
                 match self { $(Self::$recovery(_) => $module::Config::KEEPS_PATH,)* }
             }
 
-            /// Whether a receiver may execute a packet more than once, so that operations must be
-            /// repeatable.
+            /// True if a receiver may execute a packet more than once. Operations must then be
+            /// idempotent.
             const fn repeats(self) -> bool {
                 match self { $(Self::$recovery(_) => $module::Config::REPEATS,)* }
             }
 
-            /// Whether it counts packets by planes, so that each plane may have a window of its
-            /// own.
+            /// True if it counts packets by plane, so that each plane may have its own window.
             pub const fn counts_planes(self) -> bool {
                 match self { $(Self::$recovery(_) => $module::Config::COUNTS_PLANES,)* }
             }
 
-            /// The longest message that it can send, if it has a limit.
+            /// The longest message that it can send; `None` if there is no limit.
             pub const fn longest_message(self) -> Option<Bytes> {
                 match self { $(Self::$recovery(_) => $module::Config::LONGEST_MESSAGE,)* }
             }
 
-            /// How soon after a packet was sent a retransmission timer may expire, where senders
-            /// wait `timeout` for an acknowledgement.
+            /// The shortest time from sending a packet to the expiry of a retransmission timer,
+            /// given the acknowledgement `timeout` of senders.
             pub fn shortest_timeout(self, timeout: Span) -> Span {
                 match self { $(Self::$recovery(config) => config.shortest_timeout(timeout),)* }
             }
 
-            /// How many time-outs in a row do not end a queue pair, if it has a limit of its own.
+            /// Consecutive timeouts that a queue pair survives; `None` if the setting of the NIC
+            /// applies.
             pub(super) fn retries(self) -> Option<u32> {
                 match self { $(Self::$recovery(config) => config.retries(),)* }
             }
 
-            /// How long a packet waits for an acknowledgement before it is sent again for the first
-            /// time, where senders wait `timeout` or by the round trip of the longest idle path.
+            /// How long a packet waits for an acknowledgement before it is first retransmitted. It
+            /// depends on the `timeout` of senders or on the round-trip time of the longest idle
+            /// path.
             pub fn first_timeout(self, timeout: Span, base_rtt: impl FnOnce() -> Span) -> Span {
                 match self {
                     $(Self::$recovery(config) => config.first_timeout(timeout, base_rtt),)*
                 }
             }
 
-            /// Bytes on the wire that it allows in flight at once.
+            /// The most bytes on the wire that it permits in flight.
             pub(super) fn window(self, path: &PathFacts) -> u64 {
                 match self { $(Self::$recovery(config) => config.window(path),)* }
             }
 
-            /// The sending side of a new queue pair.
+            /// Creates the sending side of a new queue pair.
             pub(super) fn sender(self, facts: &SenderFacts) -> Sending {
                 match self { $(Self::$recovery(it) => Sending::$recovery(it.sender(facts)),)* }
             }
 
-            /// The receiving side of a new queue pair.
+            /// Creates the receiving side of a new queue pair.
             pub(super) fn receiver(self, delivery: Delivery) -> Receiving {
                 match self { $(Self::$recovery(it) => it.receiver(delivery),)* }
             }
@@ -226,7 +228,7 @@ macro_rules! registry {
         /// All recoveries, by the names that scenarios use.
         pub const RECOVERIES: &[RecoveryEntry] = &[$(RecoveryEntry::of::<$module::Config>()),*];
 
-        /// The names of all recoveries, after that of the policy's own.
+        /// The names of all recoveries, after `auto`.
         const NAMES: &[&str] = &[entry::AUTO, $($module::Config::NAME),*];
     };
 }
@@ -241,81 +243,82 @@ registry! {
     rudi::Rudi,
 }
 
-/// What sequence numbers of packets count along.
+/// The scope of packet sequence numbers.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Numbering {
-    /// All packets of a queue pair, as the PSNs of InfiniBand do.
+    /// All packets of a queue pair, like the PSNs of InfiniBand.
     QueuePair,
-    /// The packets of each message. Such packets have no room for the headers of other verbs than
-    /// WRITE, and an acknowledgement does not say which packets of the queue pair it is about.
+    /// The packets of each message. Their headers have no room for other verbs than WRITE, and an
+    /// acknowledgement does not identify packets of the queue pair.
     Message,
 }
 
-/// The facts that the sending side of a new queue pair is made for.
+/// The properties that the sending side of a new queue pair is created with.
 #[derive(Debug, Clone, Copy)]
 pub(super) struct SenderFacts {
-    /// The time that it waits for an acknowledgement.
+    /// How long it waits for an acknowledgement.
     pub timeout: Span,
     /// The packets that an acknowledgement reports; one of [`RecoveryConfig::ACK_RANGES`].
     pub ack_range: AckRange,
     /// The round-trip time of the longest idle path.
     pub base_rtt: Span,
-    /// The number of planes, if it counts packets by the plane of their entropy value
+    /// Number of planes, if it counts packets by the plane of their entropy value
     /// ([`RecoveryConfig::COUNTS_PLANES`]).
     pub planes: Option<u32>,
 }
 
 #[cfg(test)]
 impl SenderFacts {
-    /// Cumulative acknowledgements, and no planes.
+    /// Facts with cumulative acknowledgements and no planes.
     fn for_test(timeout: Span, base_rtt: Span) -> Self {
         Self { timeout, ack_range: AckRange::default(), base_rtt, planes: None }
     }
 }
 
-/// The configuration of a loss recovery, and the sides of queue pairs that it makes.
+/// The configuration of a loss recovery. It creates the sides of queue pairs.
 pub(super) trait RecoveryConfig: Configuration + Into<Recovery> {
-    /// The sending side, a [`SendRecovery`]; in a box if it is large, so that a run with a million
-    /// queue pairs of another recovery does not pay for it.
+    /// The sending side, a [`SendRecovery`]. Boxed if it is large: otherwise a run with a million
+    /// queue pairs would pay for it under every recovery.
     type Sender;
 
-    /// The orders of delivery that are possible with it, the default first.
+    /// The delivery orders that it supports, the default first.
     const DELIVERIES: &'static [Delivery] = &[Delivery::Ordered, Delivery::Unordered];
-    /// The ranges of acknowledgements that suffice, the default first.
+    /// The acknowledgement ranges that suffice, the default first.
     const ACK_RANGES: &'static [AckRange] = &[AckRange::Cumulative];
-    /// What sequence numbers of packets count along.
+    /// The scope of packet sequence numbers.
     const NUMBERING: Numbering = Numbering::QueuePair;
-    /// Whether all packets of a queue pair have one entropy value, and its policy gets no feedback.
+    /// True if all packets of a queue pair share one entropy value. Its policy then gets no
+    /// feedback.
     const KEEPS_PATH: bool = false;
-    /// Whether a receiver may execute a packet more than once.
+    /// True if a receiver may execute a packet more than once.
     const REPEATS: bool = false;
-    /// Whether the sender counts packets by planes.
+    /// True if the sender counts packets by plane.
     const COUNTS_PLANES: bool = false;
-    /// The longest message that it can send, if it has a limit.
+    /// The longest message that it can send; `None` if there is no limit.
     const LONGEST_MESSAGE: Option<Bytes> = None;
 
-    /// Returns the sending side of a new queue pair.
+    /// Creates the sending side of a new queue pair.
     fn sender(&self, facts: &SenderFacts) -> Self::Sender;
 
-    /// The receiving side of a new queue pair.
+    /// Creates the receiving side of a new queue pair.
     fn receiver(&self, delivery: Delivery) -> Receiving;
 
-    /// Bytes on the wire that it allows in flight at once.
+    /// The most bytes on the wire that it permits in flight.
     fn window(&self, _path: &PathFacts) -> u64 {
         u64::MAX
     }
 
-    /// How many time-outs in a row do not end a queue pair, if it has a limit of its own.
+    /// Consecutive timeouts that a queue pair survives; `None` if the setting of the NIC applies.
     fn retries(&self) -> Option<u32> {
         None
     }
 
-    /// How long the first wait for an acknowledgement is.
+    /// How long a packet first waits for an acknowledgement.
     fn first_timeout(&self, timeout: Span, _base_rtt: impl FnOnce() -> Span) -> Span {
         timeout
     }
 
-    /// How soon after a packet was sent a retransmission timer may expire.
+    /// The shortest time from sending a packet to the expiry of a retransmission timer.
     fn shortest_timeout(&self, timeout: Span) -> Span {
         timeout
     }
@@ -324,23 +327,23 @@ pub(super) trait RecoveryConfig: Configuration + Into<Recovery> {
 /// The arrivals that an acknowledgement reports.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 pub(super) struct Arrived {
-    /// Every packet before this one; with an erasure code, the message that it is about.
+    /// Every packet before this one has arrived. With an erasure code, the message that it reports.
     pub ack: u64,
-    /// ... and of the 64 from `base` on, those whose bit is set.
+    /// The number of the first bit of `sack`.
     pub base: u64,
-    /// The bits, lowest first.
+    /// One bit per arrived packet, lowest number first.
     pub sack: u64,
-    /// With an erasure code: that message needs no more.
+    /// With an erasure code: the message needs no more packets.
     pub complete: bool,
 }
 
 impl Arrived {
-    /// What an acknowledgement reports of packets that are numbered along the queue pair, the
-    /// oldest of which not yet acknowledged is `known`.
+    /// Reads an acknowledgement of packets numbered along the queue pair. `known` is the oldest
+    /// packet that is not yet acknowledged.
     #[inline]
     fn near(known: u64, ack: AckView<'_>) -> Self {
-        // At most `MOST_OUTSTANDING` packets are in flight, so that every number on the wire is
-        // within 2^23 of the oldest of them.
+        // At most `MOST_OUTSTANDING` packets are in flight, so every number on the wire is within
+        // 2^23 of the oldest.
         let report = ack.report();
         Self {
             ack: ack.cumulative().near(known),
@@ -353,10 +356,10 @@ impl Arrived {
 
 /// The sending side of a loss recovery.
 pub(super) trait SendRecovery {
-    /// A message of `packets` packets is to be sent after all others.
+    /// A message of `packets` packets was posted behind all others.
     fn handle_posted(&mut self, _packets: u64) {}
 
-    /// The packet to send next, if there is one before `end`.
+    /// Returns the packet to send next; `None` if there is none before `end`.
     fn next(&self, end: u64) -> Option<u64>;
 
     /// The oldest packet not yet acknowledged.
@@ -365,12 +368,12 @@ pub(super) trait SendRecovery {
     /// The first packet that was never sent.
     fn never_sent(&self) -> u64;
 
-    /// The first packet whose message can be withdrawn, since nothing of it was sent.
+    /// The first packet whose message can be withdrawn, because none of it was sent.
     fn first_withdrawable(&self) -> u64 {
         self.never_sent()
     }
 
-    /// One past the last packet that may be sent for the first time, if at most `most` may be in
+    /// One past the last packet that may be sent for the first time, with at most `most` packets in
     /// flight.
     fn window_end(&self, most: u64) -> u64 {
         self.unacknowledged() + most
@@ -379,64 +382,64 @@ pub(super) trait SendRecovery {
     /// Packets sent that are neither acknowledged nor given up.
     fn in_flight(&self) -> u64;
 
-    /// Packets that wait to be sent again.
+    /// Packets that wait for retransmission.
     fn waiting_again(&self) -> u64;
 
-    /// The packet named by `next` went out.
+    /// The packet returned by `next` was sent.
     fn handle_sent(&mut self, now: Time, entropy: u16);
 
-    /// Completes the header of the packet named by `next`, if packets are not numbered along the
-    /// queue pair; `message_bytes` is the length of its message.
+    /// Completes the header of the packet returned by `next`, if packets are not numbered along the
+    /// queue pair. `message_bytes` is the length of its message.
     #[inline]
     fn label(&self, _data: &mut DataFields, _message_bytes: u64) {}
 
-    /// What an acknowledgement reports, in full sequence numbers.
+    /// Reads an acknowledgement and widens its numbers to full sequence numbers.
     #[inline]
     fn read(&self, ack: AckView<'_>) -> Arrived {
         Arrived::near(self.unacknowledged(), ack)
     }
 
-    /// Packets arrived; returns how many of them were not known to have arrived.
+    /// Handles arrivals; returns the number of packets that were not known to have arrived.
     fn handle_ack(&mut self, now: Time, arrived: Arrived) -> u64;
 
-    /// Whether a NACK for a gap means no more than an acknowledgement, since the sender itself
-    /// finds what is lost.
+    /// True if a NACK for a gap is only read as an acknowledgement, because the sender detects
+    /// losses.
     fn reads_gap_nacks_as_acks(&self) -> bool {
         false
     }
 
-    /// The receiver misses a packet; true if anything is sent again for it.
+    /// The receiver misses a packet; returns true if a retransmission follows.
     fn handle_nack(&mut self, now: Time, missed: Missed) -> bool;
 
-    /// Time-outs and NACKs in a row, where NACKs count towards the limit of retries; else 0.
+    /// Consecutive timeouts and NACKs, if NACKs count towards the retry limit; otherwise 0.
     fn series(&self) -> u32 {
         0
     }
 
-    /// A packet that acknowledgements showed to be lost, each once.
+    /// Returns a packet that acknowledgements showed to be lost. Each one is returned once.
     fn poll_lost(&mut self) -> Option<Lost> {
         None
     }
 
-    /// What it has counted in a plane.
+    /// The use of one plane; zero if it does not count by plane.
     fn plane(&self, _plane: u32) -> PlaneUse {
         PlaneUse::default()
     }
 
-    /// How many packets were sent and have left the network, and how many were sent: congestion
-    /// controls count round trips by them.
+    /// Packets that were sent and have left the network, and packets sent. Congestion controls
+    /// count round trips by them.
     fn progress(&self) -> (u64, u64) {
         (self.unacknowledged(), self.never_sent())
     }
 
-    /// When the retransmission timer runs out; `NEVER` if it does not run.
+    /// When the retransmission timer expires; `NEVER` if it is stopped.
     fn deadline(&self) -> Time;
 
-    /// Whether packets have been without an acknowledgement for a time-out.
+    /// True if packets went without an acknowledgement for a full timeout.
     fn has_run_out(&self, now: Time) -> bool {
         self.deadline() <= now
     }
 
-    /// The retransmission timer ran out.
+    /// Handles the expiry of the retransmission timer.
     fn handle_timeout(&mut self, now: Time) -> Option<Expired>;
 }

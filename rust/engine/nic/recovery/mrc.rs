@@ -1,19 +1,20 @@
-//! Selective repeat that takes a hole for a loss by its age: Multipath Reliable Connection (MRC).
+//! Selective repeat that declares a hole lost by its age: Multipath Reliable Connection (MRC).
 //!
-//! Source: "MRC, Multipath Reliable Connection" (OCP specification 1.0, 2026) as public notes and
-//! the published headers (`mrc.h`) give it: selective acknowledgements, the maximum PSN range
-//! (MPR), and the time-outs 1.024 us · 2^t with a linear and an exponential series. The text
-//! itself was not available: `docs/multi-plane.md` lists each guess (G4, G9) with its reason.
+//! Source: "MRC, Multipath Reliable Connection" (OCP specification 1.0, 2026), by public notes and
+//! the published headers (`mrc.h`). They give selective acknowledgements, the maximum PSN range
+//! (MPR), and timeouts of 1.024 us · 2^t with a linear and an exponential series. The text itself
+//! was not available: `docs/multi-plane.md` lists each guess (G4, G9) with its reason.
 //!
-//! - A packet that was sent once is lost when a later one arrived `reordering` ago, and it still
-//!   has not. It is sent again, by another path.
-//! - A trimmed packet is sent again at once; others in the order of their numbers \[inferred\].
-//! - A packet that was sent again is left to the timer, which runs from when the oldest packet
-//!   became the oldest or was last sent. When it runs out, everything that was sent longer ago is
-//!   sent again. After `linear` time-outs without progress each wait is twice the one before.
-//! - A NACK that asks for a packet again counts among the time-outs that end the queue pair. Here
-//!   the series is that of the oldest packet, so that NACKs for the oldest count; they say that the
-//!   receiver is there, so that they do not lengthen the wait \[inferred\].
+//! - A packet that was sent once is lost if a later one arrived `reordering` ago and it still has
+//!   not. It is retransmitted by another path.
+//! - A trimmed packet is retransmitted immediately, others in the order of their numbers
+//!   \[inferred\].
+//! - A retransmitted packet is left to the timer. The timer starts when the oldest packet became
+//!   the oldest or was last sent. On expiry, everything sent longer ago is retransmitted. After
+//!   `linear` timeouts without progress, each wait is twice the one before.
+//! - A NACK that requests a retransmission counts as one of the timeouts that end the queue pair.
+//!   Here the series is that of the oldest packet, so only NACKs for the oldest count. They show
+//!   that the receiver is alive, so they do not lengthen the wait \[inferred\].
 
 mod wait;
 
@@ -32,33 +33,34 @@ use crate::nic::receive::ack::AckRange;
 use crate::nic::receive::receiver::{AnyOrder, Receiving};
 use crate::units::{Span, Time};
 
-/// The unit of time-outs: 1.024 us · 2^t (`timeout` of `mrc.h`).
+/// The unit of timeouts: 1.024 us · 2^t (`timeout` of `mrc.h`).
 const TIMER_UNIT: Span = Span::from_ps(1_024_000);
-/// The greatest t.
+/// The largest t.
 const LONGEST_TIMER: u32 = 24;
-/// The number of doubling intervals that stands for no end (`exp_cnt` of `mrc.h`).
+/// The number of doubling intervals that means no limit (`exp_cnt` of `mrc.h`).
 const ENDLESS: u32 = 25;
-/// The shortest time-out that "rtt" stands for: t = 2.
+/// The t of the shortest timeout that `"rtt"` yields.
 const SHORTEST: u32 = 2;
 
 /// The parameters of `mrc`.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(default, deny_unknown_fields)]
 pub struct Config {
-    /// How long after a later arrival a hole is a loss: `"timeout"`, the `retransmit_timeout`, so
-    /// that no queue makes one (\[inferred\], G4); `"rtt"`, one base round-trip time; or a time.
+    /// Age at which a hole is declared lost, measured from a later arrival. `"timeout"` is the
+    /// `retransmit_timeout`, so that no queue causes a loss (\[inferred\], G4). `"rtt"` is one base
+    /// round-trip time. A time is taken as it is.
     pub reordering: Wait,
-    /// The most PSNs beyond the cumulative acknowledgement that may be sent (MPR): 1,024, the least
-    /// that every implementation must support.
+    /// The most PSNs that may be sent beyond the cumulative acknowledgement (MPR): 1,024, the
+    /// minimum that every implementation must support.
     pub mpr: u32,
-    /// The time-out: `"timeout"`, the least 1.024 us · 2^t of at least the `retransmit_timeout`
-    /// (\[inferred\], G9); `"rtt"`, of at least four base round-trip times; or a time, such as 262
-    /// us, the headers' example.
+    /// The timeout. `"timeout"` is the smallest 1.024 us · 2^t that is at least
+    /// `retransmit_timeout` (\[inferred\], G9). `"rtt"` is the smallest that is at least four base
+    /// round-trip times. A time is taken as it is, for example 262 us as in the headers.
     pub timer: Wait,
-    /// Time-outs at a constant interval, before intervals double: 7 (the headers' example).
+    /// Timeouts at a constant interval, before intervals double: 7 (the headers' example).
     pub linear: u32,
-    /// Time-outs at doubling intervals after these, before the queue pair fails: 25 (the headers'
-    /// example), which stands for no end. Queue pairs that report by events never fail.
+    /// Further timeouts at doubling intervals before the queue pair fails: 25 (the headers'
+    /// example), which means no limit. Queue pairs that report by events never fail.
     pub exponential: u32,
 }
 
@@ -76,7 +78,7 @@ impl Default for Config {
 
 #[cfg(test)]
 impl Config {
-    /// The defaults, with holes and time-outs by the base round-trip time.
+    /// The defaults, with `reordering` and `timer` derived from the base round-trip time.
     pub(crate) fn by_round_trip() -> Self {
         Self { reordering: Wait::Rtt, timer: Wait::Rtt, ..Self::default() }
     }
@@ -107,14 +109,15 @@ impl RecoveryConfig for Config {
 
     const COUNTS_PLANES: bool = true;
 
-    /// A SACK repeats what has arrived among the last 64 PSNs, so that the loss of one is none.
+    /// A SACK repeats the arrivals among the last 64 PSNs, so the loss of a single SACK is
+    /// harmless.
     const ACK_RANGES: &'static [AckRange] = &[AckRange::Last64, AckRange::Cumulative];
 
     fn sender(&self, facts: &SenderFacts) -> Box<Mrc> {
         Box::new(Mrc::new(*self, facts))
     }
 
-    /// However many packets beyond it have arrived, only the sender takes a packet for lost.
+    /// Only the sender declares packets lost, however many later ones have arrived.
     fn receiver(&self, delivery: Delivery) -> Receiving {
         AnyOrder::new(u32::MAX, delivery).into()
     }
@@ -134,20 +137,21 @@ impl RecoveryConfig for Config {
     fn shortest_timeout(&self, timeout: Span) -> Span {
         match self.timer {
             Wait::Timeout => covering(timeout),
+            // The network is not known here, so this is the lower bound of `covering`.
             Wait::Rtt => TIMER_UNIT * (1 << SHORTEST),
             Wait::Span(span) => span,
         }
     }
 }
 
-/// The shortest time-out of at least `least` (G9).
+/// The shortest timeout that is at least `least` (G9).
 fn covering(least: Span) -> Span {
     let covers = |t: &u32| TIMER_UNIT.as_ps() << t >= least.as_ps();
     let t = (SHORTEST..LONGEST_TIMER).find(covers).unwrap_or(LONGEST_TIMER);
     TIMER_UNIT * (1 << t)
 }
 
-/// A packet on its way.
+/// A packet in the window.
 #[derive(Debug, Clone, Copy)]
 struct Sent {
     at: Time,
@@ -159,42 +163,42 @@ struct Sent {
 enum State {
     /// It was sent once.
     Flying,
-    /// It was sent again: later arrivals say nothing about it.
+    /// It was retransmitted: later arrivals say nothing about it.
     FlyingAgain,
-    /// It waits to be sent again.
+    /// It waits for retransmission.
     Lost,
 }
 
-/// What is missing before `edge` is lost at `due`.
+/// At `due`, packets that are still missing before `edge` are lost.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 struct Verdict {
     due: Time,
     edge: u64,
 }
 
-/// The sending side: what has arrived, and when each packet in flight was sent.
+/// The sending side: arrivals, and the send time of each packet in flight.
 #[derive(Debug, Clone)]
 pub(in crate::nic) struct Mrc {
     config: Config,
-    /// How long a hole may stay one.
+    /// Age at which a hole is declared lost.
     reordering: Span,
-    /// The time-out before any has doubled it.
+    /// The timeout before any doubling.
     timer: Span,
     window: Selective,
-    /// Packets sent, from the first that is missing on.
+    /// Packets sent, from the first missing one on.
     sent: VecDeque<Sent>,
     verdicts: VecDeque<Verdict>,
-    /// Verdicts have been asked for what is missing before this one.
+    /// Verdicts have been passed on missing packets before this one.
     judged: u64,
-    /// The recovery ends when everything before this one has arrived.
+    /// The recovery ends when everything before this packet has arrived.
     recovery_end: u64,
-    /// Since when the timer runs.
+    /// Start of the timer.
     since: Time,
-    /// Time-outs, and NACKs for the oldest packet, since it became the oldest.
+    /// Timeouts, and NACKs for the oldest packet, since it became the oldest.
     series: u32,
-    /// The time-outs among them.
+    /// The timeouts among them.
     timeouts: u32,
-    /// Entropy values of packets that timed out and are still to be reported.
+    /// Entropy values of packets that timed out and are not yet reported.
     expired: VecDeque<u16>,
     losses: VecDeque<Lost>,
 }
@@ -223,11 +227,13 @@ impl Mrc {
         }
     }
 
-    /// When the retransmission timer runs out.
+    /// When the retransmission timer expires; `NEVER` with nothing in flight.
     fn timer_due(&self) -> Time {
         if self.in_flight() == 0 {
             return Time::NEVER;
         }
+        // Saturating: the first `linear` timeouts double nothing. The bound keeps the shift in
+        // range.
         let doublings = self.timeouts.saturating_sub(self.config.linear).min(LONGEST_TIMER);
         let wait = Span::from_ps(self.timer.as_ps().saturating_mul(1 << doublings));
         self.since.saturating_add(wait)
@@ -237,7 +243,7 @@ impl Mrc {
         (sequence - self.window.first_missing()) as usize
     }
 
-    /// What is known of `sequence` if it is in flight.
+    /// Returns the state of `sequence` if it is in flight.
     fn flying(&self, sequence: u64) -> Option<Sent> {
         let in_window = self.window.first_missing()..self.window.never_sent();
         if !in_window.contains(&sequence) || self.window.has_arrived(sequence) {
@@ -251,22 +257,25 @@ impl Mrc {
         self.sent[index].state = State::Lost;
     }
 
-    /// Asks for a verdict, one `reordering` from now, on what is missing before the newest arrival.
+    /// Schedules a verdict, one `reordering` from now, on packets missing before the newest
+    /// arrival.
     fn note_arrivals(&mut self, now: Time) {
         let Some(edge) = self.window.arrival_before(0) else { return };
         let asked = self.verdicts.back().map_or(self.judged, |verdict| verdict.edge);
+        // Only a new edge needs a verdict; verdicts stay sorted by time and by edge.
         if edge > asked {
             let due = now.saturating_add(self.reordering);
             self.verdicts.push_back(Verdict { due, edge });
         }
     }
 
-    /// Takes holes that are old enough for lost.
+    /// Declares holes lost that are old enough.
     fn judge(&mut self, now: Time) {
         while let Some(&Verdict { due, edge }) = self.verdicts.front()
             && due <= now
         {
             self.verdicts.pop_front();
+            // Each packet is judged once, so the total work is linear.
             for sequence in self.judged.max(self.window.first_missing())..edge {
                 let once = self.flying(sequence).filter(|sent| sent.state == State::Flying);
                 let Some(Sent { entropy, .. }) = once else { continue };
@@ -287,10 +296,11 @@ impl Mrc {
         LostPosition::First
     }
 
-    /// Takes everything that was sent a time-out ago for lost.
+    /// Declares every packet lost that was sent at least a timeout ago.
     fn expire(&mut self, now: Time) {
         for sequence in self.window.first_missing()..self.window.never_sent() {
             let Some(sent) = self.flying(sequence) else { continue };
+            // `timer`, not the doubled wait: older packets have had their time.
             if sent.at.saturating_add(self.timer) <= now {
                 self.lose(sequence);
                 self.window.lose_in_order(sequence);
@@ -300,6 +310,7 @@ impl Mrc {
         self.since = now;
         self.series = self.series.saturating_add(1);
         self.timeouts = self.timeouts.saturating_add(1);
+        // Holes found from here on belong to this timeout and are not a second sign of congestion.
         self.recovery_end = self.window.never_sent();
     }
 }
@@ -319,6 +330,7 @@ impl SendRecovery for Mrc {
     }
 
     fn window_end(&self, most: u64) -> u64 {
+        // The peer supports only `mpr` outstanding PSNs, whatever the window permits.
         self.unacknowledged() + most.min(self.config.mpr.into())
     }
 
@@ -331,6 +343,7 @@ impl SendRecovery for Mrc {
             Some(again) => *again = Sent { at: now, entropy, state: State::FlyingAgain },
             None => self.sent.push_back(Sent { at: now, entropy, state: State::Flying }),
         }
+        // The timer belongs to the oldest packet: other packets do not restart it.
         if idle || sequence == self.window.first_missing() {
             self.since = now;
         }
@@ -356,14 +369,16 @@ impl SendRecovery for Mrc {
         if passed > 0 {
             self.sent.drain(..passed as usize);
             self.since = now;
+            // Progress ends the series, and with it the back-off.
             (self.series, self.timeouts) = (0, 0);
         }
         self.note_arrivals(now);
+        // Verdicts may be due already; waiting for the timer would delay the retransmission.
         self.judge(now);
         new
     }
 
-    /// A hole that is old enough is no time-out.
+    /// Excludes verdicts on holes: they are not timeouts.
     fn has_run_out(&self, now: Time) -> bool {
         self.timer_due() <= now
     }
@@ -372,7 +387,7 @@ impl SendRecovery for Mrc {
         self.window.plane(plane)
     }
 
-    /// The sender judges by what is reported, whatever the receiver asks for.
+    /// The sender detects losses from reported arrivals, whatever the receiver requests.
     fn reads_gap_nacks_as_acks(&self) -> bool {
         true
     }
@@ -381,6 +396,7 @@ impl SendRecovery for Mrc {
         if missed.why != Why::Trimmed || self.flying(missed.psn).is_none() {
             return false;
         }
+        // The trimmed header proves the loss: the packet goes first.
         self.lose(missed.psn);
         self.window.lose_first(missed.psn);
         if missed.psn == self.window.first_missing() {
@@ -400,6 +416,7 @@ impl SendRecovery for Mrc {
 
     #[inline]
     fn deadline(&self) -> Time {
+        // The caller takes one expired packet per call: due immediately until all are reported.
         if !self.expired.is_empty() {
             return self.since;
         }
@@ -408,6 +425,7 @@ impl SendRecovery for Mrc {
     }
 
     fn handle_timeout(&mut self, now: Time) -> Option<Expired> {
+        // Before `expire`: a hole that is also due by age counts as a gap, not as a timeout.
         self.judge(now);
         if self.timer_due() <= now {
             self.expire(now);

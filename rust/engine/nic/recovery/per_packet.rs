@@ -1,7 +1,7 @@
-//! Selective repeat with a timer for each packet: what spraying baselines use.
+//! Selective repeat with one timer per packet, as spraying baselines use it.
 //!
-//! Source: the spray and REPS baselines of Ethereal's public simulator (one timer a packet, no
-//! back-off, only the packet itself is sent again, no NACK).
+//! Source: the spray and REPS baselines of Ethereal's public simulator. Each packet has a timer
+//! without back-off, only that packet is retransmitted, and there are no NACKs.
 
 use serde::{Deserialize, Serialize};
 
@@ -17,7 +17,7 @@ use crate::nic::receive::receiver::{AnyOrder, Receiving};
 use crate::packet::AckView;
 use crate::units::Time;
 
-/// Parameters: none; the timer is `retransmit_timeout`.
+/// Parameters: none. The timer is `retransmit_timeout`.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct Config {}
@@ -34,7 +34,7 @@ impl RecoveryConfig for Config {
 
     const COUNTS_PLANES: bool = true;
 
-    /// A timer for each packet finds the packet of a lost acknowledgement too.
+    /// With one timer per packet, a lost acknowledgement is repaired too: any range suffices.
     const ACK_RANGES: &'static [AckRange] =
         &[AckRange::Cumulative, AckRange::Packet, AckRange::Last64];
 
@@ -42,32 +42,32 @@ impl RecoveryConfig for Config {
         PerPacket::new(facts, Reads::Any(facts.ack_range))
     }
 
-    /// However many packets beyond it have arrived, a packet is never taken for lost.
+    /// The receiver reports no losses, however many later packets have arrived.
     fn receiver(&self, delivery: Delivery) -> Receiving {
         AnyOrder::new(u32::MAX, delivery).into()
     }
 }
 
 impl Recovery {
-    /// A timer for each packet.
+    /// One timer per packet.
     pub const PER_PACKET: Self = Self::PerPacket(Config {});
 }
 
-/// The sending side: what has arrived, and a timer for each packet that has not.
+/// The sending side: arrivals, and a timer for each packet in flight.
 #[derive(Debug, Clone)]
 pub(in crate::nic) struct PerPacket {
     window: Selective,
     reads: Reads,
-    /// By the low bits of sequence numbers; the window is shorter than 2^31.
+    /// Low 32 bits of sequence numbers; the window is shorter than 2^31.
     flights: Flights<u32>,
 }
 
-/// What an acknowledgement speaks of.
+/// The packets that an acknowledgement reports.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 enum Reads {
-    /// What receivers are configured to report.
+    /// Those that receivers are configured to report.
     Any(AckRange),
-    /// The packet that it answers, however receivers are configured.
+    /// Only the packet that it acknowledges, regardless of the receivers' configuration.
     Response,
 }
 
@@ -76,19 +76,21 @@ impl PerPacket {
         Self { window: Selective::new(facts.planes), reads, flights: Flights::new(facts.timeout) }
     }
 
-    /// Returns a sender whose packets each have a response of their own.
+    /// Creates a sender whose packets each have their own response.
     pub(super) fn with_responses(facts: &SenderFacts) -> Self {
         Self::new(facts, Reads::Response)
     }
 
     fn discard_landed(&mut self) {
         let Self { window, flights, .. } = self;
+        // An arrived packet behind the oldest one stays until it reaches the front.
         flights.discard_while(|packet| window.has_arrived(sequence_of(window, packet)));
     }
 }
 
-/// The full sequence number of a packet in flight: the window spans less than 2^32.
+/// Widens the low bits of a packet in flight to its full sequence number.
 fn sequence_of(window: &Selective, low: u32) -> u64 {
+    // Counted back from `never_sent`, which is above every packet in flight.
     let behind = (window.never_sent() as u32).wrapping_sub(low);
     window.never_sent() - u64::from(behind)
 }
@@ -109,8 +111,7 @@ impl SendRecovery for PerPacket {
 
     #[inline]
     fn handle_sent(&mut self, now: Time, entropy: u16) {
-        // The low half of the number keeps an entry at 16 bytes, of which each packet in flight has
-        // one.
+        // Storing only the low half keeps an entry at 16 bytes; every packet in flight has one.
         let packet = self.window.handle_sent(now, entropy) as u32;
         self.flights.push(Flight { sent: now, packet, entropy });
     }
@@ -130,7 +131,8 @@ impl SendRecovery for PerPacket {
         let arrived = Arrived::near(known, ack);
         match self.reads {
             Reads::Any(AckRange::Cumulative | AckRange::Last64) => arrived,
-            // What it knows already: its report alone counts.
+            // There is no cumulative number: `known` acknowledges nothing new, so only the bits
+            // count.
             Reads::Any(AckRange::Packet) | Reads::Response => Arrived { ack: known, ..arrived },
         }
     }
@@ -147,11 +149,12 @@ impl SendRecovery for PerPacket {
         if missed.why != Why::Trimmed || self.window.has_arrived(sequence) {
             return false;
         }
-        // Its timer goes with it: each packet has one, from when it was last sent.
+        // Its timer is removed with it; the retransmission starts a new one.
         let Self { window, flights, .. } = self;
         if !flights.remove(|packet| sequence_of(window, packet) == sequence) {
             return false;
         }
+        // Retransmitted first: the trimmed header proves the loss.
         window.lose_first(sequence);
         self.discard_landed();
         true
@@ -168,8 +171,7 @@ impl SendRecovery for PerPacket {
 
     fn handle_timeout(&mut self, now: Time) -> Option<Expired> {
         let Flight { packet, entropy, .. } = self.flights.pop_expired(now)?;
-        // The oldest flight has never landed: `discard_landed` runs after every arrival and every
-        // removal.
+        // The popped packet has not arrived: `discard_landed` runs after every arrival and removal.
         self.window.lose(sequence_of(&self.window, packet));
         self.discard_landed();
         Some(Expired { entropy })

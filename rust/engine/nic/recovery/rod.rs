@@ -3,15 +3,14 @@
 //! Source: Ultra Ethernet Specification 1.0, delivery modes of the packet delivery sublayer, by
 //! public notes on it.
 //!
-//! - Packets arrive in order or not at all: the receiver drops what is behind a gap, and answers
-//!   with a NACK (out of order, 0x0D) that names the first missing packet. The sender goes back to
-//!   it.
+//! - Packets are accepted only in order. The receiver drops everything behind a gap and sends a
+//!   NACK (out of order, 0x0D) for the first missing packet. The sender goes back to it.
 //! - All packets of a queue pair carry one entropy value: the first that the policy chooses. A
-//!   policy that has one value for each queue pair keeps it, and follows the splitter where that
-//!   moves the queue pair between messages. No policy gets feedback.
+//!   policy with one value per queue pair keeps it. If the splitter moves the queue pair between
+//!   messages, the policy follows. No policy gets feedback.
 //!
-//! What the notes leave open is as with `go-back-n` \[inferred\]: one NACK for each gap, repeated
-//! after `nack_interval`, and one timer for a queue pair, `retransmit_timeout` without back-off.
+//! What the notes leave open follows `go-back-n` \[inferred\]. There is one NACK per gap, repeated
+//! after `nack_interval`. A queue pair has one timer, `retransmit_timeout`, without back-off.
 
 use serde::{Deserialize, Serialize};
 
@@ -21,7 +20,7 @@ use crate::nic::parameters::Configuration;
 use crate::nic::qp::delivery::Delivery;
 use crate::nic::receive::receiver::{InOrder, Receiving};
 
-/// Parameters: none; the timers are `retransmit_timeout` and `nack_interval`.
+/// Parameters: none. The timers are `retransmit_timeout` and `nack_interval`.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct Config {}
@@ -37,7 +36,7 @@ impl Configuration for Config {
 impl RecoveryConfig for Config {
     type Sender = GoBackN;
 
-    /// No packet is taken before its turn, so that no message can overtake another.
+    /// Packets are accepted in order, so no message can overtake another.
     const DELIVERIES: &'static [Delivery] = &[Delivery::Ordered];
     const KEEPS_PATH: bool = true;
 

@@ -1,15 +1,15 @@
-//! Reliable unordered delivery of idempotent operations (RUDI): each packet is a request with a
-//! response of its own, and the target keeps no state.
+//! Reliable unordered delivery of idempotent operations (RUDI): each packet is a request with its
+//! own response, and the target keeps no state.
 //!
 //! Source: Ultra Ethernet Specification 1.0, delivery modes of the packet delivery sublayer, by
 //! public notes on it.
 //!
-//! - Packets may take any path and arrive in any order; the target executes each as it comes, and
-//!   answers it at once. It does not know what it has executed: a packet whose response was lost is
-//!   executed again, and answered again. So operations must be repeatable: WRITEs alone.
-//! - A response speaks of one packet, without a cumulative number. The requester sends a packet
-//!   again when no response has come for a time-out, `retransmit_timeout` without back-off
-//!   \[inferred\], or at once when a NACK says that it was trimmed.
+//! - Packets may take any path and arrive in any order. The target executes each one on arrival and
+//!   responds immediately. It does not remember what it has executed: if the response is lost, the
+//!   packet is executed and answered again. Operations must therefore be idempotent: only WRITEs.
+//! - A response reports one packet, without a cumulative number. The requester retransmits a packet
+//!   if no response comes within a timeout, `retransmit_timeout` without back-off \[inferred\]. If
+//!   a NACK says that it was trimmed, it is retransmitted immediately.
 
 use serde::{Deserialize, Serialize};
 
@@ -20,7 +20,7 @@ use crate::nic::qp::delivery::Delivery;
 use crate::nic::receive::ack::AckRange;
 use crate::nic::receive::receiver::{Receiving, Stateless};
 
-/// Parameters: none; the timer is `retransmit_timeout`.
+/// Parameters: none. The timer is `retransmit_timeout`.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct Config {}
@@ -36,7 +36,7 @@ impl Configuration for Config {
 impl RecoveryConfig for Config {
     type Sender = PerPacket;
 
-    /// Without state a target cannot hold anything back.
+    /// Without state, a target cannot hold anything back.
     const DELIVERIES: &'static [Delivery] = &[Delivery::Unordered];
     const ACK_RANGES: &'static [AckRange] = &[AckRange::Packet];
     const REPEATS: bool = true;
@@ -52,6 +52,6 @@ impl RecoveryConfig for Config {
 }
 
 impl Recovery {
-    /// Each packet with a response of its own.
+    /// One response per packet.
     pub const RUDI: Self = Self::Rudi(Config {});
 }

@@ -4,14 +4,14 @@
 //! 3.2, with the timers of ConWeave's public simulator (conweave-project/conweave-ns3).
 //!
 //! - A packet counts as lost when more than `reordering` packets beyond it have arrived (0 in IRN;
-//!   6 to 32 where packets are sprayed). It is sent again once; if that is lost too, the timer
-//!   brings it back.
-//! - A recovery lasts until everything is acknowledged that had been sent when it began; its
-//!   losses are one sign of congestion. [`Resends`] says what its beginning sends again.
-//! - One timer a queue pair, which runs from when its oldest packet became the oldest or was last
-//!   sent: short while few packets are in flight, since no arrival may ever show that they are
-//!   lost. When it runs out, everything that was sent longer ago is sent again. \[inferred\] The
-//!   authors send only the oldest again and learn the rest from what then arrives.
+//!   6 to 32 if packets are sprayed). It is retransmitted once. If the retransmission is lost too,
+//!   the timer recovers it.
+//! - A recovery lasts until everything sent before its start is acknowledged. Its losses are one
+//!   sign of congestion. [`Resends`] says what is retransmitted at its start.
+//! - A queue pair has one timer. It starts when the oldest packet became the oldest or was last
+//!   sent. It is short while few packets are in flight, because no later arrival may ever reveal
+//!   their loss. On expiry, everything sent longer ago is retransmitted. \[inferred\] The authors
+//!   retransmit only the oldest packet and learn the rest from later arrivals.
 
 use std::collections::VecDeque;
 
@@ -27,21 +27,21 @@ use crate::nic::receive::receiver::{AnyOrder, Receiving};
 use crate::nic::timer::{SenderTimers, Timer};
 use crate::units::{Bytes, Span, Time};
 
-/// The parameters of `sack`; by default those of IRN.
+/// The parameters of `sack`. The defaults are those of IRN.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(default, deny_unknown_fields)]
 pub struct Config {
     /// A packet is lost when more than this many beyond it have arrived: 0, as in IRN. Ofan (arXiv
     /// 2507.21372, figure 12) found 6 best for an all-to-all and 32 for permutations.
     pub reordering: u32,
-    /// Bytes on the wire that may be in flight at once: one bandwidth-delay product.
+    /// Bytes on the wire that may be in flight: one bandwidth-delay product.
     pub flow_control: Window,
-    /// The timer while few packets are in flight: 100 us (ConWeave's run script; the longer one is
-    /// `retransmit_timeout`, 320 us there).
+    /// The timer while few packets are in flight: 100 us (ConWeave's run script). The longer timer
+    /// is `retransmit_timeout`, 320 us in that script.
     pub rto_low: Span,
-    /// The most packets that are few: 3 (the paper's N).
+    /// The most packets in flight that count as few: 3 (the paper's N).
     pub rto_low_packets: u32,
-    /// What is sent again when a recovery begins: the packets of the gap.
+    /// The packets retransmitted when a recovery starts: those of the gap.
     pub resends: Resends,
 }
 
@@ -57,15 +57,15 @@ impl Default for Config {
     }
 }
 
-/// What is sent again when arrivals show a loss and no recovery is under way.
+/// The packets retransmitted when arrivals reveal a loss outside of a recovery.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "kebab-case")]
 pub enum Resends {
     /// The packets of the gap, as in IRN.
     Gap,
-    /// Every packet that is not reported, as with go-back-N but for those that are: ConWeave's
-    /// simulator (`RdmaHw::ReceiveAck`). A recovery also ends with an acknowledgement that shows no
-    /// gap. \[inferred\] The verdict on entropy values is that of `Gap`.
+    /// Every packet that is not reported: like go-back-N, but without the reported packets. This is
+    /// ConWeave's simulator (`RdmaHw::ReceiveAck`). A recovery also ends with an acknowledgement
+    /// that shows no gap. \[inferred\] Entropy values are judged as with `Gap`.
     Unreported,
 }
 
@@ -105,16 +105,15 @@ impl RecoveryConfig for Config {
     }
 }
 
-/// What may be in flight at once, whatever the congestion control allows (IRN's BDP flow control).
-/// Written `"off"`, `"bdp"`, or as
-/// bytes: `"104KB"`.
+/// Limit of the bytes in flight, independent of the congestion control (IRN's BDP flow control).
+/// Written `"off"`, `"bdp"`, or as bytes: `"104KB"`.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Window {
-    /// Only congestion control and the PSN space limit it.
+    /// Only the congestion control and the PSN space limit them.
     Off,
     /// The line rate times the round-trip time of the longest idle path, in whole packets.
     Bdp,
-    /// So much on the wire.
+    /// This many bytes on the wire.
     Bytes(Bytes),
 }
 
@@ -143,18 +142,19 @@ impl<'de> Deserialize<'de> for Window {
 }
 
 impl Window {
-    /// Bytes on the wire.
+    /// The limit in bytes on the wire.
     fn bytes(self, path: &PathFacts) -> u64 {
         let (bdp, packet) = (path.bdp(), path.packet);
         match self {
             Self::Off => u64::MAX,
+            // Rounded up: a window that ends inside a packet would not fill the path.
             Self::Bdp => bdp.get().div_ceil(packet.get().max(1)).saturating_mul(packet.get()),
             Self::Bytes(bytes) => bytes.get(),
         }
     }
 }
 
-/// A packet on its way.
+/// A packet in the window.
 #[derive(Debug, Clone, Copy)]
 struct Sent {
     at: Time,
@@ -165,27 +165,27 @@ struct Sent {
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 enum State {
     Flying,
-    /// It waits to be sent again.
+    /// It waits for retransmission.
     Lost,
 }
 
-/// The sending side: what has arrived, and when each packet in flight was sent.
+/// The sending side: arrivals, and the send time of each packet in flight.
 #[derive(Debug, Clone)]
 pub(in crate::nic) struct Sack {
     config: Config,
     /// The timer while many packets are in flight.
     rto_high: Span,
     window: Selective,
-    /// Packets sent, from the first that is missing on.
+    /// Packets sent, from the first missing one on.
     sent: VecDeque<Sent>,
-    /// What is missing before this one was found lost already.
+    /// Missing packets before this one were already declared lost.
     judged: u64,
-    /// The recovery ends when everything before this one has arrived (recovery sequence).
+    /// The recovery ends when everything before this packet has arrived (recovery sequence).
     recovery_end: u64,
-    /// Since when the timer runs; its length changes with what is in flight.
+    /// Start of the timer. Its length depends on the packets in flight.
     since: Time,
     timers: SenderTimers,
-    /// Losses that are still to be reported.
+    /// Losses that are not yet reported.
     losses: VecDeque<Lost>,
 }
 
@@ -206,17 +206,18 @@ impl Sack {
 
     fn timeout(&self) -> Span {
         if self.in_flight() <= u64::from(self.config.rto_low_packets) {
+            // The short timer is never the longer of the two.
             self.config.rto_low.min(self.rto_high)
         } else {
             self.rto_high
         }
     }
 
-    /// Brings the timer up to date with what is in flight and since when.
+    /// Sets the timer from its start and the packets in flight.
     #[inline]
     fn update_timer(&mut self) {
         let waiting = self.in_flight() > 0;
-        // The length depends on what is in flight: everything that changes this comes through here.
+        // Its length depends on the packets in flight: every change of them calls this function.
         let due = if waiting { self.since.saturating_add(self.timeout()) } else { Time::NEVER };
         self.timers.set(Timer::Retransmission, due);
     }
@@ -225,7 +226,7 @@ impl Sack {
         (sequence - self.window.first_missing()) as usize
     }
 
-    /// True if `sequence` is in flight, as far as is known.
+    /// True if `sequence` is in flight as far as the sender knows.
     fn flies(&self, sequence: u64) -> bool {
         (self.window.first_missing()..self.window.never_sent()).contains(&sequence)
             && !self.window.has_arrived(sequence)
@@ -238,19 +239,20 @@ impl Sack {
         self.sent[index]
     }
 
-    /// Finds what is lost by how much beyond it has arrived.
+    /// Declares packets lost if enough packets beyond them have arrived.
     fn judge(&mut self) {
         let Some(edge) = self.window.arrival_before(u64::from(self.config.reordering)) else {
             if self.config.resends == Resends::Unreported {
+                // No gap is left, which ends a recovery of ConWeave.
                 self.recovery_end = self.recovery_end.min(self.window.first_missing());
             }
             return;
         };
-        // Each packet is judged once, so that this is linear over a run. A packet that was sent
-        // again lies before `judged` and is left to the timer.
         if self.config.resends == Resends::Unreported {
             return self.go_back(edge);
         }
+        // Each packet is judged once, so the total work is linear. A retransmitted packet lies
+        // before `judged` and is left to the timer.
         for sequence in self.judged.max(self.window.first_missing())..edge {
             if !self.flies(sequence) {
                 continue;
@@ -263,12 +265,13 @@ impl Sack {
         self.judged = self.judged.max(edge);
     }
 
-    /// Begins a recovery, unless one is under way: all that is not reported is sent again.
+    /// Starts a recovery, unless one is under way: retransmits every packet that is not reported.
     fn go_back(&mut self, edge: u64) {
         let first = self.window.first_missing();
         if first >= edge || self.enter_recovery() == LostPosition::Later {
             return;
         }
+        // Everything missing is queued again below, in order.
         self.window.clear_lost();
         for sequence in first..self.window.never_sent() {
             if self.window.has_arrived(sequence) {
@@ -278,6 +281,7 @@ impl Sack {
             self.window.lose(sequence);
             let position =
                 if sequence == first { LostPosition::First } else { LostPosition::Later };
+            // Packets beyond the edge are retransmitted too, but arrivals do not prove their loss.
             if sequence < edge {
                 self.losses.push_back(Lost { entropy, position });
             }
@@ -285,7 +289,7 @@ impl Sack {
     }
 
     fn enter_recovery(&mut self) -> LostPosition {
-        // IRN, section 3.1: what was sent before the recovery began belongs to it (its recovery
+        // IRN, section 3.1: packets sent before the recovery started belong to it (its recovery
         // sequence).
         if self.window.first_missing() < self.recovery_end {
             return LostPosition::Later;
@@ -314,12 +318,12 @@ impl SendRecovery for Sack {
         let idle = self.in_flight() == 0;
         let sequence = self.window.handle_sent(now, entropy);
         let (index, sent) = (self.index(sequence), Sent { at: now, entropy, state: State::Flying });
-        // Packets go out for the first time in order: a new one is exactly one past the end.
+        // New packets are sent in order, so a new one is exactly one past the end.
         match self.sent.get_mut(index) {
             Some(again) => *again = sent,
             None => self.sent.push_back(sent),
         }
-        // The timer is that of the oldest packet: other packets do not put it off.
+        // The timer belongs to the oldest packet: other packets do not restart it.
         if idle || sequence == self.window.first_missing() {
             self.since = now;
         }
@@ -339,11 +343,12 @@ impl SendRecovery for Sack {
     fn handle_ack(&mut self, now: Time, arrived: Arrived) -> u64 {
         let first = self.window.first_missing();
         let new = self.window.handle_arrived(now, arrived);
-        // Without news neither the edge nor what is in flight has moved.
+        // Without new arrivals, neither the edge nor the packets in flight have changed.
         if new == 0 {
             return 0;
         }
         let passed = self.window.first_missing() - first;
+        // A new oldest packet restarts the timer.
         if passed > 0 {
             self.sent.drain(..passed as usize);
             self.since = now;
@@ -353,7 +358,7 @@ impl SendRecovery for Sack {
         new
     }
 
-    /// The receiver reports arrivals with each NACK; which packets are lost is judged by them.
+    /// Losses are detected from the arrivals that each NACK reports.
     fn reads_gap_nacks_as_acks(&self) -> bool {
         true
     }
@@ -362,7 +367,7 @@ impl SendRecovery for Sack {
         if missed.why != Why::Trimmed || !self.flies(missed.psn) {
             return false;
         }
-        // The header says for certain what is lost: no later arrival is needed, and it goes first.
+        // The trimmed header proves the loss: it goes first, without waiting for later arrivals.
         self.lose(missed.psn);
         self.window.lose_first(missed.psn);
         self.update_timer();
@@ -397,12 +402,12 @@ impl SendRecovery for Sack {
             if self.sent[self.index(sequence)].at.saturating_add(timeout) <= now {
                 let sent = self.lose(sequence);
                 self.window.lose(sequence);
+                // One report per timeout: its packets are one sign of congestion.
                 oldest = oldest.or(Some(Expired { entropy: sent.entropy }));
             }
         }
         self.since = now;
-        // Losses that arrivals show from here on belong to this timeout: they are no second sign of
-        // congestion.
+        // Losses found from here on belong to this timeout and are not a second sign of congestion.
         self.recovery_end = self.window.never_sent();
         self.update_timer();
         oldest

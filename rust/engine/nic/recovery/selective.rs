@@ -1,4 +1,4 @@
-//! What recoveries by selective repeat share: which packets have arrived, and which are sent again.
+//! Shared state of the selective-repeat recoveries: arrivals and pending retransmissions.
 
 use std::collections::VecDeque;
 
@@ -7,35 +7,37 @@ use super::{Arrived, PlaneUse};
 use crate::nic::receive::board::Board;
 use crate::units::Time;
 
-/// The packets of one queue pair: those that arrived, those that wait to be sent again, and how
-/// many were ever sent. All others are in flight.
+/// The packets of one queue pair: arrivals, pending retransmissions, and the number ever sent. All
+/// others are in flight.
 #[derive(Debug, Clone, Default)]
 pub(super) struct Selective {
     never_sent: u64,
     board: Board,
-    /// Packets to be sent again, in this order.
+    /// Packets to retransmit, in this order.
     lost: VecDeque<u64>,
-    /// Where each plane of several has a window of its own.
+    /// Counters per plane, if each plane has its own window.
     by_plane: Option<Box<ByPlane>>,
 }
 
 impl Selective {
-    /// Returns a window that counts by that many planes, if given.
+    /// Creates a window; it counts by plane if the number of planes is given.
     pub(super) fn new(planes: Option<u32>) -> Self {
         Self { by_plane: planes.map(|count| Box::new(ByPlane::new(count))), ..Self::default() }
     }
 
-    /// The packet to send next, if there is one before `end`: lost ones first.
+    /// Returns the packet to send next, if there is one before `end`. Lost packets go first.
     #[inline]
     pub(super) fn next(&self, end: u64) -> Option<u64> {
         match self.lost.front() {
-            // It was within the window when it was first sent, and that window only moves forward.
+            // No check against `end`: it was within the window when first sent, and the window only
+            // moves forward.
             Some(&sequence) => Some(sequence),
             None => (self.never_sent < end).then_some(self.never_sent),
         }
     }
 
-    /// The packet named by `next` goes out with that entropy value: its number.
+    /// Records that the packet returned by `next` was sent with this entropy value; returns its
+    /// number.
     #[inline]
     pub(super) fn handle_sent(&mut self, now: Time, entropy: u16) -> u64 {
         let sequence = self.lost.pop_front().unwrap_or_else(|| {
@@ -48,7 +50,7 @@ impl Selective {
         sequence
     }
 
-    /// What it has counted in a plane; nothing if it does not count.
+    /// The use of one plane; zero if it does not count by plane.
     pub(super) fn plane(&self, plane: u32) -> PlaneUse {
         self.by_plane.as_ref().map_or_else(PlaneUse::default, |planes| planes.of(plane))
     }
@@ -65,13 +67,13 @@ impl Selective {
         self.never_sent
     }
 
-    /// Packets sent that have neither arrived nor wait to be sent again.
+    /// Packets sent that have neither arrived nor wait for retransmission.
     #[inline]
     pub(super) fn in_flight(&self) -> u64 {
         self.never_sent - self.board.count() - self.lost.len() as u64
     }
 
-    /// Packets that wait to be sent again.
+    /// Packets that wait for retransmission.
     pub(super) fn waiting_again(&self) -> u64 {
         self.lost.len() as u64
     }
@@ -87,10 +89,11 @@ impl Selective {
         self.board.arrival_before(more)
     }
 
-    /// Packets arrived: returns how many of them were not known to. What arrives is not sent
-    /// again. An acknowledgement of packets that were never sent is ignored.
+    /// Handles arrivals; returns how many of them are new. An arrived packet is not retransmitted.
+    /// An acknowledgement of packets that were never sent is ignored.
     #[inline]
     pub(super) fn handle_arrived(&mut self, now: Time, arrived: Arrived) -> u64 {
+        // Counted first: the board does not tell new arrivals from known ones afterwards.
         if self.by_plane.is_some() {
             self.count_arrivals(now, arrived);
         }
@@ -102,8 +105,8 @@ impl Selective {
         if arrived.sack != 0 {
             self.board.mark(arrived.base, arrived.sack, self.never_sent);
         }
-        // A packet that was taken for lost may have been late. Usually none waits, and the scan is
-        // spared.
+        // A packet considered lost may only have been late. Usually none waits, which avoids the
+        // scan.
         if !self.lost.is_empty() {
             let board = &self.board;
             self.lost.retain(|&sequence| !board.has(sequence));
@@ -114,12 +117,14 @@ impl Selective {
         self.board.count() - before
     }
 
-    /// Counts what `arrived` is the first to report, by planes.
+    /// Counts, by plane, the packets that `arrived` is the first to report.
     fn count_arrivals(&mut self, now: Time, arrived: Arrived) {
+        // Taken out and put back, so that the board can be borrowed meanwhile.
         let Some(mut planes) = self.by_plane.take() else { return };
         planes.begin();
         let (first, end) = (self.first_missing(), self.never_sent);
         if arrived.ack <= end {
+            // Bits below `ack` or `first` were counted already; bits beyond `end` are invalid.
             let ahead = arrived.ack.max(first)..end;
             let reported = (0..64).filter(|bit| arrived.sack >> bit & 1 == 1);
             let reported = reported.map(|bit| arrived.base + bit).filter(|it| ahead.contains(it));
@@ -132,14 +137,15 @@ impl Selective {
         self.by_plane = Some(planes);
     }
 
-    /// A packet in flight is lost, and sent again after those that were lost before it.
+    /// Marks a packet in flight as lost. It is retransmitted after earlier losses.
     pub(super) fn lose(&mut self, sequence: u64) {
         self.lost.push_back(sequence);
         self.count_lost(sequence);
     }
 
-    /// A packet in flight is lost, and sent again before those with higher numbers.
+    /// Marks a packet in flight as lost. It is retransmitted before higher-numbered ones.
     pub(super) fn lose_in_order(&mut self, sequence: u64) {
+        // Searched from the back: losses are mostly found in ascending order.
         let before = self.lost.iter().rposition(|&other| other < sequence);
         self.lost.insert(before.map_or(0, |index| index + 1), sequence);
         self.count_lost(sequence);
@@ -151,12 +157,12 @@ impl Selective {
         }
     }
 
-    /// No packet waits to be sent again.
+    /// Cancels all pending retransmissions.
     pub(super) fn clear_lost(&mut self) {
         self.lost.clear();
     }
 
-    /// A packet in flight is lost, and sent again before all others.
+    /// Marks a packet in flight as lost. It is retransmitted before all others.
     pub(super) fn lose_first(&mut self, sequence: u64) {
         self.lost.push_front(sequence);
         self.count_lost(sequence);
@@ -173,8 +179,8 @@ mod tests {
     use super::*;
     use crate::units::Span;
 
-    /// Packets go out, arrive, get lost and arrive late: what is in flight in the planes is always
-    /// what is in flight in all.
+    /// With packets sent, arrived, lost and late, the in-flight counts of the planes always add up
+    /// to the total.
     #[test]
     fn what_is_in_flight_in_planes_adds_up() {
         let mut random = crate::rng::Stream::new(3, crate::rng::Purpose::Test, 0);

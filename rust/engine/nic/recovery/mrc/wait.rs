@@ -1,17 +1,17 @@
-//! Times that may follow from the base round-trip time.
+//! Times that may be derived from the base round-trip time.
 
 use serde::{Deserialize, Deserializer, Serialize, Serializer};
 
 use crate::units::Span;
 
-/// A time, or one that follows from the network.
+/// A time: absolute, or derived from the network.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Wait {
-    /// By `retransmit_timeout`, written `"timeout"`.
+    /// Derived from `retransmit_timeout`; written `"timeout"`.
     Timeout,
-    /// By the base round-trip time of the network, written `"rtt"`.
+    /// Derived from the network's base round-trip time; written `"rtt"`.
     Rtt,
-    /// A time, such as `"8us"`.
+    /// An absolute time, such as `"8us"`.
     Span(Span),
 }
 
