@@ -1,4 +1,4 @@
-//! Parameters given as an absolute quantity, or as a fraction of the network's.
+//! Parameters given as an absolute quantity or as a fraction of a network property.
 
 use std::fmt::Display;
 use std::str::FromStr;
@@ -20,7 +20,7 @@ impl<T: Copy> AbsoluteOrFraction<T> {
     /// The whole reference.
     pub const WHOLE: Self = Self::Fraction(Fraction::ONE);
 
-    /// The fraction `1 / below`; `below` is above 0.
+    /// The fraction `1 / below`; `below` must be above 0.
     pub(super) fn one_of(below: u32) -> Self {
         Self::Fraction(Fraction::new(1, below).expect("not zero"))
     }
@@ -48,6 +48,7 @@ impl AbsoluteOrFraction<Bytes> {
             Self::Absolute(bytes) => bytes.get(),
             Self::Fraction(part) => part.of(whole.get()),
         })
+        // A window of 0 bytes would never let a packet leave.
         .max(Bytes::new(1))
     }
 }
@@ -59,6 +60,7 @@ impl AbsoluteOrFraction<Span> {
             Self::Absolute(span) => span,
             Self::Fraction(part) => Span::from_ps(part.of(whole.as_ps())),
         }
+        // HPCC counts time in whole nanoseconds and divides by this span.
         .max(Span::from_ns(1))
     }
 }
@@ -84,6 +86,7 @@ impl<T: Serialize> Serialize for AbsoluteOrFraction<T> {
 impl<'de, T: FromStr<Err: Display>> Deserialize<'de> for AbsoluteOrFraction<T> {
     fn deserialize<D: Deserializer<'de>>(from: D) -> Result<Self, D::Error> {
         let text = String::deserialize(from)?;
+        // Fractions have a slash and no unit, so the two notations cannot be confused.
         if let Ok(part) = text.parse() {
             return Ok(Self::Fraction(part));
         }

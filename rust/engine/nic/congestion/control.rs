@@ -1,4 +1,4 @@
-//! What a NIC, a scenario and a list of controls need to know of a control.
+//! The registry entry of a congestion control, for NICs, scenarios and listings.
 
 use super::{CONTROLS, CongestionControl, CreditRules, NAMES, Scope, TelemetryRequest, nscc};
 use crate::balance::Parameters;
@@ -8,44 +8,44 @@ use crate::units::Bytes;
 
 /// The configuration of a congestion control.
 pub trait ControlConfig: Configuration + Into<CongestionControl> {
-    /// Named sets of parameters; the first one is the default. Empty where the defaults of the
-    /// configuration are the only set.
+    /// Named sets of parameters, the default first. Empty if the defaults of the configuration are
+    /// the only set.
     const PRESETS: &'static [CongestionPreset<Self>] = &[];
 
-    /// The preset of a scenario that names none, given what its switches do; `None` if there are
-    /// no presets.
+    /// The preset of a scenario that names none, depending on whether its switches trim. `None` if
+    /// there are no presets.
     fn default_preset(_trimming: Trimming) -> Option<&'static CongestionPreset<Self>> {
         Self::PRESETS.first()
     }
 
-    /// Whether it is of Ultra Ethernet: acknowledgements of a scenario then are as in its simulator
-    /// where the scenario does not say otherwise.
+    /// True if it belongs to Ultra Ethernet. Unless a scenario sets them, its acknowledgements then
+    /// follow the Ultra Ethernet simulator.
     const OF_ULTRA_ETHERNET: bool = false;
 
-    /// What it asks switches to write into data packets, if anything. The path of a queue pair must
-    /// then stay the same.
+    /// The telemetry that switches write into data packets; `None` if it needs none. With
+    /// telemetry, the path of a queue pair must not change.
     fn telemetry(&self) -> Option<TelemetryRequest> {
         None
     }
 
-    /// What one window of a queue pair limits.
+    /// The scope of one window of a queue pair.
     fn scope(&self) -> Scope {
         Scope::Qp
     }
 
-    /// Bytes that it adds to each data packet and to each answer.
+    /// Bytes that it adds to each data packet and to each control packet.
     fn overhead(&self) -> Bytes {
         Bytes::ZERO
     }
 
-    /// What receivers grant credit by, if they do. Data packets then carry what their senders ask
-    /// for, in the field that has the length of the message in other runs.
+    /// The rules by which receivers grant credit; `None` if they grant none. With credit, data
+    /// packets carry the sender's request in the field that otherwise holds the message length.
     fn credit(&self) -> Option<CreditRules> {
         None
     }
 }
 
-/// A set of parameters.
+/// A named set of parameters.
 #[derive(Debug, Clone, Copy)]
 pub struct CongestionPreset<C> {
     /// The name that scenarios use: `[transport] parameters = { preset = "paper" }`.
@@ -59,9 +59,9 @@ pub struct CongestionPreset<C> {
 pub struct Control {
     /// The name that scenarios use.
     pub name: &'static str,
-    /// What it does, in one line.
+    /// One-line description.
     pub summary: &'static str,
-    /// Where it is from: title, year, section.
+    /// Its source: title, year, section.
     pub source: &'static str,
     configure: fn(&Parameters, Trimming) -> Result<Configured<CongestionControl>, ParameterError>,
 }
@@ -72,8 +72,8 @@ impl Control {
         Self { name, summary, source, configure: configure::<C> }
     }
 
-    /// The control with these parameters; those left out have the values of the preset that they
-    /// name, or of the default preset where switches do this with packets they have no room for.
+    /// Configures the control with these parameters. Omitted keys have the values of the named
+    /// preset. Without a name, the default preset for this `trimming` applies.
     ///
     /// # Errors
     /// An unknown key or preset, or a value of the wrong type or out of range.
@@ -118,20 +118,20 @@ fn named_preset<C: ControlConfig>(
 }
 
 crate::nic::parameters::registered_name!(
-    /// The name of a congestion control: `nscc` by default. Its constants are multiples of link
-    /// rate and base round trip, so that they serve 25 Gbps as well as 800.
+    /// The name of a congestion control: `nscc` by default. The constants of `nscc` are multiples
+    /// of link rate and base round-trip time, so they suit 25 Gbps as well as 800 Gbps.
     CongestionName,
     NAMES,
     nscc::Config::NAME
 );
 
 impl CongestionName {
-    /// The name of the control with that configuration.
+    /// The name of the control with configuration `C`.
     pub const fn of<C: ControlConfig>() -> Self {
         Self(C::NAME)
     }
 
-    /// As scenarios write it.
+    /// The name as written in scenarios.
     pub const fn name(self) -> &'static str {
         self.0
     }
@@ -142,7 +142,7 @@ impl CongestionName {
     }
 }
 
-/// The control of this name, if there is one.
+/// Returns the control of this name, if there is one.
 pub fn find(name: &str) -> Option<&'static Control> {
     CONTROLS.iter().find(|control| control.name == name)
 }
@@ -160,7 +160,7 @@ mod tests {
             for trimming in [Trimming::Off, Trimming::On] {
                 let configured = control.configure(&Parameters::new(), trimming).unwrap();
                 assert_eq!(configured.value.name(), control.name);
-                // What it shows of itself configures the same again.
+                // The parameters that it reports reproduce the configuration.
                 let again = control.configure(&configured.parameters, trimming);
                 assert_eq!(again, Ok(configured));
             }
@@ -176,7 +176,7 @@ mod tests {
         assert_eq!([Trimming::Off, Trimming::On].map(preset), ["no-trimming", "trimming"]);
     }
 
-    /// `key = value` as a control's parameters; the key of the error, if there is one.
+    /// Configures a control with `text`; returns the key of the error, if there is one.
     fn fault(control: &str, text: &str) -> Option<String> {
         let given = text.parse().expect("it is TOML");
         let configured = find(control).unwrap().configure(&given, Trimming::Off);
@@ -196,7 +196,7 @@ mod tests {
     const RATE: Bounds = ["0bps", "1bps", "1Tbps"];
     const BYTES: Bounds = ["0B", "1B", "1GB"];
 
-    /// The bounds of each parameter that has some.
+    /// The bounds of each parameter that has bounds.
     const CASES: &[(&str, &str, Bounds)] = &[
         ("line-rate", "share", POSITIVE_PART),
         ("dcqcn", "g", POSITIVE_PART),
@@ -283,7 +283,7 @@ mod tests {
         };
         assert_eq!((overhead("dcqcn", ""), overhead("timely", "")), (0, 8));
         assert_eq!(overhead("hpcc", ""), 42);
-        // The largest power is that of 512 squared: 1254 of 1.01, 18 of 2, 62,392 of 1.0002.
+        // The largest power is that of 512 squared: 1254 for 1.01, 18 for 2, 62,392 for 1.0002.
         assert_eq!(overhead("hpcc-pint", ""), 2);
         assert_eq!(overhead("hpcc-pint", "base = \"2/1\""), 1);
         assert_eq!(overhead("hpcc-pint", "base = \"5001/5000\""), 2);

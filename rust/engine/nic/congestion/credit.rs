@@ -1,12 +1,12 @@
-//! What receivers grant credit by, for controls that ask for it.
+//! The rules by which receivers grant credit, for controls that request it.
 
 use super::PathFacts;
 use crate::units::{Bytes, Fraction};
 
-/// Bytes on the wire for each unit of credit.
+/// Bytes on the wire per unit of credit.
 pub const CREDIT_UNIT: u64 = 256;
 
-/// Numbers of credit begin here, so that a target below the first one needs no sign.
+/// The first credit number. It is far above 0, so that a target below it needs no sign.
 pub const FIRST_CREDIT: u64 = 1 << 22;
 
 /// How a receiver grants credit, and how it lowers its rate on an oversubscribed fabric.
@@ -14,27 +14,27 @@ pub const FIRST_CREDIT: u64 = 1 << 22;
 pub struct CreditRules {
     /// The most credit that a sender may have, in bandwidth-delay products.
     pub max_window: Fraction,
-    /// What it grants at once: a multiple of [`CREDIT_UNIT`].
+    /// The size of one grant: a multiple of [`CREDIT_UNIT`].
     pub grant: Bytes,
-    /// The part of the rate of its ports that it grants.
+    /// The fraction of its ports' rate that it grants.
     pub pace: Fraction,
-    /// Whether it grants unasked while nobody asks.
+    /// True if it also grants credit while no sender requests any.
     pub unasked: bool,
-    /// How many bytes of hosts share one byte of the fabric; 1 for a rate that never falls.
+    /// Oversubscription of the fabric: host bytes per fabric byte. With 1, the rate never falls.
     pub oversubscription: Fraction,
-    /// The averaged part of marked packets above which its rate falls.
+    /// The averaged fraction of marked packets above which its rate falls.
     pub target_congestion: Fraction,
-    /// Weight of a new part in the average.
+    /// Weight of a new fraction in the average.
     pub gain: Fraction,
-    /// How much of the excess above the target the rate loses.
+    /// The fraction of the excess above the target that the rate loses.
     pub decrease: Fraction,
-    /// What the rate gains in an interval without trims or excess.
+    /// The rate's gain in an interval without trims or excess.
     pub increase: Fraction,
 }
 
 impl CreditRules {
-    /// The most credit that a sender on this path may have, in bytes on the wire; at least that of
-    /// one packet.
+    /// The most credit that a sender on this path may have, in bytes on the wire. At least one
+    /// packet.
     pub fn most(&self, path: &PathFacts) -> u64 {
         self.max_window.of(path.bdp().get()).max(path.packet.get())
     }

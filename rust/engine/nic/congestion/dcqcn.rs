@@ -2,13 +2,16 @@
 //!
 //! Source: Zhu et al., "Congestion Control for Large-Scale RDMA Deployments" (SIGCOMM 2015),
 //! section 5, in the form of the authors' simulator (bobzhuyb/ns3-rdma, `qbb-net-device.cc`). Its
-//! quirks are kept: Rc stops at line rate and Rt does not; where the timer or the bytes are at
-//! stage one and Rt is more than ten times Rc, Rt falls to an eighth in place of a rise; hyper
-//! increase halves the period of the timer and of the bytes from its second step on.
+//! quirks are kept:
 //!
-//! Presets: `authors`, the simulator's own configuration, and `paper`, the numbers and the order
-//! of the paper in the same state machine. The thresholds that go with them belong to the
-//! switches: `ecn = { kmin = "40KB", kmax = "1MB", pmax = "1" }` and
+//! - Rc stops at line rate, but Rt does not.
+//! - If the timer or the byte counter is at stage one and Rt is more than ten times Rc, Rt falls to
+//!   an eighth instead of rising.
+//! - From its second step on, hyper increase halves the periods of timer and byte counter.
+//!
+//! Presets: `authors` is the simulator's own configuration. `paper` has the numbers and the order
+//! of the paper in the same state machine. The matching thresholds belong to the switches:
+//! `ecn = { kmin = "40KB", kmax = "1MB", pmax = "1" }` and
 //! `{ kmin = "5KB", kmax = "200KB", pmax = "1/100" }`, both at 40 Gbps.
 
 use std::sync::Arc;
@@ -23,25 +26,26 @@ use crate::nic::parameters::{
 use crate::nic::timer::{RateTimers, Timer};
 use crate::units::{BitRate, Bytes, Fraction, Span, Time};
 
-/// When a CNP lowers the target rate to the current rate and starts the byte counter anew.
+/// When a CNP lowers the target rate to the current rate and restarts the byte counter.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "kebab-case")]
 pub enum TargetClamp {
-    /// With each CNP (the simulator's option "clamp target").
+    /// On every CNP (the simulator's option "clamp target").
     Always,
-    /// If the timer or the bytes have run out since the last one ("clamp after time increase").
+    /// If the timer or the byte counter has expired since the last CNP ("clamp after time
+    /// increase").
     AfterIncrease,
-    /// If the bytes have run out since the last one (neither option).
+    /// If the byte counter has expired since the last CNP (neither option).
     AfterByteIncrease,
 }
 
-/// Which alpha a cut takes.
+/// The alpha that a cut uses.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "kebab-case")]
 pub enum AlphaOrder {
-    /// The one that the CNP has just raised.
+    /// Alpha after the CNP has raised it.
     RaisedFirst,
-    /// The one from before the CNP.
+    /// Alpha from before the CNP.
     CutFirst,
 }
 
@@ -53,24 +57,24 @@ pub struct Config {
     pub g: Fraction,
     /// Alpha before the first CNP: 1/2 (the paper: 1).
     pub initial_alpha: Fraction,
-    /// Which alpha a cut takes: `raised-first` (the paper: `cut-first`).
+    /// The alpha that a cut uses: `raised-first` (the paper: `cut-first`).
     pub alpha_order: AlphaOrder,
     /// When a CNP lowers the target rate: `always`.
     pub clamp_target: TargetClamp,
-    /// Without a CNP for this long, alpha decays: 55 us.
+    /// Alpha decays once per this time without a CNP: 55 us.
     pub alpha_timer: Span,
-    /// The rate rises once in this time: 60 us (the paper: 55 us).
+    /// The rate rises once per this time: 60 us (the paper: 55 us).
     pub rate_timer: Span,
-    /// ... and once in more than as many bytes on the wire: 300 MB, which is practically off (the
-    /// paper: 10 MB).
+    /// The rate also rises whenever more than this many bytes were put on the wire: 300 MB, which
+    /// practically disables it (the paper: 10 MB).
     pub byte_counter: Bytes,
-    /// Rises of fast recovery, F: 5.
+    /// Steps of fast recovery, F: 5.
     pub fast_recovery_steps: u32,
     /// Additive increase: 40 Mbps.
     pub additive_increase: BitRate,
-    /// Hyper increase: 200 Mbps (the paper names none).
+    /// Hyper increase: 200 Mbps (not given in the paper).
     pub hyper_increase: BitRate,
-    /// No rate falls below: 100 Mbps (the paper names none).
+    /// The minimum rate: 100 Mbps (not given in the paper).
     pub min_rate: BitRate,
 }
 
@@ -93,7 +97,7 @@ impl Default for Config {
 }
 
 impl Config {
-    /// The paper, its section 5 and the table of parameters.
+    /// The values of the paper's section 5 and of its parameter table.
     fn paper() -> Self {
         Self {
             initial_alpha: Fraction::ONE,
@@ -129,7 +133,7 @@ impl ControlConfig for Config {
     ];
 }
 
-/// How the rate rises.
+/// The phase of rate increase.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 enum Phase {
     Fast,
@@ -137,7 +141,7 @@ enum Phase {
     Hyper,
 }
 
-/// What made the rate rise.
+/// What triggered a rate increase.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 enum Cause {
     Timer,
@@ -153,7 +157,7 @@ pub struct Dcqcn {
     timer_stage: u32,
     byte_stage: u32,
     bytes_left: u64,
-    /// Alpha and rate increase; neither runs before the first CNP.
+    /// Alpha and rate increase. Neither runs before the first CNP.
     timers: RateTimers<2>,
 }
 
@@ -172,7 +176,7 @@ impl Dcqcn {
 
     fn rate_period(&self) -> Span {
         let period = self.config.rate_timer.as_ps();
-        // Hyper increase runs on half the period and half the bytes.
+        // Hyper increase halves both periods. At least 1 ps, so that catching up makes progress.
         Span::from_ps(if self.phase == Phase::Hyper { period / 2 } else { period }.max(1))
     }
 
@@ -185,9 +189,9 @@ impl Dcqcn {
         let fast_steps = self.config.fast_recovery_steps;
         let stage = if cause == Cause::Timer { self.timer_stage } else { self.byte_stage };
         let lower = self.timer_stage.min(self.byte_stage);
-        // The authors' state machine. Fast recovery ends with the counter that ran out; hyper
-        // increase needs both counters at F or beyond, and from active increase only the timer
-        // leads there.
+        // The authors' state machine. Fast recovery ends with the counter that expired. Hyper
+        // increase needs both counters at F or beyond; from active increase, only the timer leads
+        // there.
         let (phase, increase) = match (self.phase, cause) {
             (Phase::Fast, _) if stage < fast_steps => (Phase::Fast, 0.0),
             (Phase::Fast, _) | (Phase::Active, Cause::Timer) if lower < fast_steps => {
@@ -202,6 +206,7 @@ impl Dcqcn {
             }
         };
         self.phase = phase;
+        // A quirk of the simulator: a target far above the rate is lowered instead of raised.
         let at_stage_one = self.timer_stage == 1 || self.byte_stage == 1;
         let rates = &mut self.rates;
         if at_stage_one && rates.target > 10.0 * rates.current {
@@ -209,10 +214,11 @@ impl Dcqcn {
         } else {
             rates.target += increase;
         }
+        // Only the current rate is capped; the target may exceed line rate, as in the simulator.
         rates.current = f64::midpoint(rates.target, rates.current).min(rates.line);
     }
 
-    /// Whether a CNP lowers the target rate now.
+    /// True if a CNP lowers the target rate now.
     fn clamps(&self) -> bool {
         match self.config.clamp_target {
             TargetClamp::Always => true,
@@ -237,7 +243,7 @@ impl Timed<2> for Dcqcn {
         &mut self.timers
     }
 
-    /// Alpha's first, as in the simulator, which starts it first with each CNP.
+    /// Alpha goes first: on each CNP, the simulator starts its timer first.
     #[inline]
     fn order(&self) -> [Timer; 2] {
         [Timer::Alpha, Timer::RateIncrease]
@@ -246,11 +252,11 @@ impl Timed<2> for Dcqcn {
     fn handle_timer(&mut self, timer: Timer, due: Time) {
         if timer == Timer::Alpha {
             self.rates.alpha *= 1.0 - self.config.g.as_f64();
-            // The period counts from `due`: catching up late does not stretch it.
+            // The period counts from `due`, so catching up late does not stretch it.
             self.timers.set(Timer::Alpha, due + self.config.alpha_timer);
         } else {
             self.timer_stage += 1;
-            // The timer starts again before the phase changes.
+            // The timer restarts before the phase changes: it still has the old period.
             self.timers.set(Timer::RateIncrease, due + self.rate_period());
             self.rise(Cause::Timer);
         }
@@ -267,8 +273,9 @@ impl CongestionController for Dcqcn {
     }
 
     fn handle_cnp(&mut self, now: Time) {
+        // Timer actions from before this CNP must be applied to the rate that it cuts.
         self.catch_up(now);
-        // What the timers did before this CNP is done by now: the target falls to the present rate.
+        // After catching up: the target falls to the present rate.
         if self.clamps() {
             self.rates.target = self.rates.current;
             self.bytes_left = self.config.byte_counter.get();
@@ -291,19 +298,19 @@ impl CongestionController for Dcqcn {
 
     #[inline]
     fn handle_sent(&mut self, now: Time, bytes: u32) {
-        // Before the first CNP nothing counts.
+        // Before the first CNP nothing counts: the rate is line rate.
         if self.timers.deadline(Timer::RateIncrease) == Time::NEVER {
             return;
         }
         let bytes = u64::from(bytes);
-        // Nearly every packet ends here. The timers are caught up when the rate is asked for next.
+        // Fast path of nearly every packet. Timers catch up when the rate is needed next.
         if bytes <= self.bytes_left {
             self.bytes_left -= bytes;
             return;
         }
         self.catch_up(now);
         self.byte_stage += 1;
-        // The bytes start again before the phase changes.
+        // The byte counter restarts before the phase changes: it still has the old period.
         self.bytes_left = self.byte_period();
         self.rise(Cause::Bytes);
     }

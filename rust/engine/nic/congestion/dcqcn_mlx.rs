@@ -1,14 +1,14 @@
-//! DCQCN as ConnectX NICs do it: flags in acknowledgements, and three timers.
+//! DCQCN as implemented by ConnectX NICs: flags in acknowledgements, and three timers.
 //!
-//! Source: `rdma-hw.cc` of the HPCC simulator (alibaba-edu/High-Precision-Congestion-Control),
-//! its `cc_mode` 1, which its authors modelled on Mellanox firmware. The receiver echoes marks in
+//! Source: `rdma-hw.cc` of the HPCC simulator (alibaba-edu/High-Precision-Congestion-Control), its
+//! `cc_mode` 1, which its authors modelled on Mellanox firmware. The receiver echoes marks in
 //! acknowledgements; there are no notification packets.
 //!
-//! Presets: `hpcc` and `hpcc-paper`, the two DCQCNs of HPCC's run script; `conweave`, the one of
-//! ConWeave's; `connectx`, the defaults of the adapters' own registers as `mlxconfig` prints them
-//! (without the byte counter and `rpg_gd`, which this form does not have). The scripts scale
-//! their increases with the link rate: the presets are for 100 Gbps, a link of four times that
-//! needs four times the increases. With `hpcc` go switches that mark by
+//! Presets: `hpcc` and `hpcc-paper` are the two DCQCNs of HPCC's run script, `conweave` that of
+//! ConWeave's. `connectx` has the defaults of the adapters' registers as printed by `mlxconfig`
+//! (without the byte counter and `rpg_gd`, which this form lacks). The scripts scale increases with
+//! the link rate. The presets are for 100 Gbps: a link four times as fast needs increases four
+//! times as large. For `hpcc`, the switches mark by
 //! `ecn = { kmin = "400KB", kmax = "1600KB", pmax = "1/5" }` at 100 Gbps.
 
 use std::sync::Arc;
@@ -31,32 +31,33 @@ pub struct Config {
     pub g: Fraction,
     /// Alpha at the first mark: 1.
     pub initial_alpha: Fraction,
-    /// Alpha is renewed once in this time: 1 us.
+    /// Alpha is updated once per this time: 1 us.
     pub alpha_timer: Span,
-    /// The rate is cut at most once in this time: 4 us.
+    /// The rate is cut at most once per this time: 4 us.
     pub decrease_timer: Span,
-    /// The rate rises once in this time: 300 us.
+    /// The rate rises once per this time: 300 us.
     pub increase_timer: Span,
-    /// Rises of fast recovery, F: 1.
+    /// Steps of fast recovery, F: 1.
     pub fast_recovery_steps: u32,
     /// Additive increase: 20 Mbps.
     pub additive_increase: BitRate,
     /// Hyper increase: 200 Mbps.
     pub hyper_increase: BitRate,
-    /// No rate falls below: 1 Gbps.
+    /// The minimum rate: 1 Gbps.
     pub min_rate: BitRate,
-    /// The rate after the first mark, as a part of line rate: 1.
+    /// The rate after the first mark, as a fraction of line rate: 1.
     pub rate_on_first_cnp: Fraction,
     /// Whether each cut also lowers the target rate; otherwise only the first after a rise: no.
     pub clamp_target_rate: bool,
-    /// A window beside the rate: `none` (`HAS_WIN`, `VAR_WIN`).
+    /// The window in addition to the rate: `none` (`HAS_WIN`, `VAR_WIN`).
     #[serde(skip_serializing_if = "WindowRule::is_none")]
     pub window: WindowRule,
-    /// The window at line rate, or its part of the bandwidth-delay product of the longest path:
-    /// 1/1.
+    /// The window at line rate, absolute or as a fraction of the bandwidth-delay product of the
+    /// longest path: 1/1.
     #[serde(skip_serializing_if = "AbsoluteOrFraction::is_whole")]
     pub window_bytes: AbsoluteOrFraction<Bytes>,
-    /// What paces packets: the `rate`, or with `line-rate` the window alone (`RATE_BOUND`).
+    /// The pacing of packets: by `rate`. With `line-rate`, only the window limits them
+    /// (`RATE_BOUND`).
     #[serde(skip_serializing_if = "Pacing::is_rate")]
     pub pacing: Pacing,
 }
@@ -103,9 +104,9 @@ impl Config {
         }
     }
 
-    /// `mlxconfig`: `dce_tcp_g` 1019 of 1024, initial alpha 1023 of 1024, rate-reduce monitor
-    /// 4 us, time reset 300 us, threshold 1, AI 5 Mbps, HAI 50 Mbps, least rate 1 Mbps, no rate
-    /// of its own on the first CNP, clamp after time increase.
+    /// `mlxconfig`: `dce_tcp_g` 1019 of 1024, initial alpha 1023 of 1024, rate-reduce monitor 4 us,
+    /// time reset 300 us, threshold 1, AI 5 Mbps, HAI 50 Mbps, minimum rate 1 Mbps, no special rate
+    /// on the first CNP, clamp after time increase.
     fn connectx() -> Self {
         let part = |above| Fraction::new(above, 1_024).expect("not zero");
         Self {
@@ -150,14 +151,14 @@ impl ControlConfig for Config {
 pub struct DcqcnMlx {
     config: Arc<Config>,
     rates: Rates,
-    /// A window beside the rate, and its pacing.
+    /// The window and pacing that accompany the rate.
     beside: Option<Box<Beside>>,
-    /// A mark came since alpha was last renewed.
+    /// True if a mark arrived since alpha was last updated.
     flagged_for_alpha: bool,
-    /// A mark came since the rate was last cut.
+    /// True if a mark arrived since the rate was last cut.
     flagged_for_cut: bool,
     stage: u32,
-    /// All three; none runs before the first mark (rate increase: before the first cut).
+    /// All three timers. None runs before the first mark (rate increase: before the first cut).
     timers: RateTimers<3>,
 }
 
@@ -177,11 +178,11 @@ impl DcqcnMlx {
         }
     }
 
-    /// Renews alpha for every tick of its timer up to `now`: only the first can be flagged.
+    /// Updates alpha for every tick of its timer up to `now`. Only the first tick can be flagged.
     fn renew_alpha(&mut self, now: Time) {
         let Some((timer, due)) = self.timers.next(now, [Timer::Alpha]) else { return };
-        // All ticks since `due` in one step: alpha · (1 − g)^ticks, and the g of a flagged first
-        // tick decays with the ticks after it. A flow that was idle for long pays no loop.
+        // All ticks since `due` in one step: alpha · (1 − g)^ticks. The g of a flagged first tick
+        // decays with the later ticks. A flow that was idle for long needs no loop.
         let ticks = now.since(due).as_ps() / self.config.alpha_timer.as_ps() + 1;
         let keep = 1.0 - self.config.g.as_f64();
         self.rates.alpha *= power(keep, ticks - 1) * keep;
@@ -197,7 +198,7 @@ impl DcqcnMlx {
             return;
         }
         self.flagged_for_cut = false;
-        // The cut takes alpha as of its own time, which may be well before the call.
+        // The cut uses alpha as of its own time, which may be well before the call.
         self.renew_alpha(at);
         if self.config.clamp_target_rate || self.stage > 0 {
             self.rates.target = self.rates.current;
@@ -214,7 +215,7 @@ impl DcqcnMlx {
             std::cmp::Ordering::Greater => self.config.hyper_increase.as_bps(),
         };
         let rates = &mut self.rates;
-        // Rt stops at line rate here; in `dcqcn` it does not.
+        // Rt stops at line rate here, unlike in `dcqcn`.
         rates.target = (rates.target + increase as f64).min(rates.line);
         rates.current = f64::midpoint(rates.current, rates.target);
         self.stage += 1;
@@ -223,7 +224,7 @@ impl DcqcnMlx {
     fn start_timers(&mut self, now: Time) {
         self.rates.alpha = self.config.initial_alpha.as_f64();
         self.timers.set(Timer::Alpha, now + self.config.alpha_timer);
-        // One nanosecond later, so that each cut comes after alpha's renewal.
+        // One nanosecond later, so that each cut comes after the update of alpha.
         let decrease = now + self.config.decrease_timer + Span::from_ns(1);
         self.timers.set(Timer::RateDecrease, decrease);
         let rates = &mut self.rates;
@@ -233,7 +234,7 @@ impl DcqcnMlx {
     }
 }
 
-/// `base` to the power of `exponent` by squaring: the same to the last bit on every platform.
+/// Returns `base` to the power of `exponent` by squaring: bit-identical on every platform.
 fn power(mut base: f64, mut exponent: u64) -> f64 {
     let mut result = 1.0;
     while exponent > 0 {
@@ -252,11 +253,10 @@ impl Timed<3> for DcqcnMlx {
         &mut self.timers
     }
 
-    /// Where the increase timer is a multiple of the decrease timer, as by default, both run out
-    /// in the same instant. There the simulator takes the one that was started first, which is the
-    /// longer one: a rise comes before the cut of the same instant, so that the cut lowers the
-    /// target rate too (`CheckRateDecreaseMlx` starts both). Alpha's many ticks are made up for in
-    /// one when it is needed.
+    /// If the increase timer is a multiple of the decrease timer, as by default, both expire at the
+    /// same time. The simulator then runs the one started first, which is the longer one: the rise
+    /// comes before the cut, so the cut also lowers the target rate (`CheckRateDecreaseMlx` starts
+    /// both). Alpha's many ticks are made up in one step when alpha is needed.
     #[inline]
     fn order(&self) -> [Timer; 2] {
         if self.config.increase_timer > self.config.decrease_timer {
@@ -290,7 +290,7 @@ impl CongestionController for DcqcnMlx {
     }
 
     fn handle_ack(&mut self, now: Time, sample: AckSample) {
-        // Unmarked acknowledgements move no timer: what is due is done when the rate is asked for.
+        // Unmarked acknowledgements touch no timer: due actions run when the rate is needed.
         if sample.marked > 0 {
             self.handle_marked_nack(now);
         }
@@ -299,11 +299,13 @@ impl CongestionController for DcqcnMlx {
     fn handle_marked_nack(&mut self, now: Time) {
         self.catch_up(now);
         self.flagged_for_cut = true;
+        // The first mark starts the timers; it has no earlier alpha to update.
         if self.timers.deadline(Timer::Alpha) == Time::NEVER {
             self.start_timers(now);
             return;
         }
         self.renew_alpha(now);
+        // Set after the update: this mark belongs to the current tick.
         self.flagged_for_alpha = true;
     }
 }
@@ -347,7 +349,7 @@ mod tests {
         let mut control = control();
         marked(&mut control, at(0));
         let cut = control.rate(at(10)).as_bps() as f64;
-        // The first rise goes half way to the old target, the second adds 20 Mbps before.
+        // The first rise goes half way to the old target; the second first adds 20 Mbps to it.
         let first = control.rate(at(310)).as_bps() as f64;
         assert!((first - f64::midpoint(cut, 1e11)).abs() < 2.0);
         let second = control.rate(at(610)).as_bps() as f64;
@@ -359,7 +361,8 @@ mod tests {
         let mut control = control();
         marked(&mut control, at(0));
         let cut = control.rate(at(10)).as_bps() as f64;
-        // The cut was at 4.001 us; the rise is due at 304.001 us, with the 75th look at marks.
+        // The cut was at 4.001 us. The rise is due at 304.001 us, together with the 75th check for
+        // marks.
         marked(&mut control, at(302));
         assert_eq!(control.rate(at(304)).as_bps() as f64, cut.floor());
         let rate = control.rate(at(305)).as_bps() as f64;
@@ -376,7 +379,7 @@ mod tests {
         let increase_timer = Config::default().decrease_timer;
         let config = Config { increase_timer, ..Config::default() };
         let mut control = DcqcnMlx::new(&config, &PathFacts::FOR_TEST);
-        // Cuts at 4.001 and 8.001 us, the second of which puts the rise off.
+        // Cuts at 4.001 and 8.001 us; the second one postpones the rise.
         [at(0), at(6)].into_iter().for_each(|time| marked(&mut control, time));
         let once = control.rates.current;
         let twice = control.rate(at(9)).as_bps() as f64;

@@ -1,8 +1,8 @@
-//! DCTCP by rate: what Ethereal was evaluated with.
+//! DCTCP by rate, as used in the evaluation of Ethereal.
 //!
 //! Source: the HPCC simulator's `dctcp` (alibaba-edu/High-Precision-Congestion-Control) with the
-//! parameters of Ethereal's public simulator; the law is that of Alizadeh et al., "Data Center
-//! TCP (DCTCP)" (SIGCOMM 2010), section 3.3, with a rate in place of the window.
+//! parameters of Ethereal's public simulator. The control law is that of Alizadeh et al., "Data
+//! Center TCP (DCTCP)" (SIGCOMM 2010), section 3.3, with a rate instead of a window.
 
 use serde::{Deserialize, Serialize};
 
@@ -20,16 +20,17 @@ pub struct Config {
     pub g: Fraction,
     /// Added to the rate in each unmarked round trip: 1 Gbps.
     pub additive_increase: BitRate,
-    /// No rate falls below: 100 Mbps.
+    /// The minimum rate: 100 Mbps.
     pub min_rate: BitRate,
-    /// A window beside the rate: `none` (`HAS_WIN`, `VAR_WIN`).
+    /// The window in addition to the rate: `none` (`HAS_WIN`, `VAR_WIN`).
     #[serde(skip_serializing_if = "WindowRule::is_none")]
     pub window: WindowRule,
-    /// The window at line rate, or its part of the bandwidth-delay product of the longest path:
-    /// 1/1.
+    /// The window at line rate, absolute or as a fraction of the bandwidth-delay product of the
+    /// longest path: 1/1.
     #[serde(skip_serializing_if = "AbsoluteOrFraction::is_whole")]
     pub window_bytes: AbsoluteOrFraction<Bytes>,
-    /// What paces packets: the `rate`, or with `line-rate` the window alone (`RATE_BOUND`).
+    /// The pacing of packets: by `rate`. With `line-rate`, only the window limits them
+    /// (`RATE_BOUND`).
     #[serde(skip_serializing_if = "Pacing::is_rate")]
     pub pacing: Pacing,
 }
@@ -48,8 +49,8 @@ impl Default for Config {
 }
 
 impl Config {
-    /// The `dctcp` of HPCC's run script at 100 Gbps: gain 1/16, and 615 Mbps (1 KB in 13 us) a
-    /// round trip. The script also sets `window = "by-rate"`, which this preset does not have.
+    /// The `dctcp` of HPCC's run script at 100 Gbps: gain 1/16, and 615 Mbps (1 KB in 13 us) per
+    /// round trip. The script also sets `window = "by-rate"`, which this preset does not.
     fn hpcc() -> Self {
         Self {
             g: Fraction::new(1, 16).expect("not zero"),
@@ -86,17 +87,17 @@ pub struct DctcpRate {
     min_rate: u64,
     line_rate: u64,
     rate: u64,
-    /// A window beside the rate, and its pacing.
+    /// The window and pacing that accompany the rate.
     beside: Option<Box<Beside>>,
-    /// Moving average of the part of packets that were marked; starts at 1.
+    /// Moving average of the fraction of marked packets; starts at 1.
     alpha: f64,
-    /// Marked packets of this batch.
+    /// Marked packets of the current batch.
     marked: u32,
-    /// Packets of this batch; 0 before the first.
+    /// Packets of the current batch; 0 before the first.
     batch_size: u32,
-    /// The batch ends when the acknowledgements pass this PSN.
+    /// The batch ends when acknowledgements pass this PSN.
     batch_end: u64,
-    /// While set, the rate was cut for packets before this PSN (congestion window reduced).
+    /// If set, the rate was cut for packets before this PSN (congestion window reduced).
     reduced_until: Option<u64>,
 }
 
@@ -121,11 +122,12 @@ impl DctcpRate {
         }
     }
 
-    /// Closes the batch that `sample` ends; true if a new one begins.
+    /// Closes the batch that `sample` ends; returns true if a new one starts.
     fn turn_batch(&mut self, sample: AckSample) -> bool {
         if sample.ack <= self.batch_end && self.batch_size > 0 {
             return false;
         }
+        // Only a batch that was open has marks to average.
         if self.batch_size > 0 {
             let fraction = (f64::from(self.marked) / f64::from(self.batch_size)).min(1.0);
             self.alpha = (1.0 - self.g) * self.alpha + self.g * fraction;
@@ -153,24 +155,25 @@ impl CongestionController for DctcpRate {
     fn handle_ack(&mut self, _now: Time, sample: AckSample) {
         self.marked += sample.marked;
         let new_batch = self.turn_batch(sample);
+        // Everything sent at the reduced rate starts here: the next mark may cut again.
         if self.reduced_until.is_some_and(|until| sample.ack > until) {
             self.reduced_until = None;
         }
-        // The order of `rdma-hw.cc`: the average is closed first, so that the first cut of a batch
-        // takes the alpha of the batch before; then the cut, at most one a round trip.
+        // The order of `rdma-hw.cc`. The average is updated first, so the first cut of a batch uses
+        // the alpha of the batch before. The cut follows, at most once per round trip.
         if sample.marked > 0 && self.reduced_until.is_none() {
             let cut = self.rate as f64 * (1.0 - self.alpha / 2.0);
             self.rate = (cut as u64).max(self.min_rate);
             self.reduced_until = Some(sample.next);
         }
-        // A round trip with a cut in it does not add anything.
+        // A round trip with a cut adds nothing.
         if new_batch && self.reduced_until.is_none() {
             self.rate = self.line_rate.min(self.rate.saturating_add(self.additive_increase));
         }
     }
 
     fn handle_loss(&mut self, _now: Time, _loss: Loss) {
-        // Ethereal's simulator: losses mean failures there, so a flow starts over at line rate.
+        // In Ethereal's simulator, losses mean failures: the flow restarts at line rate.
         self.rate = self.line_rate;
     }
 }
@@ -195,7 +198,7 @@ mod tests {
         assert_eq!(ack(&mut control, 2, 1), 200.0, "alpha starts at 1");
         assert_eq!(ack(&mut control, 3, 1), 200.0, "once a window");
         assert_eq!(ack(&mut control, 101, 0), 200.0);
-        // 2 of 101 marked: alpha = 255/256 + 1/256 · 2/101; then the next mark cuts again.
+        // 2 of 101 marked: alpha = 255/256 + 1/256 · 2/101. Then the next mark cuts again.
         let alpha: f64 = 255.0 / 256.0 + 2.0 / 101.0 / 256.0;
         assert_eq!(ack(&mut control, 102, 0), 200.0, "still within the window of the cut");
         assert!((control.alpha - alpha).abs() < 1e-12);
@@ -242,7 +245,7 @@ mod tests {
             control.handle_ack(Time::ZERO, AckSample::for_test(ack, next, marked));
             control.alpha
         };
-        // Batches of ten packets; the first acknowledgement counts for the first of them.
+        // Batches of ten packets; the first acknowledgement counts towards the first batch.
         assert_eq!(alpha(0, 9, 1), 1.0);
         assert_eq!(alpha(9, 18, 0), 1.0, "it has not ended");
         assert_eq!(alpha(10, 19, 1), 0.5 + 0.5 * 2.0 / 10.0);

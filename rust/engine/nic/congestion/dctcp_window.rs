@@ -1,17 +1,17 @@
-//! DCTCP by window: what REPS was evaluated with.
+//! DCTCP by window, as used in the evaluation of REPS.
 //!
 //! Source: "REPS: Recycled Entropy Packet Spraying for Adaptive Load Balancing and Failure
 //! Mitigation" (arXiv 2407.21625, EuroSys 2026), evaluation set-up, and its public artifact
-//! (tommasobo/REPS_EuroSys_Artifact, `uec.cpp`, there called MP-RDMA's control): each
-//! acknowledgement of an unmarked packet adds acked · MTU / window, each of a marked one takes
-//! away a quarter of what it acknowledges, each loss one MTU.
+//! (tommasobo/REPS_EuroSys_Artifact, `uec.cpp`, which calls it MP-RDMA's control). An
+//! acknowledgement of an unmarked packet adds acked · MTU / window. That of a marked packet takes
+//! off a quarter of the bytes it acknowledges, and each loss one MTU.
 //!
-//! All sizes are bytes on the wire; an MTU is a full packet with its headers, and the last packet
-//! of a message counts as a full one. An acknowledgement of several packets, of which any is
-//! marked, counts as marked for all of them, as in the artifact (where a receiver acknowledges a
-//! marked packet at once, and the last packet's mark stands for all that waited): a mark then
-//! takes away as many quarters of packets as waited. `marks = "packets"` counts each packet by
-//! its own mark instead.
+//! All sizes are bytes on the wire. An MTU is a full packet with its headers, and the last packet
+//! of a message counts as a full one. An acknowledgement that covers several packets counts as
+//! marked for all of them if any is marked, as in the artifact. There, a receiver acknowledges a
+//! marked packet immediately, and the mark of the last packet stands for all that waited. A mark
+//! then takes off one quarter packet per waiting packet. With `marks = "packets"`, each packet
+//! counts by its own mark.
 
 use serde::{Deserialize, Serialize};
 
@@ -25,13 +25,14 @@ use crate::units::{Fraction, Time};
 pub struct Config {
     /// The first window, in bandwidth-delay products: 3/2.
     pub start_window: Fraction,
-    /// No window grows beyond, in bandwidth-delay products: 3/2 (the artifact's limit).
+    /// The largest window, in bandwidth-delay products: 3/2 (the artifact's limit).
     pub max_window: Fraction,
-    /// What a mark takes away, as a part of the bytes that it came with: 1/4.
+    /// The cut by a mark, as a fraction of the bytes acknowledged with it: 1/4.
     pub cut: Fraction,
-    /// What a mark stands for, where an acknowledgement covers several packets: all of them.
+    /// The packets that a mark stands for if an acknowledgement covers several: all of them.
     pub marks: Marks,
-    /// Where the last packet in flight ends: inside the window (as in Ultra Ethernet's simulator).
+    /// Where the last packet in flight must end: inside the window (as in Ultra Ethernet's
+    /// simulator).
     pub last_packet: LastPacket,
 }
 
@@ -39,22 +40,22 @@ pub struct Config {
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Serialize, Deserialize)]
 #[serde(rename_all = "kebab-case")]
 pub enum LastPacket {
-    /// Inside the window, as a whole.
+    /// The whole packet must fit into the window.
     #[default]
     Inside,
-    /// Beyond the window, if it begins inside: REPS's artifact sends while what is in flight is
-    /// below the window. It matters where the window is a few packets.
+    /// It may end beyond the window if it starts inside. REPS' artifact sends while less than the
+    /// window is in flight. It matters for windows of a few packets.
     Beyond,
 }
 
-/// What a mark stands for.
+/// The packets that a mark stands for.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Serialize, Deserialize)]
 #[serde(rename_all = "kebab-case")]
 pub enum Marks {
     /// Every packet of its acknowledgement.
     #[default]
     Acknowledgement,
-    /// The packet that carries it.
+    /// Only the marked packet.
     Packets,
 }
 
@@ -88,13 +89,13 @@ impl ControlConfig for Config {}
 /// The control of one queue pair. Its window is at least one MTU.
 #[derive(Debug, Clone)]
 pub struct DctcpWindow {
-    /// What may be in flight, in bytes on the wire.
+    /// The window in bytes on the wire.
     window: f64,
     max_window: f64,
     packet: f64,
     cut: f64,
     marks: Marks,
-    /// How far beyond the window a packet may end that begins inside it.
+    /// How far a packet that starts inside the window may end beyond it, in bytes.
     beyond: u64,
 }
 
@@ -111,6 +112,7 @@ impl DctcpWindow {
             marks: config.marks,
             beyond: match config.last_packet {
                 LastPacket::Inside => 0,
+                // One byte less than a packet: it must start inside.
                 LastPacket::Beyond => path.packet.get().saturating_sub(1),
             },
         }
@@ -127,11 +129,12 @@ impl CongestionController for DctcpWindow {
     fn handle_ack(&mut self, _now: Time, sample: AckSample) {
         let marked = match self.marks {
             Marks::Acknowledgement if sample.marked > 0 => sample.packets,
+            // An acknowledgement can be marked and yet cover no new packet.
             _ => sample.marked.min(sample.packets),
         };
         let acked = f64::from(sample.packets - marked) * self.packet;
         let window = self.window + acked * self.packet / self.window;
-        // The limit applies before the cut: a mark also takes from a window that is at its limit.
+        // The limit applies before the cut, so a mark also shrinks a window that is at its limit.
         let cut = self.cut * f64::from(marked) * self.packet;
         self.window = (window.min(self.max_window) - cut).max(self.packet);
     }
@@ -190,7 +193,7 @@ mod tests {
         let start_window = Fraction::new(1, 40).expect("not zero");
         let open = |last_packet, in_flight: u64| {
             let config = Config { start_window, last_packet, ..Config::default() };
-            // As the sending half asks, with packets of 1000 B and a window of 2500 B.
+            // The check of the requester, with packets of 1000 B and a window of 2500 B.
             (in_flight + 1) * 1_000 <= DctcpWindow::new(&config, &PATH).window()
         };
         assert_eq!([1, 2, 3].map(|out| open(LastPacket::Inside, out)), [true, false, false]);
@@ -199,8 +202,8 @@ mod tests {
 
     #[test]
     fn unmarked_windows_grow_by_the_square_root_law() {
-        // w' = w + p² / w for each packet: w² grows by 2p² and a little, so that after n packets
-        // w = sqrt(w0² + 2np²).
+        // w' = w + p² / w for each packet: w² grows by 2p² and a little, so after n packets w =
+        // sqrt(w0² + 2np²).
         let mut control = control(10);
         for n in 1..=4_000u32 {
             let window = acked(&mut control, 1, 0) as f64;
@@ -211,8 +214,8 @@ mod tests {
 
     #[test]
     fn a_share_of_marks_has_its_window_of_balance() {
-        // Gains p·(1 − m)/w and losses m/4 for each packet balance at w = 4p(1 − m)/m: a tenth
-        // of marks holds 36 packets.
+        // The gain p·(1 − m)/w and the loss m/4 per packet balance at w = 4p(1 − m)/m: a tenth of
+        // marks yields 36 packets.
         let mut control = control(100);
         let (mut sum, mut count) = (0, 0);
         for n in 0..100_000 {

@@ -4,20 +4,20 @@
 //! form of the authors' simulator (alibaba-edu/High-Precision-Congestion-Control, `rdma-hw.cc`,
 //! `cc_mode` 3). The units and widths of the telemetry are those of `int-header.h`.
 //!
-//! The utilization of a hop is its throughput between two acknowledgements as a part of its rate,
-//! plus the shorter of the two queues as a part of W. The largest of the path enters a moving
-//! average U with the weight τ/T. The rate is Rc · η/U + AI, or Rc + AI for up to `max_stage` round
-//! trips while U < η. An acknowledgement of a packet sent after the last change of Rc changes Rc;
-//! the others change the rate alone ("fast reaction").
+//! The utilization of a hop has two terms. One is its throughput between two acknowledgements as a
+//! fraction of its rate. The other is the shorter of the two queues as a fraction of W. The maximum
+//! over the path enters a moving average U with weight τ/T. The rate is Rc · η/U + AI. While U < η,
+//! it is Rc + AI for up to `max_stage` round trips. An acknowledgement of a packet sent after the
+//! last change of Rc changes Rc; all others change only the rate ("fast reaction").
 //!
-//! Differences of bytes and times make sense only between samples of the same ports, so the path of
-//! a queue pair must not change: scenarios refuse it under policies that spread packets. A change
-//! after a failure gives one wrong sample, as in the simulator.
+//! Differences of bytes and times are only meaningful between samples of the same ports, so the
+//! path of a queue pair must not change. Scenarios reject HPCC with policies that spread packets. A
+//! path change after a failure yields one wrong sample, as in the simulator.
 //!
 //! Preset `simulator` is what `run.py` writes for its "hp": `max_stage` 0, where each change
-//! divides by the utilization; `paper` has the 5 of the paper. \[inferred\]: without a window W is
-//! T times line rate, where the simulator divides by zero; two samples of the same nanosecond are
-//! one.
+//! divides by the utilization. `paper` has the 5 of the paper. \[inferred\]: without a window, W is
+//! T times line rate, where the simulator divides by zero. Two samples of the same nanosecond count
+//! as one.
 
 mod rule;
 
@@ -42,32 +42,35 @@ use crate::units::{BitRate, Bytes, Fraction, Span, Time};
 #[derive(Debug, Clone, Copy, PartialEq, Serialize, Deserialize)]
 #[serde(default, deny_unknown_fields)]
 pub struct Config {
-    /// Utilization that the rate aims at, η: 19/20 (`U_TARGET`).
+    /// Target utilization, η: 19/20 (`U_TARGET`).
     pub target_utilization: Fraction,
-    /// Round trips of additive increase alone, while the utilization is below the target: 0
+    /// Round trips of additive increase only, while the utilization is below the target: 0
     /// (`MI_THRESH`; the paper: 5).
     pub max_stage: u32,
-    /// Additive increase, or its part of line rate: 1/2500 (`RATE_AI`: 10 Mbps for 25 Gbps).
+    /// Additive increase, absolute or as a fraction of line rate: 1/2500 (`RATE_AI`: 10 Mbps for 25
+    /// Gbps).
     pub additive_increase: AbsoluteOrFraction<BitRate>,
-    /// No rate falls below: 1 Gbps (`MIN_RATE`; the simulator's class: 100 Mbps).
+    /// The minimum rate: 1 Gbps (`MIN_RATE`; the simulator's class: 100 Mbps).
     pub min_rate: BitRate,
-    /// Whether every acknowledgement changes the rate, not only one in a round trip: yes
+    /// Whether every acknowledgement changes the rate, not only one per round trip: yes
     /// (`FAST_REACT`).
     pub fast_react: bool,
-    /// Whether each hop has a rate of its own, of which the lowest applies: no (`MULTI_RATE`).
+    /// Whether each hop has its own rate; the lowest applies: no (`MULTI_RATE`).
     pub multiple_rates: bool,
-    /// Whether fast reactions leave out hops without a queue: no (`SAMPLE_FEEDBACK`).
+    /// Whether fast reactions skip hops without a queue: no (`SAMPLE_FEEDBACK`).
     pub sample_feedback: bool,
     /// The window: `by-rate` (`HAS_WIN`, `VAR_WIN`).
     pub window: WindowRule,
-    /// W, or its part of T times line rate: 1/1.
+    /// W, absolute or as a fraction of T times line rate: 1/1.
     pub window_bytes: AbsoluteOrFraction<Bytes>,
-    /// T, or its part of the round trip of the longest idle path: 1/1 (`GLOBAL_T`).
+    /// T, absolute or as a fraction of the round-trip time of the longest idle path: 1/1
+    /// (`GLOBAL_T`).
     pub round_trip: AbsoluteOrFraction<Span>,
-    /// What paces packets: the `rate`, or with `line-rate` the window alone (`RATE_BOUND`).
+    /// The pacing of packets: by `rate`. With `line-rate`, only the window limits them
+    /// (`RATE_BOUND`).
     pub pacing: Pacing,
-    /// By how much the units of telemetry are larger than 128 bytes sent and 80 bytes of queue: 0,
-    /// which stands for the rate of hosts divided by 25 Gbps (`INT_MULTI`).
+    /// Factor by which the units of telemetry exceed 128 bytes sent and 80 bytes of queue: 0, which
+    /// means the rate of hosts divided by 25 Gbps (`INT_MULTI`).
     pub int_multiple: u16,
 }
 
@@ -130,18 +133,18 @@ impl ControlConfig for Config {
         Some(TelemetryRequest::Hops { multiple: NonZero::new(self.int_multiple) })
     }
 
-    /// Five hops of 8 bytes and their number.
+    /// Five hops of 8 bytes each, and their count.
     fn overhead(&self) -> Bytes {
         Bytes::new(42)
     }
 }
 
-/// What is known of one hop.
+/// The state of one hop.
 #[derive(Debug, Clone, Copy)]
 struct HopState {
     /// Its last sample.
     sample: Hop,
-    /// With a rate for each hop: its average utilization, and its rate.
+    /// Average utilization and rate of the hop, if each hop has its own rate.
     utilization: f64,
     reference: Reference,
 }
@@ -150,11 +153,11 @@ struct HopState {
 #[derive(Debug, Clone, Copy)]
 struct PathSample {
     utilization: f64,
-    /// The time that it is from, ns.
+    /// The time that it covers, in ns.
     span: u64,
 }
 
-/// Whether an acknowledgement changes Rc, or the rate alone.
+/// Whether an acknowledgement changes Rc, or only the rate.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 enum Reaction {
     Full,
@@ -178,10 +181,10 @@ struct State {
     reference: Reference,
     /// U.
     utilization: f64,
-    /// An acknowledgement of a packet from this one on changes Rc; `None` before the first one.
+    /// An acknowledgement of a packet after this one changes Rc; `None` before the first.
     update_at: Option<u64>,
     hops: [HopState; Telemetry::MOST_HOPS],
-    /// What came with the acknowledgement that is handled next.
+    /// The telemetry of the acknowledgement that is handled next.
     telemetry: Telemetry,
 }
 
@@ -211,12 +214,15 @@ impl State {
     fn handle_ack(&mut self, sample: AckSample) {
         let telemetry = std::mem::take(&mut self.telemetry);
         let Some(update_at) = self.update_at else {
+            // The first acknowledgement only provides the samples that later ones are compared
+            // with.
             self.update_at = Some(sample.next);
             for (state, hop) in self.hops.iter_mut().zip(telemetry.hops()) {
                 state.sample = *hop;
             }
             return;
         };
+        // Sent after the last change of Rc, so it shows the effect of that change.
         if sample.ack > update_at {
             self.react(&telemetry, Reaction::Full);
             self.update_at = Some(update_at.max(sample.next));
@@ -230,7 +236,7 @@ impl State {
             self.react_by_hop(telemetry, reaction);
             return;
         }
-        // A path on which nothing moved counts as no time, as in the simulator.
+        // A path on which nothing moved covers no time, as in the simulator.
         let idle = PathSample { utilization: 0.0, span: 0 };
         let mut busiest: Option<PathSample> = None;
         for (index, hop) in telemetry.hops().iter().enumerate() {
@@ -245,12 +251,13 @@ impl State {
         self.utilization = averaged(self.utilization, sample, self.round_trip);
         let next = self.rule.next(self.reference, self.utilization);
         self.pace.set(next.rate);
+        // A fast reaction keeps Rc: the same congestion would otherwise be counted several times.
         if reaction == Reaction::Full {
             self.reference = next;
         }
     }
 
-    /// The variant with a rate for each hop.
+    /// The variant with one rate per hop.
     fn react_by_hop(&mut self, telemetry: &Telemetry, reaction: Reaction) {
         let mut lowest: Option<u64> = None;
         let mut changed = false;
@@ -268,13 +275,14 @@ impl State {
             }
             lowest = Some(lowest.unwrap_or(rate).min(rate));
         }
+        // Without a new sample the rate must not move the next packet.
         if let (Some(rate), true) = (lowest, changed) {
             self.pace.set(rate);
         }
     }
 
-    /// The utilization of a hop since its last sample, which this one replaces; `None` if this one
-    /// does not count.
+    /// Returns the utilization of a hop since its last sample, and replaces that sample; `None` if
+    /// the new sample does not count.
     fn take(
         &mut self,
         index: usize,
@@ -288,12 +296,14 @@ impl State {
         }
         let state = &mut self.hops[index];
         let span = hop.ns_since(&state.sample);
+        // Two samples of the same nanosecond: the throughput would be a division by zero.
         if span == 0 {
             return None;
         }
         let rate = hop.rate_bps();
         let sent = hop.bytes_since(&state.sample, multiple) * 8;
         let throughput = sent as f64 / (span as f64 * 1e-9);
+        // The shorter of the two queues filters out noise in the queue length.
         let shorter = queue.min(state.sample.queue(multiple)) as f64;
         state.sample = *hop;
         let utilization = throughput / rate + shorter * self.line_rate / rate / self.window;
@@ -301,8 +311,9 @@ impl State {
     }
 }
 
-/// The moving average after a sample, which counts as the part of T that it is from.
+/// The moving average after a sample. Its weight is the fraction of T that it covers.
 fn averaged(average: f64, sample: PathSample, round_trip: u64) -> f64 {
+    // Capped at T: the weight of a sample is at most 1.
     let span = sample.span.min(round_trip);
     (average * (round_trip - span) as f64 + sample.utilization * span as f64) / round_trip as f64
 }

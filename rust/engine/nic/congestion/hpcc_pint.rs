@@ -5,11 +5,11 @@
 //! (alibaba-edu/High-Precision-Congestion-Control, `switch-node.cc`, `pint.cc`, and `rdma-hw.cc`
 //! with `cc_mode` 10).
 //!
-//! Each port averages its own utilization and packets carry the largest on their way, as a power of
-//! a base that is rounded up or down at random. Senders apply HPCC's rule without an average of
-//! their own. \[inferred\]: ports compute with exact logarithms, where the simulator draws
-//! approximations of 16 bits; a probability below 1 takes acknowledgements at even distances, where
-//! the simulator draws them.
+//! Each port averages its own utilization. Packets carry the maximum on their path as a power of a
+//! base, rounded up or down at random. Senders apply HPCC's rule without an average of their own.
+//! \[inferred\]: ports compute exact logarithms, where the simulator uses 16-bit approximations. A
+//! probability below 1 takes acknowledgements at even intervals, where the simulator samples them
+//! at random.
 
 use serde::{Deserialize, Serialize};
 
@@ -26,26 +26,29 @@ use crate::units::{BitRate, Bytes, Fraction, Span, Time};
 #[derive(Debug, Clone, Copy, PartialEq, Serialize, Deserialize)]
 #[serde(default, deny_unknown_fields)]
 pub struct Config {
-    /// Utilization that the rate aims at, η: 19/20 (`U_TARGET`).
+    /// Target utilization, η: 19/20 (`U_TARGET`).
     pub target_utilization: Fraction,
-    /// Round trips of additive increase alone, while the utilization is below the target: 0
+    /// Round trips of additive increase only, while the utilization is below the target: 0
     /// (`MI_THRESH`).
     pub max_stage: u32,
-    /// Additive increase, or its part of line rate: 1/2500 (`RATE_AI`: 10 Mbps for 25 Gbps).
+    /// Additive increase, absolute or as a fraction of line rate: 1/2500 (`RATE_AI`: 10 Mbps for 25
+    /// Gbps).
     pub additive_increase: AbsoluteOrFraction<BitRate>,
-    /// No rate falls below: 1 Gbps (`MIN_RATE`).
+    /// The minimum rate: 1 Gbps (`MIN_RATE`).
     pub min_rate: BitRate,
     /// The base of the powers: 101/100 (`PINT_LOG_BASE`; the simulator's class: 1.05).
     pub base: Fraction,
-    /// The part of acknowledgements that the sender uses: 1 (`PINT_PROB`).
+    /// The fraction of acknowledgements that the sender uses: 1 (`PINT_PROB`).
     pub probability: Fraction,
     /// The window: `by-rate` (`HAS_WIN`, `VAR_WIN`).
     pub window: WindowRule,
-    /// W, or its part of T times line rate: 1/1.
+    /// W, absolute or as a fraction of T times line rate: 1/1.
     pub window_bytes: AbsoluteOrFraction<Bytes>,
-    /// T, or its part of the round trip of the longest idle path: 1/1 (`GLOBAL_T`).
+    /// T, absolute or as a fraction of the round-trip time of the longest idle path: 1/1
+    /// (`GLOBAL_T`).
     pub round_trip: AbsoluteOrFraction<Span>,
-    /// What paces packets: the `rate`, or with `line-rate` the window alone (`RATE_BOUND`).
+    /// The pacing of packets: by `rate`. With `line-rate`, only the window limits them
+    /// (`RATE_BOUND`).
     pub pacing: Pacing,
 }
 
@@ -81,7 +84,7 @@ impl Config {
     }
 }
 
-/// The largest utilization is this many times the unit of the powers (`max_concurrent`).
+/// The largest utilization as a multiple of the unit of the powers (`max_concurrent`).
 pub const MOST_FLOWS: f64 = 512.0;
 
 impl Configuration for Config {
@@ -93,7 +96,7 @@ impl Configuration for Config {
     fn check(&self) -> Result<(), InvalidValue> {
         self.rule().check()?;
         positive_part("probability", self.probability)?;
-        // 16 bits of the largest power: base^65535 is at least the square of 512.
+        // The largest power must fit into 16 bits: base^65535 is at least the square of 512.
         let base = self.base.as_f64();
         let right = "it must be from 1.0002 to 2, for example '101/100'";
         require("base", self.base, (1.000_2..=2.0).contains(&base), right)
@@ -106,7 +109,7 @@ impl ControlConfig for Config {
         Some(TelemetryRequest::Utilization { base, round_trip })
     }
 
-    /// The bytes of the largest power.
+    /// The bytes needed for the largest power.
     fn overhead(&self) -> Bytes {
         let most = (MOST_FLOWS * MOST_FLOWS).ln() / self.base.as_f64().ln();
         Bytes::new((most.log2().ceil() as u64).div_ceil(8).max(1))
@@ -121,14 +124,14 @@ pub struct HpccPint(Box<State>);
 struct State {
     base: f64,
     probability: f64,
-    /// Parts of acknowledgements that are due.
+    /// Accumulated probability; an acknowledgement is used when it reaches 1.
     due: f64,
     rule: Rule,
     pace: MovedPace,
     reference: Reference,
-    /// An acknowledgement of a packet from this one on changes Rc; `None` before the first one.
+    /// An acknowledgement of a packet after this one changes Rc; `None` before the first.
     update_at: Option<u64>,
-    /// The power that came with the acknowledgement that is handled next.
+    /// The power in the acknowledgement that is handled next.
     power: u16,
 }
 
@@ -155,6 +158,7 @@ impl State {
         if self.due < 1.0 {
             return;
         }
+        // Subtracting, not resetting, keeps the long-run fraction exact.
         self.due -= 1.0;
         let Some(update_at) = self.update_at else {
             self.update_at = Some(sample.next);
@@ -163,6 +167,7 @@ impl State {
         let utilization = self.base.powi(i32::from(self.power)) / MOST_FLOWS;
         let next = self.rule.next(self.reference, utilization);
         self.pace.set(next.rate);
+        // At most one change of Rc per round trip; in between, only the rate changes.
         if sample.ack > update_at {
             self.reference = next;
             self.update_at = Some(update_at.max(sample.next));
@@ -230,7 +235,7 @@ mod tests {
             control.rate(Time::ZERO).as_bps() as f64 / 1e9
         };
         assert_eq!(ack(1, 100, 700), 100.0, "the first acknowledgement changes nothing");
-        // 1.01^696.6 / 512 = 2: half of 95 Gbps, and 40 Mbps.
+        // 1.01^696.6 / 512 = 2: half of 95 Gbps, plus 40 Mbps.
         let cut = 95.0 / (1.01f64.powi(697) / 512.0) + 0.04;
         assert!((ack(2, 101, 697) - cut).abs() < 1e-6);
         assert!((ack(3, 102, 697) - cut).abs() < 1e-6, "from the same reference");

@@ -14,7 +14,7 @@ use crate::units::{BitRate, Fraction, Time};
 #[derive(Debug, Clone, Copy, PartialEq, Serialize, Deserialize)]
 #[serde(default, deny_unknown_fields)]
 pub struct Config {
-    /// The rate as a part of line rate: 1.
+    /// The rate as a fraction of line rate: 1.
     pub share: Fraction,
 }
 
@@ -37,7 +37,7 @@ impl Configuration for Config {
 
 impl ControlConfig for Config {}
 
-/// The rate, which never changes.
+/// A constant rate.
 #[derive(Debug, Clone, Copy)]
 pub struct LineRate(BitRate);
 
@@ -45,6 +45,7 @@ impl LineRate {
     pub(super) fn new(config: &Config, path: &PathFacts) -> Self {
         let line_rate = path.line_rate;
         let share = line_rate.scaled(config.share).as_bps();
+        // At least 1 bit/s: at a rate of 0 no packet would ever leave.
         Self(BitRate::from_bps(share.clamp(1, line_rate.as_bps())))
     }
 }

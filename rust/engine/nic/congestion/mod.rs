@@ -1,10 +1,10 @@
 //! Congestion control: how fast a queue pair may send. A control is one file and one line of the
-//! registry: its `Config` with defaults, presets and check, the type, and its tests.
+//! registry. The file has its `Config` with defaults, presets and check, the type, and tests.
 //!
-//! The timers of controls wake nobody: what a timer would have done by now is done, in order, when
-//! the rate is next asked for. The rate of each packet is the same as with timers that wake, and
-//! a run with a million queue pairs does not pay for a million ticking clocks. The deadlines are
-//! in a table (`nic::timer`) all the same.
+//! The timers of controls schedule no events. When the rate is next needed, the actions that are
+//! due by then are applied in order. Every packet gets the same rate as with real timers, and a run
+//! with a million queue pairs does not pay for a million ticking clocks. The deadlines still live
+//! in a timer table (`nic::timer`).
 
 mod absolute_or_fraction;
 mod control;
@@ -39,7 +39,7 @@ use super::parameters::Configuration;
 use crate::packet::{Psn, Telemetry};
 use crate::units::{BitRate, Bytes, Span, Time};
 
-/// Makes congestion controls real everywhere: a line here is all that a control's file needs.
+/// Registers congestion controls: a line here is all that the file of a control needs.
 macro_rules! registry {
     ($($module:ident :: $control:ident),* $(,)?) => {
         /// A congestion control and its parameters.
@@ -61,7 +61,7 @@ macro_rules! registry {
         }
 
         impl CongestionControl {
-            /// The control of a new queue pair.
+            /// Creates the control of a new queue pair.
             pub fn build(&self, path: &PathFacts) -> Controller {
                 match self {
                     $(Self::$control(config) =>
@@ -74,7 +74,7 @@ macro_rules! registry {
                 match self { $(Self::$control(_) => $module::Config::NAME,)* }
             }
 
-            /// Whether receivers have to send CNPs: [`CongestionController::WANTS_CNP`].
+            /// True if receivers must send CNPs: [`CongestionController::WANTS_CNP`].
             pub const fn wants_cnp(&self) -> bool {
                 match self {
                     $(Self::$control(_) =>
@@ -82,28 +82,29 @@ macro_rules! registry {
                 }
             }
 
-            /// What it asks switches to write into data packets: [`ControlConfig::telemetry`].
+            /// The telemetry that switches write into data packets: [`ControlConfig::telemetry`].
             pub fn telemetry(&self) -> Option<TelemetryRequest> {
                 match self { $(Self::$control(config) => config.telemetry(),)* }
             }
 
-            /// [`ControlConfig::OF_ULTRA_ETHERNET`].
+            /// True if it belongs to Ultra Ethernet: [`ControlConfig::OF_ULTRA_ETHERNET`].
             pub const fn is_of_ultra_ethernet(&self) -> bool {
                 match self { $(Self::$control(_) => $module::Config::OF_ULTRA_ETHERNET,)* }
             }
 
-            /// What one window limits: [`ControlConfig::scope`].
+            /// The scope of one window: [`ControlConfig::scope`].
             pub fn scope(&self) -> Scope {
                 match self { $(Self::$control(config) => config.scope(),)* }
             }
 
-            /// Bytes that it adds to each data packet and to each answer:
+            /// Bytes that it adds to each data packet and to each control packet:
             /// [`ControlConfig::overhead`].
             pub fn overhead(&self) -> Bytes {
                 match self { $(Self::$control(config) => config.overhead(),)* }
             }
 
-            /// What receivers grant credit by, if they do: [`ControlConfig::credit`].
+            /// The rules by which receivers grant credit; `None` if they grant none:
+            /// [`ControlConfig::credit`].
             pub fn credit(&self) -> Option<CreditRules> {
                 match self { $(Self::$control(config) => config.credit(),)* }
             }
@@ -175,54 +176,54 @@ registry! {
 /// The network as a NIC is configured for it.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct PathFacts {
-    /// The rate of its port.
+    /// Rate of the NIC's port.
     pub line_rate: BitRate,
     /// Round-trip time of a full packet and its acknowledgement on the longest idle path.
     pub base_rtt: Span,
-    /// Whether all paths have that round trip: a shorter one says nothing of the others if not.
+    /// True if all paths have that round trip. If not, a shorter one says nothing about the others.
     pub is_even: bool,
-    /// A full packet on the wire.
+    /// Size of a full packet on the wire.
     pub packet: Bytes,
-    /// The payload of a full packet.
+    /// Payload of a full packet.
     pub payload: Bytes,
-    /// Times between packets are cut to multiples of this.
+    /// Intervals between packets are rounded down to multiples of this.
     pub pace_unit: Span,
 }
 
 impl PathFacts {
-    /// Bandwidth-delay product: what a sender has in flight that keeps an idle path full.
+    /// Bandwidth-delay product: the bytes in flight that keep an idle path full.
     pub fn bdp(&self) -> Bytes {
         self.line_rate.bytes_in(self.base_rtt)
     }
 }
 
-/// What a congestion control learns from an acknowledgement.
+/// The signals that a congestion control gets from an acknowledgement.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct AckSample {
     /// Every packet before this one has arrived.
     pub ack: u64,
     /// The next new packet to be sent.
     pub next: u64,
-    /// Packets that it is the first to acknowledge.
+    /// Packets that this acknowledgement is the first to cover.
     pub packets: u32,
-    /// How many of the packets acknowledged were marked.
+    /// Marked packets among those acknowledged.
     pub marked: u32,
-    /// From the sending of the packet that it answers to now.
+    /// Time since the acknowledged packet was sent.
     pub rtt: Span,
-    /// Bytes on the wire that are sent and neither acknowledged nor given up.
+    /// Bytes on the wire that were sent and are neither acknowledged nor given up.
     pub in_flight: u64,
-    /// What the receiver asks for.
+    /// The receiver's request.
     pub receiver: ReceiverRequest,
 }
 
-/// What a receiver asks its senders for in an acknowledgement (the state of congestion control in
-/// SACKs of MRC and Ultra Ethernet). When it does is not public: the receivers here ask for
-/// nothing, and `nscc` heeds what other receivers ask for.
+/// A receiver's request to its senders in an acknowledgement (the congestion-control state in SACKs
+/// of MRC and Ultra Ethernet). When it makes one is not public. Receivers here request nothing;
+/// `nscc` honors requests of other receivers.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 pub struct ReceiverRequest {
-    /// The penalty, 0 to 127: this many 128ths of the bytes acknowledged come off the window.
+    /// The penalty, 0 to 127: this many 128ths of the acknowledged bytes are taken off the window.
     pub penalty: u8,
-    /// Whether the window from before the first penalty is brought back.
+    /// True to restore the window from before the first penalty.
     pub restore: bool,
 }
 
@@ -241,80 +242,79 @@ impl PathFacts {
 
 #[cfg(test)]
 impl AckSample {
-    /// A sample of one packet, for controls that look at marks alone.
+    /// A sample of one packet, for controls that only look at marks.
     fn for_test(ack: u64, next: u64, marked: u32) -> Self {
         let receiver = ReceiverRequest::default();
         Self { ack, next, packets: 1, marked, rtt: Span::ZERO, in_flight: 0, receiver }
     }
 }
 
-/// How the sender learns that a packet did not get through.
+/// How the sender learned that a packet did not arrive.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Loss {
-    /// The receiver misses it.
+    /// The receiver reported it missing.
     Nack,
-    /// A switch cut it to its header.
+    /// A switch trimmed it to its header.
     Trimmed,
-    /// The switch that the receiver is attached to did.
+    /// The receiver's own switch trimmed it.
     TrimmedAtLastHop,
-    /// Its retransmission timer ran out.
+    /// Its retransmission timer expired.
     Timeout,
 }
 
 /// The rate in bits per second that no cut goes below: the configured minimum, between 1 and the
 /// line rate.
 fn floor(min_rate: BitRate, line_rate: f64) -> f64 {
-    // At a rate of 0 no packet would ever go, and no answer would ever raise it again.
+    // At a rate of 0, no packet would ever leave, and no acknowledgement would ever raise the rate.
     (min_rate.as_bps() as f64).clamp(1.0, line_rate)
 }
 
 /// Decides how fast a queue pair may send.
 pub trait CongestionController {
-    /// Whether receivers answer marked packets with congestion notification packets (CNPs).
+    /// True if receivers acknowledge marked packets with congestion notification packets (CNPs).
     const WANTS_CNP: bool = false;
 
-    /// The rate for a packet that is sent at `now`. Line rate or more, as by default, leaves the
-    /// pace to the wire: only the window limits the sender.
+    /// Returns the rate for a packet that is sent at `now`. By default it is above line rate: the
+    /// wire paces packets, and only the window limits the sender.
     fn rate(&mut self, _now: Time) -> BitRate {
         BitRate::MAX
     }
 
-    /// Bytes on the wire that may be in flight at once; one packet always may, unless it is 0.
+    /// Bytes on the wire that may be in flight. Above 0, one packet always may.
     fn window(&self) -> u64 {
         u64::MAX
     }
 
-    /// Learns from an acknowledgement.
+    /// Handles an acknowledgement.
     fn handle_ack(&mut self, _now: Time, _sample: AckSample) {}
 
-    /// Learns from a congestion notification packet.
+    /// Handles a congestion notification packet.
     fn handle_cnp(&mut self, _now: Time) {}
 
-    /// Learns that `bytes` were put on the wire.
+    /// Counts `bytes` that were put on the wire.
     fn handle_sent(&mut self, _now: Time, _bytes: u32) {}
 
-    /// Learns that a packet did not get through.
+    /// Handles the loss of a packet.
     fn handle_loss(&mut self, _now: Time, _loss: Loss) {}
 
-    /// Learns of a packet that arrivals show to be lost beside the one that [`Self::handle_loss`]
-    /// was told of: by default the losses of one round trip are one sign of congestion.
+    /// Handles a further loss of the same recovery, after [`Self::handle_loss`]. Ignored by
+    /// default: the losses of one round trip are one sign of congestion.
     fn handle_later_loss(&mut self, _now: Time) {}
 
-    /// Learns that a NACK carries a signal of congestion; a CNP by default.
+    /// Handles a NACK that carries a congestion signal; by default like a CNP.
     fn handle_marked_nack(&mut self, now: Time) {
         self.handle_cnp(now);
     }
 
-    /// Learns the round trip of a packet that was answered with a NACK, before
-    /// [`Self::handle_loss`].
+    /// Takes the round-trip time of a packet that caused a NACK, before [`Self::handle_loss`].
     fn handle_nack_rtt(&mut self, _rtt: Span) {}
 
-    /// The part that reads telemetry; present where [`ControlConfig::telemetry`] asks for it.
+    /// The part that reads telemetry; present if [`ControlConfig::telemetry`] requests it.
     fn telemetry(&mut self) -> Option<&mut dyn TelemetryController> {
         None
     }
 
-    /// The part that asks for credit; present where [`ControlConfig::credit`] makes receivers grant
+    /// The part that requests credit; present if [`ControlConfig::credit`] makes receivers grant
     /// it.
     fn credit(&mut self) -> Option<&mut dyn CreditController> {
         None
@@ -323,8 +323,7 @@ pub trait CongestionController {
 
 /// The part of a congestion control that reads the telemetry of acknowledgements.
 pub trait TelemetryController {
-    /// Takes the telemetry of the acknowledgement that [`CongestionController::handle_ack`] is
-    /// called with next.
+    /// Takes the telemetry of an acknowledgement; [`CongestionController::handle_ack`] follows.
     fn handle_telemetry(&mut self, telemetry: &Telemetry);
 
     /// Returns when the next packet may start, if a change of the rate has moved it. Called after
@@ -337,15 +336,15 @@ pub trait CreditController {
     /// Takes a credit number from the receiver.
     fn handle_credit(&mut self, now: Time, number: Psn);
 
-    /// Returns the credit number that it asks for, with `backlog` bytes on the wire to send, while
+    /// Returns the credit number to request. `backlog` bytes on the wire wait to be sent, and
     /// `sources` requesters of the NIC have packets.
     fn credit_target(&mut self, backlog: u64, sources: u64) -> Psn;
 
-    /// Returns when it asks for credit outside of data packets, with `backlog` bytes to send and
-    /// nothing in flight: immediately for bytes that it has not asked for yet, else a timeout after
-    /// it last received or sent anything; `None` if it has credit.
+    /// Returns when to request credit outside of data packets, with `backlog` bytes to send and
+    /// nothing in flight. Bytes that were not requested yet are requested immediately, others a
+    /// `timeout` after the last packet sent or received. `None` if it has credit.
     fn next_request(&self, backlog: u64, timeout: Span) -> Option<Time>;
 
-    /// True if it lacks credit and may ask for it now. The caller then asks.
+    /// Returns true if it lacks credit and may request it now; the caller then sends the request.
     fn take_request(&mut self, now: Time) -> bool;
 }

@@ -1,14 +1,14 @@
 //! MP-RDMA's window: one for all paths of a queue pair, updated by each acknowledgement.
 //!
-//! Source: Lu et al., "Multi-Path Transport for RDMA in Datacenters" (NSDI 2018), section 3.1, as a
-//! public port of it to ns-3 has it (Cherries-Man/NS3-MP-RDMA, `mp-rdma-hw.cc`): in packets, a
-//! packet acknowledged without a mark adds 1 / window, one with a mark takes away a half. The
-//! paper's text could not be had. First window and losses are \[inferred\]: a bandwidth-delay
-//! product, and a packet for each loss, as in the artifact of REPS
-//! (tommasobo/REPS_EuroSys_Artifact, `uec.cpp`). The burst timer is not modelled.
+//! Source: Lu et al., "Multi-Path Transport for RDMA in Datacenters" (NSDI 2018), section 3.1, in
+//! the form of a public port to ns-3 (Cherries-Man/NS3-MP-RDMA, `mp-rdma-hw.cc`). In packets: an
+//! unmarked acknowledged packet adds 1 / window, a marked one takes off one half. The paper's text
+//! was not available. First window and losses are \[inferred\]: a bandwidth-delay product, and one
+//! packet per loss, as in the artifact of REPS (tommasobo/REPS_EuroSys_Artifact, `uec.cpp`). The
+//! burst timer is not modelled.
 //!
 //! The sender policy `mp-rdma` chooses the paths. `dctcp-window` is the form of this window in the
-//! artifact of REPS, which takes away a quarter and has a largest window.
+//! artifact of REPS: a mark takes off a quarter, and the window has a maximum.
 
 use serde::{Deserialize, Serialize};
 
@@ -22,7 +22,7 @@ use crate::units::{Fraction, Time};
 pub struct Config {
     /// The first window, in bandwidth-delay products: 1 \[inferred\].
     pub start_window: Fraction,
-    /// What a mark takes away, in packets: 1/2 (the paper).
+    /// Packets taken off by a mark: 1/2 (the paper).
     pub cut: Fraction,
 }
 
@@ -50,9 +50,9 @@ impl ControlConfig for Config {}
 /// The control of one queue pair. Its window is at least one packet.
 #[derive(Debug, Clone)]
 pub struct MpRdma {
-    /// Packets that may be in flight.
+    /// The window in packets.
     window: f64,
-    /// Bytes of a full packet on the wire.
+    /// Size of a full packet on the wire, in bytes.
     packet: f64,
     cut: f64,
 }
@@ -73,12 +73,14 @@ impl CongestionController for MpRdma {
 
     #[inline]
     fn handle_ack(&mut self, _now: Time, sample: AckSample) {
+        // An acknowledgement can be marked and yet cover no new packet.
         let marked = sample.marked.min(sample.packets);
         let grown = self.window + f64::from(sample.packets - marked) / self.window;
         self.window = (grown - self.cut * f64::from(marked)).max(1.0);
     }
 
     fn handle_loss(&mut self, _now: Time, _loss: Loss) {
+        // At least one packet: a window of 0 would stop the queue pair.
         self.window = (self.window - 1.0).max(1.0);
     }
 }
@@ -109,8 +111,8 @@ mod tests {
 
     #[test]
     fn a_share_of_marks_has_its_window_of_balance() {
-        // Gains (1 − m) / w and losses m / 2 for each packet balance at w = 2 (1 − m) / m: a tenth
-        // of marks holds 18 packets.
+        // The gain (1 − m) / w and the loss m / 2 per packet balance at w = 2 (1 − m) / m: a tenth
+        // of marks yields 18 packets.
         let mut control = MpRdma::new(&Config::default(), &PathFacts::FOR_TEST);
         let (mut sum, mut count) = (0, 0);
         for n in 0..100_000 {

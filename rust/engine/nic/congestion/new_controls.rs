@@ -1,19 +1,20 @@
-//! The congestion controls that new queue pairs begin with.
+//! The initial congestion controls of new queue pairs.
 
 use crate::nic::config::NicConfig;
 use crate::nic::congestion::{Controller, PathFacts};
 
-/// What the next queue pair's control is copied from. Copies share the parameters that they only
-/// read: a run may have a million queue pairs.
+/// The control that new queue pairs copy. Copies share their read-only parameters, because a run
+/// may have a million queue pairs.
 #[derive(Debug, Clone, Default)]
 pub(in crate::nic) struct NewControls {
-    /// The control of a path as it was made last, unused.
+    /// The last control that was built, still unused, and its path.
     last: Option<Box<(PathFacts, Controller)>>,
 }
 
 impl NewControls {
-    /// The control of a new queue pair on a path.
+    /// Returns the control of a new queue pair on a path.
     pub(in crate::nic) fn next(&mut self, config: &NicConfig, path: PathFacts) -> Controller {
+        // Consecutive queue pairs mostly have the same path, so one entry is enough.
         if let Some(last) = &self.last
             && last.0 == path
         {

@@ -1,14 +1,14 @@
 //! TCP's window: slow start, congestion avoidance, fast recovery.
 //!
 //! Source: RFC 5681, "TCP Congestion Control" (2009), sections 3.1 and 3.2, and RFC 6582, "The
-//! NewReno Modification to TCP's Fast Recovery Algorithm" (2012), section 3.2; the first window is
-//! that of RFC 6928 (2013). Loss is for the recovery to find: `sack` with a `reordering` of 3 takes
-//! what three later arrivals passed for lost (RFC 6675), as `new-reno` expects of it.
+//! NewReno Modification to TCP's Fast Recovery Algorithm" (2012), section 3.2. The first window is
+//! that of RFC 6928 (2013). The recovery detects losses: `sack` with a `reordering` of 3 declares a
+//! packet lost when three later ones have arrived (RFC 6675), as `new-reno` expects.
 //!
-//! All sizes are bytes on the wire, and a segment is a full packet with its headers; each packet
-//! acknowledged counts as a full one (RFC 3465 without its limit, as in Linux). A window that is
-//! not used does not grow (RFC 7661 in the form of Linux: less than half of it out in slow start,
-//! less than all of it later).
+//! All sizes are bytes on the wire. A segment is a full packet with its headers, and each
+//! acknowledged packet counts as a full one (RFC 3465 without its limit, as in Linux). An unused
+//! window does not grow (RFC 7661, in Linux's form). In slow start, at least half of it must be in
+//! flight; later, all of it.
 
 use serde::{Deserialize, Serialize};
 
@@ -22,8 +22,8 @@ use crate::units::{Bytes, Time};
 pub struct Config {
     /// The first window, in segments: 10 (RFC 6928, section 2).
     pub initial_window: u32,
-    /// What the receiver has room for: no window is larger. 6 MiB, Linux's default for the most
-    /// that a socket's receive buffer grows to (`tcp_rmem`).
+    /// The largest window, for which the receiver has room: 6 MiB. This is Linux's default limit
+    /// for a socket's receive buffer (`tcp_rmem`).
     pub receive_window: Bytes,
 }
 
@@ -51,7 +51,7 @@ impl ControlConfig for Config {}
 /// The control of one queue pair.
 #[derive(Debug, Clone)]
 pub struct NewReno {
-    /// Bytes, as `threshold` and `most`.
+    /// In bytes, like `threshold` and `most`.
     window: f64,
     threshold: f64,
     most: f64,
@@ -60,13 +60,13 @@ pub struct NewReno {
     recovery: FastRecovery,
 }
 
-/// Whether losses are being made good.
+/// State of fast recovery.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 enum FastRecovery {
     No,
-    /// It has begun; the next acknowledgement shows what had been sent.
+    /// It has begun. The next acknowledgement tells what had been sent.
     Begun,
-    /// Until everything before this packet has arrived.
+    /// It lasts until everything before this packet has arrived.
     Until(u64),
 }
 
@@ -84,15 +84,14 @@ impl NewReno {
         }
     }
 
-    /// Half of what was out, at least two segments (RFC 5681, equation 4).
+    /// Half of the bytes in flight, at least two segments (RFC 5681, equation 4).
     fn halved(&self) -> f64 {
         (self.in_flight as f64 / 2.0).max(2.0 * self.segment)
     }
 
     fn grow(&mut self, acked: f64, was_out: f64) {
         let slow_start = self.window < self.threshold;
-        // Linux, `tcp_is_cwnd_limited`: a sender that has little to send learns nothing of the
-        // path.
+        // Linux, `tcp_is_cwnd_limited`: a sender with little to send learns nothing about the path.
         let used = if slow_start { was_out * 2.0 } else { was_out + self.segment };
         if used < self.window {
             return;
@@ -112,11 +111,14 @@ impl CongestionController for NewReno {
     fn handle_ack(&mut self, _now: Time, sample: AckSample) {
         let acked = f64::from(sample.packets) * self.segment;
         let was_out = sample.in_flight as f64 + acked;
+        // A loss carries no sequence numbers, so the recovery's end is taken from the next
+        // acknowledgement.
         self.in_flight = sample.in_flight;
         if self.recovery == FastRecovery::Begun {
             self.recovery = FastRecovery::Until(sample.next);
         }
         match self.recovery {
+            // Partial acknowledgements during a recovery do not grow the window.
             FastRecovery::Until(end) if sample.ack < end => {}
             _ => {
                 self.recovery = FastRecovery::No;
@@ -133,8 +135,8 @@ impl CongestionController for NewReno {
         match loss {
             Loss::Timeout => {
                 self.threshold = self.halved();
-                // RFC 5681, section 3.1: the loss window is one segment, whatever the first window
-                // was.
+                // RFC 5681, section 3.1: the loss window is one segment, regardless of the first
+                // window.
                 self.window = self.segment;
                 self.recovery = FastRecovery::No;
             }
@@ -145,6 +147,7 @@ impl CongestionController for NewReno {
                 self.window = self.threshold.min(self.most);
                 self.recovery = FastRecovery::Begun;
             }
+            // The recovery under way has already halved the window.
             Loss::Nack | Loss::Trimmed | Loss::TrimmedAtLastHop => {}
         }
     }
@@ -163,7 +166,7 @@ mod tests {
         ..PathFacts::FOR_TEST
     };
 
-    /// A control whose window is all out, and what it is in packets.
+    /// A control with a full window in flight, and the packets acknowledged so far.
     struct Full {
         control: NewReno,
         acked: u64,
@@ -178,7 +181,7 @@ mod tests {
             self.control.window() / 1_000
         }
 
-        /// Everything that is out is acknowledged, packet by packet, each replaced at once.
+        /// Acknowledges everything in flight, packet by packet; each is replaced immediately.
         fn round(&mut self) -> u64 {
             for _ in 0..self.packets() {
                 self.acked += 1;
@@ -273,7 +276,7 @@ mod tests {
             full.control.handle_ack(Time::ZERO, sample);
             full.control.window() > 10_000
         };
-        // With the packet that is acknowledged, 4 and 5, 8 and 9 of 10 were out.
+        // Including the acknowledged packet, 4 and 5, then 8 and 9 of 10 were in flight.
         assert_eq!([3_000, 4_000].map(|out| grows(f64::INFINITY, out)), [false, true]);
         assert_eq!([7_000, 8_000].map(|out| grows(10_000.0, out)), [false, true]);
     }

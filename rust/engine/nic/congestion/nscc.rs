@@ -1,11 +1,11 @@
-//! NSCC: the network-signalled congestion control of Ultra Ethernet, a window steered by marks
-//! and queueing delay together.
+//! NSCC: the network-signalled congestion control of Ultra Ethernet, a window driven by marks and
+//! queueing delay together.
 //!
-//! Source: Ultra Ethernet Specification 1.0, section on NSCC, by public notes on it; where these
-//! are silent, the UEC simulator (ultraethernet/uet-htsim, `uec.cpp`), from which are: the four
-//! cases and what each does, the average of the delay, the one-in-eight gate of quick adapt, the
-//! bytes it ignores, how often it adjusts, and what a NACK does. Increases scale with
-//! a = BDP / (100 Gbps · 12 us), so that any path takes as many round trips as that one.
+//! Source: Ultra Ethernet Specification 1.0, section on NSCC, by public notes. Where these are
+//! silent, the UEC simulator (ultraethernet/uet-htsim, `uec.cpp`). From it are: the four cases and
+//! their actions, the average of the delay, the one-in-eight gate of quick adapt, the bytes it
+//! ignores, the adjustment interval, and the reaction to a NACK. Increases scale with a = BDP /
+//! (100 Gbps · 12 us), so every path takes as many round trips as that one.
 //!
 //! | | delay below target | at or beyond target |
 //! |---|---|---|
@@ -13,11 +13,11 @@
 //! | marked | nothing: the load balancer moves on | multiplicative decrease |
 //!
 //! All sizes are bytes on the wire, and an MTU is a full packet with its headers (the simulator
-//! has payload alone in some of the constants). A coalesced acknowledgement is marked if any of
-//! its packets was. A packet that was trimmed takes a packet off the window and calls for quick
-//! adapt; one that later arrivals or a time-out show to be lost takes a packet off it, no more.
-//! Whether MRC keeps this is not public: `trim_cut`, `trims_call`, `loss_cut` choose (G17).
-//! A receiver may ask for less, and for what there was before (`penalty`).
+//! uses the payload in some constants). A coalesced acknowledgement is marked if any of its packets
+//! was. A trimmed packet takes one packet off the window and calls for quick adapt. A packet that
+//! later arrivals or a timeout show to be lost only takes one packet off. Whether MRC keeps this is
+//! not public: `trim_cut`, `trims_call` and `loss_cut` select it (G17). A receiver may ask for a
+//! smaller window, and for the previous one (`penalty`).
 
 mod delay;
 mod penalty;
@@ -39,53 +39,56 @@ const REFERENCE_RTT: Span = Span::from_us(12);
 #[derive(Debug, Clone, Copy, PartialEq, Serialize, Deserialize)]
 #[serde(default, deny_unknown_fields)]
 pub struct Config {
-    /// Queueing delay aimed at, in base round trips: 1; with trimming 3/4 (notes on UEC).
+    /// Target queueing delay, in base round trips: 1; with trimming 3/4 (notes on UEC).
     pub target: Fraction,
-    /// Added in each round trip without any queueing delay, in MTUs · a · target / 12 us, and in
-    /// proportion less the nearer the delay is to the target: 4 (notes on UEC).
+    /// Added per round trip without queueing delay, in MTUs · a · target / 12 us: 4 (notes on UEC).
+    /// It falls in proportion to the delay, to 0 at the target.
     pub proportional_increase: Fraction,
-    /// Added in each round trip with unmarked packets beyond the target, in MTUs · a: 5 (notes on
-    /// UEC, and the simulator, where it belongs to this case).
+    /// Added per round trip with unmarked packets beyond the target, in MTUs · a: 5 (notes on UEC,
+    /// and the simulator, which uses it in this case).
     pub fair_increase: Fraction,
-    /// Added for each byte acknowledged while there is no queue, in bytes · a: 1/4 (uet-htsim).
+    /// Added per byte acknowledged while there is no queue, in bytes · a: 1/4 (uet-htsim).
     pub fast_increase: Fraction,
-    /// Queueing delays below this are no queue: 1 us (uet-htsim).
+    /// Queueing delays below this count as no queue: 1 us (uet-htsim).
     pub fast_delay: Span,
-    /// Added once in each adjustment period, in MTUs · a: 3/20 (notes on UEC).
+    /// Added once per adjustment period, in MTUs · a: 3/20 (notes on UEC).
     pub eta: Fraction,
-    /// Strength of the decrease, of (average delay − target) / average delay: 4/5 (notes on UEC).
+    /// Gain of the decrease, applied to (average delay − target) / average delay: 4/5 (notes on
+    /// UEC).
     pub gamma: Fraction,
-    /// Most that one decrease takes, as a part of the window: 1/2 (uet-htsim).
+    /// The largest single decrease, as a fraction of the window: 1/2 (uet-htsim).
     pub max_cut: Fraction,
     /// Gain of the average of the delay: 1/80 (uet-htsim).
     pub delay_gain: Fraction,
     /// Delay that calls for quick adapt, in targets: 4 (notes on UEC).
     pub quick_adapt_delay: Fraction,
-    /// It takes place if less than this part of the largest window got through: 1/8 (uet-htsim).
+    /// Quick adapt happens if less than this fraction of the largest window arrived: 1/8
+    /// (uet-htsim).
     pub quick_adapt_gate: Fraction,
-    /// Increases take effect once in this time, in base round trips: 1 (uet-htsim; the notes have
+    /// Increases take effect once per this time, in base round trips: 1 (uet-htsim; the notes have
     /// 12 us, the reference round trip).
     pub adjust_period: Fraction,
-    /// ... or once in more than this many MTUs: 8 (uet-htsim).
+    /// Increases also take effect after more than this many MTUs: 8 (uet-htsim).
     pub adjust_packets: u32,
     /// The first window, in bandwidth-delay products: 3/2 (notes on UEC).
     pub start_window: Fraction,
-    /// No window grows beyond, in bandwidth-delay products: 3/2 (notes on UEC).
+    /// The largest window, in bandwidth-delay products: 3/2 (notes on UEC).
     pub max_window: Fraction,
-    /// Whether the round trips of NACKs lower the base round trip too: yes (uet-htsim,
-    /// `update_base_rtt_on_nack`). Without them, a flow whose first packets are all trimmed takes
-    /// the delay of its own queue for the round trip.
+    /// Whether the round trips of NACKs also lower the base round trip: yes (uet-htsim,
+    /// `update_base_rtt_on_nack`). Otherwise a flow whose first packets are all trimmed would
+    /// mistake the delay of its own queue for the round trip.
     pub base_rtt_of_nacks: bool,
     /// Packets that a trimmed packet takes off the window: 1 (uet-htsim; G17).
     pub trim_cut: Fraction,
-    /// Whether a trimmed packet calls for quick adapt too: yes (uet-htsim; G17).
+    /// Whether a trimmed packet also calls for quick adapt: yes (uet-htsim; G17).
     pub trims_call: bool,
-    /// Packets that one takes off that later arrivals or a time-out show to be lost: 1 (uet-htsim;
-    /// G17).
+    /// Packets taken off by a packet that later arrivals or a timeout show to be lost: 1
+    /// (uet-htsim; G17).
     pub loss_cut: Fraction,
-    /// What one window limits: `"qp"`; `"plane"` (G16) with the recoveries `mrc`, `sack`,
-    /// `per-packet` and `rudi`: each plane of several has a window, by the rate of its port;
-    /// `"destination"`, `"destination-plane"`: all queue pairs of a NIC to a host share these.
+    /// The scope of one window: `"qp"`; `"plane"` (G16); `"destination"`; `"destination-plane"`.
+    /// With `"plane"`, each plane has a window sized by the rate of its port; it needs the recovery
+    /// `mrc`, `sack`, `per-packet` or `rudi`. With the last two, all queue pairs of a NIC to a host
+    /// share their windows.
     pub scope: Scope,
 }
 
@@ -118,7 +121,7 @@ impl Default for Config {
 }
 
 impl Config {
-    /// For switches that trim.
+    /// The values for switches that trim.
     fn trimming() -> Self {
         Self { target: Fraction::new(3, 4).expect("not zero"), ..Self::default() }
     }
@@ -163,18 +166,18 @@ impl ControlConfig for Config {
 /// The control of one queue pair. Its window is at least one MTU.
 #[derive(Debug, Clone)]
 pub struct Nscc {
-    /// What may be in flight, in bytes on the wire.
+    /// The window in bytes on the wire.
     window: f64,
     state: Box<State>,
 }
 
-/// Everything that sending a packet does not look at.
+/// State that sending a packet does not read. Boxed, so that a queue pair's hot part stays small.
 #[derive(Debug, Clone)]
 struct State {
     law: Law,
-    /// Shortest round trip so far, in picoseconds; no longer than that of the longest path.
+    /// Shortest round trip so far, in picoseconds; at most that of the longest path.
     base_rtt: u64,
-    /// Of the queueing delay, in picoseconds.
+    /// Average queueing delay, in picoseconds.
     average_delay: f64,
     /// Increases that wait for the next adjustment, in bytes times bytes of window.
     pending: f64,
@@ -182,19 +185,19 @@ struct State {
     received: u64,
     last_adjust: Time,
     last_cut: Time,
-    /// Bytes acknowledged in this period of quick adapt, and when it ends.
+    /// Bytes acknowledged in the current period of quick adapt, and the end of that period.
     achieved: u64,
     period_end: Option<Time>,
-    /// A NACK calls for quick adapt.
+    /// True if a NACK called for quick adapt.
     called: bool,
-    /// After quick adapt, what was out then is not judged: bytes answered of `to_ignore`.
+    /// After quick adapt, packets in flight at that time are ignored: bytes seen, of `to_ignore`.
     ignored: u64,
     to_ignore: u64,
     in_flight: u64,
-    /// Bytes acknowledged in a row without a queue.
+    /// Consecutive bytes acknowledged without a queue.
     without_queue: u64,
     fast: bool,
-    /// The window before the receiver's first penalty, until it restores that.
+    /// The window before the receiver's first penalty; `None` unless a penalty is in force.
     saved: Option<f64>,
 }
 
@@ -205,7 +208,8 @@ struct Law {
     packet: u64,
     base_rtt: u64,
     target: f64,
-    /// Of the window, for each byte acknowledged and picosecond below the target.
+    /// Increase per byte acknowledged and picosecond below the target, before division by the
+    /// window.
     proportional: f64,
     fair: f64,
     fast: f64,
@@ -221,7 +225,7 @@ struct Law {
     /// The largest window, in bandwidth-delay products of the shortest round trip so far.
     max_window: f64,
     base_rtt_of_nacks: bool,
-    /// Whether a shorter round trip is the new base: not where paths have different ones.
+    /// True if a shorter round trip becomes the base; false if paths differ in theirs.
     learns: bool,
     /// In bytes.
     trim_cut: f64,
@@ -233,7 +237,7 @@ impl Law {
     fn new(config: &Config, path: &PathFacts) -> Self {
         let packet = path.packet.get();
         let reference = REFERENCE_RATE.bytes_in(REFERENCE_RTT).get() as f64;
-        // In MTUs · a.
+        // One MTU · a.
         let unit = packet as f64 * path.bdp().get() as f64 / reference;
         let target = config.target.as_f64() * path.base_rtt.as_ps() as f64;
         let adjust_period = config.adjust_period.as_f64() * path.base_rtt.as_ps() as f64;
@@ -242,7 +246,7 @@ impl Law {
             packet,
             base_rtt: path.base_rtt.as_ps(),
             target,
-            // 4 · a · b · MTU / target with b = target / 12 us: the target falls out.
+            // 4 · a · b · MTU / target with b = target / 12 us: the target cancels out.
             proportional: config.proportional_increase.as_f64() * unit
                 / REFERENCE_RTT.as_ps() as f64,
             fair: config.fair_increase.as_f64() * unit,
@@ -265,7 +269,7 @@ impl Law {
         }
     }
 
-    /// The largest window of a path with this base round trip.
+    /// The largest window of a path with this base round trip, at least one packet.
     fn largest(&self, base_rtt: u64) -> f64 {
         let bdp = self.line_rate.bytes_in(Span::from_ps(base_rtt)).get() as f64;
         (self.max_window * bdp).max(self.packet as f64)
@@ -308,6 +312,8 @@ impl Nscc {
         let state = &mut *self.state;
         if delay < state.law.fast_delay {
             state.without_queue += acked;
+            // Fast increase only after a whole window without a queue: a single short delay may be
+            // luck.
             state.fast |= state.without_queue as f64 > self.window;
         } else {
             (state.without_queue, state.fast) = (0, false);
@@ -323,6 +329,7 @@ impl Nscc {
     fn decrease(&mut self, now: Time) {
         let state = &mut *self.state;
         (state.without_queue, state.fast) = (0, false);
+        // At most one decrease per round trip: earlier marks still belong to the larger window.
         let beyond = state.average_delay - state.law.target;
         if beyond <= 0.0 || now <= state.last_cut.saturating_add(Span::from_ps(state.base_rtt)) {
             return;
@@ -332,15 +339,15 @@ impl Nscc {
         state.last_cut = now;
     }
 
-    /// Lets the increases take effect, once a period or a few packets.
+    /// Applies pending increases, once per period or after a few packets.
     fn adjust(&mut self, now: Time) {
         let state = &mut *self.state;
         let due = state.last_adjust.saturating_add(state.law.adjust_period);
         if now <= due && state.received <= state.law.adjust_bytes {
             return;
         }
-        // Acknowledgements add in proportion to their bytes, of which a round trip has a window
-        // full. Divided by the window, the increase of a round trip is the same whatever its size.
+        // Each acknowledgement adds in proportion to its bytes, and a round trip acknowledges one
+        // window. Dividing by the window makes the increase per round trip independent of its size.
         self.window += state.pending / self.window;
         if now >= due {
             self.window += state.law.eta;
@@ -350,7 +357,7 @@ impl Nscc {
     }
 }
 
-/// Whether a packet met congestion.
+/// Whether a packet was marked.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 enum Marked {
     Yes,
@@ -386,7 +393,7 @@ impl CongestionController for Nscc {
         match (marked, delay >= self.state.law.target) {
             (Marked::Yes, true) => self.decrease(now),
             (Marked::Yes, false) => {}
-            // Increases wait until the receiver restores the window.
+            // Increases are suspended until the receiver restores the window.
             (Marked::No, _) if self.state.saved.is_some() => {}
             (Marked::No, true) => self.state.pending += self.state.law.fair * acked as f64,
             (Marked::No, false) => self.increase_in_proportion(acked, delay),
@@ -411,6 +418,7 @@ impl CongestionController for Nscc {
 
     fn handle_loss(&mut self, now: Time, loss: Loss) {
         let packet = self.state.law.packet;
+        // A timed-out packet may still arrive and be counted: only known losses leave the network.
         if loss != Loss::Timeout {
             self.state.ignored += packet;
             self.state.in_flight = self.state.in_flight.saturating_sub(packet);
@@ -418,7 +426,7 @@ impl CongestionController for Nscc {
         let law = self.state.law;
         self.window -= match loss {
             Loss::Trimmed | Loss::TrimmedAtLastHop => {
-                // The packet met a full queue, taken to be one base round trip long.
+                // The packet met a full queue, assumed to be one base round trip long.
                 self.state.average(law.base_rtt as f64, Marked::Yes);
                 self.state.called |= law.trims_call;
                 if law.trims_call && self.quick_adapt(now, Marked::Yes, f64::INFINITY) {

@@ -1,18 +1,19 @@
-//! A window beside a rate, and the pace of a control whose rate changes move the next packet.
+//! A window that accompanies a rate, and the pacing of a control whose rate changes reschedule the
+//! next packet.
 //!
-//! Source: the HPCC simulator (alibaba-edu/High-Precision-Congestion-Control), `HAS_WIN`,
-//! `VAR_WIN` and `RATE_BOUND` (`RdmaQueuePair::GetWin`, `RdmaHw::ChangeRate`).
+//! Source: the HPCC simulator (alibaba-edu/High-Precision-Congestion-Control), `HAS_WIN`, `VAR_WIN`
+//! and `RATE_BOUND` (`RdmaQueuePair::GetWin`, `RdmaHw::ChangeRate`).
 
 use serde::{Deserialize, Serialize};
 
 use super::{AbsoluteOrFraction, PathFacts};
 use crate::units::{BitRate, Bytes, Span, Time};
 
-/// The window beside a rate.
+/// The window that accompanies a rate.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Serialize, Deserialize)]
 #[serde(rename_all = "kebab-case")]
 pub enum WindowRule {
-    /// There is none.
+    /// No window.
     #[default]
     None,
     /// A bandwidth-delay product, W.
@@ -22,26 +23,27 @@ pub enum WindowRule {
 }
 
 impl WindowRule {
-    /// Whether there is no window.
+    /// True if there is no window.
     pub fn is_none(&self) -> bool {
         *self == Self::None
     }
 }
 
-/// Payload that may be in flight beside a rate.
+/// A window of payload bytes that accompanies a rate.
 #[derive(Debug, Clone, Copy)]
 pub(super) struct RateWindow {
     rule: WindowRule,
-    /// W: payload.
+    /// W, in bytes of payload.
     bytes: u64,
     payload: u64,
-    /// A full packet on the wire.
+    /// Size of a full packet on the wire.
     packet: u64,
     line_rate: u64,
 }
 
 impl RateWindow {
-    /// The window of that rule, of `bytes` or a part of the bandwidth-delay product of the path.
+    /// Creates the window by `rule`. W is `bytes`, absolute or as a fraction of the path's
+    /// bandwidth-delay product.
     pub(super) fn new(
         rule: WindowRule,
         bytes: AbsoluteOrFraction<Bytes>,
@@ -56,22 +58,24 @@ impl RateWindow {
         }
     }
 
-    /// Bytes on the wire that may be in flight at `rate`: one more packet may go while less payload
+    /// Bytes on the wire that may be in flight at `rate`. A packet may be sent while less payload
     /// than the window is in flight.
     pub(super) fn at(&self, rate: u64) -> u64 {
         let window = match self.rule {
             WindowRule::None => return u64::MAX,
             WindowRule::Fixed => self.bytes,
             WindowRule::ByRate => {
+                // 128 bits: W times a rate exceeds 64 for long, fast paths.
                 let scaled = u128::from(self.bytes) * u128::from(rate) / u128::from(self.line_rate);
                 u64::try_from(scaled).unwrap_or(u64::MAX).max(1)
             }
         };
+        // Rounded up: the last packet needs only to start inside the window.
         window.div_ceil(self.payload).saturating_mul(self.packet)
     }
 }
 
-/// What controls have beside a rate that mostly have nothing there, and are small then.
+/// Window and pacing that may accompany a rate. Optional and boxed: most queue pairs have neither.
 #[derive(Debug, Clone, Copy)]
 pub(super) struct Beside {
     window: RateWindow,
@@ -79,7 +83,7 @@ pub(super) struct Beside {
 }
 
 impl Beside {
-    /// A window and a pacing, unless the rate alone decides.
+    /// Creates the pair; `None` if the rate alone limits the sender.
     pub(super) fn of(window: RateWindow, pacing: Pacing) -> Option<Box<Self>> {
         let is_any = !window.rule.is_none() || !pacing.is_rate();
         is_any.then(|| Box::new(Self { window, pacing }))
@@ -99,16 +103,16 @@ impl Beside {
     }
 }
 
-/// A rate whose every change moves the start of the next packet: by as much as the last packet
-/// takes longer or shorter at the new rate.
+/// A rate whose changes reschedule the next packet, by as much as the last packet takes longer or
+/// shorter at the new rate.
 #[derive(Debug, Clone, Copy)]
 pub(super) struct MovedPace {
     rate: u64,
     line_rate: u64,
-    /// Whether packets are paced by the rate, and not by line rate.
+    /// Whether the rate or line rate paces packets.
     bound: Pacing,
     window: RateWindow,
-    /// The window at the rate.
+    /// The window at the current rate.
     open: u64,
     unit: Span,
     last: Option<LastPacket>,
@@ -121,12 +125,12 @@ pub enum Pacing {
     /// The rate.
     #[default]
     Rate,
-    /// The wire alone, so that only the window holds packets back.
+    /// Only the wire, so that the window alone limits the sender.
     LineRate,
 }
 
 impl Pacing {
-    /// Whether it is the rate.
+    /// True if the rate paces packets.
     pub fn is_rate(&self) -> bool {
         *self == Self::Rate
     }
@@ -161,8 +165,10 @@ impl MovedPace {
         self.open
     }
 
-    /// Changes the rate.
+    /// Changes the rate, and the window with it.
     pub(super) fn set(&mut self, rate: u64) {
+        // Cached here: the window is read for every packet, the rate changes once per
+        // acknowledgement.
         self.rate = rate;
         self.open = self.window.at(rate);
     }
@@ -171,15 +177,16 @@ impl MovedPace {
         self.last = Some(LastPacket { at, bytes, rate: self.rate });
     }
 
-    /// When the next packet may start; `None` before the first one.
+    /// When the next packet may start; `None` before the first.
     pub(super) fn next_start(&self) -> Option<Time> {
         let last = self.last?;
         let time = |rate| self.time(last.bytes, rate);
         Some(match self.bound {
             Pacing::Rate => last.at.saturating_add(time(self.rate)),
-            // The simulator moves the next packet by the difference of the rates, although it
-            // paces by line rate.
+            // The simulator shifts the next packet by the difference of the rates, even though line
+            // rate paces it.
             Pacing::LineRate => {
+                // Added before subtracting, so that the difference cannot underflow.
                 let later = last.at.saturating_add(time(self.line_rate) + time(self.rate));
                 Time::from_ps(later.as_ps().saturating_sub(time(last.rate).as_ps()))
             }
@@ -188,6 +195,7 @@ impl MovedPace {
 
     fn time(&self, bytes: u32, rate: u64) -> Span {
         let unit = self.unit.as_ps().max(1);
+        // Rounded down to whole units, like the simulator's integer time.
         let exact = BitRate::from_bps(rate).time_for(Bytes::new(bytes.into())).as_ps();
         Span::from_ps(exact / unit * unit)
     }
@@ -226,7 +234,7 @@ mod tests {
         let mut pace = MovedPace::new(window, Pacing::LineRate, &path);
         pace.handle_sent(Time::ZERO, 1_048);
         pace.set(50_000_000_000);
-        // 83 ns at line rate, and 167 in place of 83 at the rate.
+        // 83 ns at line rate, and 167 instead of 83 at the rate.
         assert_eq!(pace.next_start(), Some(Time::from_ps(167_000)));
     }
 

@@ -1,15 +1,15 @@
-//! RCCC: the receiver-credit congestion control of Ultra Ethernet. A sender starts at once with
-//! credit of its own (speculation); after the first answer it sends only what the receiver has
-//! granted. The receiver's side, which paces grants over all senders, is `nic::credits`.
+//! RCCC: the receiver-credit congestion control of Ultra Ethernet. A sender starts immediately with
+//! credit of its own (speculation). After the first response it sends only what the receiver has
+//! granted. The receiver's side, `nic::credits`, paces grants over all senders.
 //!
-//! Source: Ultra Ethernet Specification 1.0, section 3.6.14 on RCCC, by public notes on it; where
-//! these are silent, the UEC simulator (ultraethernet/uet-htsim, `uec.cpp`), from which are the
-//! unit of 256 B, the credit at the start, what a sender asks for, and when speculation ends.
+//! Source: Ultra Ethernet Specification 1.0, section 3.6.14 on RCCC, by public notes. Where these
+//! are silent, the UEC simulator (ultraethernet/uet-htsim, `uec.cpp`). From it are: the unit of 256
+//! B, the initial credit, what a sender requests, and when speculation ends.
 //!
-//! What differs, and is \[inferred\]: a request for credit is no packet of the sequence and is not
-//! acknowledged, but answered with credit; a sender that has nothing in flight and no credit asks
-//! again after a retransmission timeout, so that no loss of a grant can stall it; it sends nothing
-//! after a timeout while it speculates but what its credit allows.
+//! Differences, all \[inferred\]: a credit request is not a packet of the sequence and is not
+//! acknowledged, but answered with credit. A sender with nothing in flight and no credit requests
+//! again after a retransmission timeout, so the loss of a grant cannot stall it. After a timeout
+//! during speculation, it sends only what its credit permits.
 
 use serde::{Deserialize, Serialize};
 
@@ -26,28 +26,28 @@ use crate::units::{Bytes, Fraction, Span, Time};
 #[derive(Debug, Clone, Copy, PartialEq, Serialize, Deserialize)]
 #[serde(default, deny_unknown_fields)]
 pub struct Config {
-    /// Credit at the start, and the most that a sender may have, in bandwidth-delay products: 3/2.
+    /// Initial credit, and the most that a sender may have, in bandwidth-delay products: 3/2.
     pub max_window: Fraction,
-    /// What a receiver grants at once: 16 KiB, four packets; at least 256 B, which is the unit.
+    /// The size of one grant: 16 KiB, four packets. At least 256 B, the unit.
     pub grant: Bytes,
-    /// The part of the rate of its ports that a receiver grants: 99/100.
+    /// The fraction of its ports' rate that a receiver grants: 99/100.
     pub pace: Fraction,
-    /// Whether a receiver that nobody asks grants to senders in turn unasked: true.
+    /// Whether a receiver without requests grants to its senders round-robin: true.
     pub unasked: bool,
-    /// Whether NSCC's window limits a sender too: false.
+    /// Whether NSCC's window also limits a sender: false.
     pub nscc: bool,
-    /// How many bytes of hosts share one byte of the fabric: above 1, receivers lower their rate
-    /// with marks and trims. 1 does not \[by the simulator: only where `nscc` is false\]. A
-    /// scenario has by default that of its fabric.
+    /// Oversubscription of the fabric: host bytes per fabric byte. Above 1, marks and trims lower
+    /// the receivers' rate. With 1 they do not \[by the simulator: only where `nscc` is false\].
+    /// The default of a scenario is that of its fabric.
     pub oversubscription: Fraction,
-    /// The averaged part of marked packets above which that rate falls: 3/10.
+    /// The averaged fraction of marked packets above which that rate falls: 3/10.
     pub target_congestion: Fraction,
-    /// Weight of a new part in the average: 1/2.
+    /// Weight of a new fraction in the average: 1/2.
     pub gain: Fraction,
-    /// How much of the excess above the target the rate loses: 1/2.
+    /// The fraction of the excess above the target that the rate loses: 1/2.
     pub decrease: Fraction,
-    /// What the rate gains in an interval without trims or excess: 1/100 of the ports' rate; twice
-    /// as much for each such interval in a row without a mark.
+    /// The rate's gain in an interval without trims or excess: 1/100 of the ports' rate. It doubles
+    /// with each such interval in a row without a mark.
     pub increase: Fraction,
 }
 
@@ -72,7 +72,7 @@ impl Default for Config {
 }
 
 impl Config {
-    /// The receiver's part of it.
+    /// The receiver's part of the configuration.
     fn rules(&self) -> CreditRules {
         let &Self { max_window, grant, pace, unasked, oversubscription, .. } = self;
         let &Self { target_congestion, gain, decrease, increase, .. } = self;
@@ -127,26 +127,26 @@ impl ControlConfig for Config {
 /// The control of one queue pair.
 #[derive(Debug, Clone)]
 pub struct Rccc {
-    /// In bytes on the wire; the last packet may take more than there was.
+    /// In bytes on the wire. Negative if the last packet took more than there was.
     credit: i64,
     state: Box<State>,
 }
 
-/// Everything that sending a packet does not look at.
+/// State that sending a packet does not read. Boxed, so that a queue pair's hot part stays small.
 #[derive(Debug, Clone)]
 struct State {
-    /// The most credit, and that at the start.
+    /// The most credit, and the initial credit.
     most: i64,
     packet: i64,
-    /// The highest number of credit that has come.
+    /// The highest credit number received.
     pull: u64,
     speculating: bool,
     nscc: Option<Nscc>,
-    /// When anything was last sent, heard or asked.
+    /// Time of the last packet or request that was sent or received.
     active: Time,
-    /// When credit was last asked for beside packets.
+    /// When credit was last requested outside of data packets.
     asked: Option<Time>,
-    /// The highest number that was asked for.
+    /// The highest credit number requested.
     asked_for: u64,
     base_rtt: Span,
 }
@@ -171,25 +171,27 @@ impl Rccc {
         }
     }
 
-    /// The first answer ends speculation: what is left of the credit at the start is forfeited.
+    /// Ends speculation on the first response: the rest of the initial credit is forfeited.
     fn stop_speculating(&mut self) {
         if std::mem::take(&mut self.state.speculating) {
+            // A debt remains: those bytes were sent.
             self.credit = self.credit.min(0);
         }
     }
 
-    /// The number that it asks for with so much to send.
+    /// The credit number to request with this backlog.
     fn target(&self, backlog: u64, sources: u64) -> u64 {
         let State { most, packet, speculating, ref nscc, pull, .. } = *self.state;
         let backlog = i64::try_from(backlog).unwrap_or(i64::MAX);
         let window = nscc.as_ref().map_or(u64::MAX, Nscc::window);
         let window = i64::try_from(window).unwrap_or(i64::MAX).saturating_add(packet);
         let mut want = backlog.min(window).min(most) - self.credit;
-        // Whatever credit it has: the receiver learns of it with its first packet.
+        // Requests a packet despite its own credit: its first packet tells the receiver about it.
         if speculating && want < packet && backlog > 0 {
             want = packet;
         }
         let want = want / i64::try_from(sources.max(1)).unwrap_or(i64::MAX);
+        // Rounded up, towards a whole unit: `div_euclid` floors, also for a negative want.
         let units = want.div_euclid(UNIT as i64) + i64::from(want.rem_euclid(UNIT as i64) > 0);
         pull.saturating_add_signed(units)
     }
@@ -221,10 +223,11 @@ impl CongestionController for Rccc {
         }
     }
 
-    /// A trim at the last hop means that the receiver has many senders, which its pacer knows:
-    /// NSCC's window is left as it is.
+    /// A trim at the last hop means that the receiver has many senders. Its pacer knows that, so
+    /// NSCC's window stays as it is.
     fn handle_loss(&mut self, now: Time, loss: Loss) {
         if loss != Loss::Timeout {
+            // A timeout is not a response: the receiver may not have heard of this sender.
             self.state.active = now;
             self.stop_speculating();
         }
@@ -251,6 +254,7 @@ impl CreditController for Rccc {
         self.state.active = now;
         self.stop_speculating();
         let number = number.near(self.state.pull);
+        // A late or repeated number is below `pull` and grants nothing.
         if let Some(more) = number.checked_sub(self.state.pull) {
             let more = i64::try_from(more * UNIT).unwrap_or(i64::MAX);
             self.credit = self.credit.saturating_add(more).min(self.state.most);
@@ -260,6 +264,7 @@ impl CreditController for Rccc {
 
     fn credit_target(&mut self, backlog: u64, sources: u64) -> Psn {
         let target = self.target(backlog, sources);
+        // The maximum: a smaller target does not revoke what was requested.
         self.state.asked_for = self.state.asked_for.max(target);
         Psn::on_wire(target)
     }
@@ -267,6 +272,8 @@ impl CreditController for Rccc {
     fn next_request(&self, backlog: u64, timeout: Span) -> Option<Time> {
         let State { active, asked, base_rtt, asked_for, .. } = *self.state;
         let is_new = self.target(backlog, 1) > asked_for;
+        // New bytes are requested immediately; a repeated request waits until the first may be
+        // lost.
         let at = if is_new { active } else { active.saturating_add(timeout) };
         let earliest = asked.map_or(Time::ZERO, |asked| asked.saturating_add(base_rtt));
         (self.credit <= 0).then(|| at.max(earliest))
@@ -305,7 +312,7 @@ mod tests {
             sent += 1;
         }
         assert_eq!(sent, 150);
-        // An acknowledgement opens nothing: only credit does, and no more than the most.
+        // An acknowledgement opens nothing. Only credit does, up to the maximum.
         control.handle_ack(Time::ZERO, AckSample::for_test(1, 150, 0));
         assert_eq!(control.window(), 0);
         control.handle_credit(Time::ZERO, number(1));
@@ -338,7 +345,7 @@ mod tests {
     #[test]
     fn what_it_asks_for_is_its_backlog_less_its_credit_shared_with_the_other_sources() {
         let mut control = alone();
-        // All it has is covered; while it speculates, it asks for a packet all the same.
+        // Its credit covers everything; while it speculates, it still requests a packet.
         assert_eq!(control.credit_target(10_000, 1), number(4));
         assert_eq!(control.credit_target(0, 1).near(FIRST), FIRST - 585);
         control.handle_ack(Time::ZERO, AckSample::for_test(1, 1, 0));
@@ -369,10 +376,10 @@ mod tests {
         assert_eq!(control.next_request(5_000, timeout), None);
         assert!(!control.take_request(Time::ZERO));
         control.handle_sent(at(3), 150_000);
-        // It has asked for these with its packets: a timeout later nobody seems to have heard.
+        // These were requested with its packets: after a timeout, the request seems lost.
         control.credit_target(5_000, 1);
         assert_eq!(control.next_request(5_000, timeout), Some(at(103)));
-        // A new message asks at once.
+        // A new message is requested immediately.
         assert_eq!(control.next_request(9_000, timeout), Some(at(3)));
         assert!(control.take_request(at(50)) && !control.take_request(at(51)));
         assert_eq!(control.next_request(9_000, timeout), Some(at(58)), "once a round trip");

@@ -1,17 +1,18 @@
 //! Swift: a window that holds the round-trip time at a target.
 //!
 //! Source: Kumar et al., "Swift: Delay is Simple and Effective for Congestion Control in the
-//! Datacenter" (SIGCOMM 2020), algorithm 1 and section 3.5 (scaling of the target by flows). The
-//! paper leaves most constants open; where it does, they are those of the Swift in uet-htsim
-//! (`swift.cpp`), which calls them guesses, or ours \[inferred\], as each field says.
+//! Datacenter" (SIGCOMM 2020), algorithm 1 and section 3.5 (flow-based scaling of the target). The
+//! paper leaves most constants open. Those are from the Swift in uet-htsim (`swift.cpp`), which
+//! calls them guesses, or our own \[inferred\], as each field says.
 //!
-//! What is different here: hosts take no time, so that the delay is the fabric's alone and there
-//! is one window, not one for the fabric and one for the host; the part of the target that grows
-//! with the number of hops is in the base round trip, which is that of the longest path. Windows
-//! below one packet pace, as in the paper: a packet each rtt / window; but no pause is longer than
-//! `longest_pause`. The paper names no limit, and its stack has one by other means: a window of
-//! 1/1,000 and one acknowledgement that comes 1.6 ms late would hold the next packet back for
-//! seconds, and no acknowledgement could show that the network has been idle since.
+//! Differences from the paper: hosts take no time, so the delay is that of the fabric, and there is
+//! one window instead of separate ones for fabric and host. The part of the target that grows with
+//! the number of hops is in the base round trip, which is that of the longest path.
+//!
+//! Windows below one packet pace as in the paper, one packet per rtt / window, but no pause is
+//! longer than `longest_pause`. The paper names no limit; its stack has one by other means. With a
+//! window of 1/1,000, one acknowledgement that is 1.6 ms late would delay the next packet by
+//! seconds. No acknowledgement could then show that the network is idle.
 
 use serde::{Deserialize, Serialize};
 
@@ -19,39 +20,39 @@ use super::{AckSample, CongestionController, ControlConfig, Loss, PathFacts};
 use crate::nic::parameters::{Configuration, InvalidValue, part, positive, require, timer};
 use crate::units::{BitRate, Fraction, Span, Time};
 
-/// Bits in a byte times picoseconds in a second.
+/// Bits per byte times picoseconds per second.
 const PS_BITS: f64 = 8e12;
 
-/// The parameters of `swift`; a fraction states in its doc what it is a part of.
+/// The parameters of `swift`. The doc of a fraction says what it is a fraction of.
 #[derive(Debug, Clone, Copy, PartialEq, Serialize, Deserialize)]
 #[serde(default, deny_unknown_fields)]
 pub struct Config {
-    /// Target of a flow with a large window, in base round trips: 5/4 \[inferred\].
+    /// Target delay of a flow with a large window, in base round trips: 5/4 \[inferred\].
     pub base_target: Fraction,
-    /// Most that a small window adds to the target, in targets: 5 (uet-htsim).
+    /// The most that a small window adds to the target, in targets: 5 (uet-htsim).
     pub scaling_range: Fraction,
-    /// Window from which on downwards the target no longer rises, in packets: 1/10 (uet-htsim).
+    /// Window below which the target no longer rises, in packets: 1/10 (uet-htsim).
     pub scaling_min_window: Fraction,
-    /// Window from which on upwards the target no longer falls, in packets: 100 (uet-htsim).
+    /// Window above which the target no longer falls, in packets: 100 (uet-htsim).
     pub scaling_max_window: Fraction,
-    /// Added to the window in each round trip below the target, in packets: 1 (uet-htsim).
+    /// Added to the window per round trip below the target, in packets: 1 (uet-htsim).
     pub additive_increase: Fraction,
-    /// How strongly a delay beyond the target cuts: 4/5 (uet-htsim).
+    /// Gain of the cut for a delay beyond the target: 4/5 (uet-htsim).
     pub beta: Fraction,
-    /// Most that one cut takes, as a part of the window: 1/2 (uet-htsim).
+    /// The largest single cut, as a fraction of the window: 1/2 (uet-htsim).
     pub max_cut: Fraction,
     /// The first window, in bandwidth-delay products: 1 \[inferred\].
     pub start_window: Fraction,
-    /// No window grows beyond, in bandwidth-delay products: 3/2 \[inferred\].
+    /// The largest window, in bandwidth-delay products: 3/2 \[inferred\].
     pub max_window: Fraction,
-    /// No window falls below, in packets: 1/1000 \[inferred; the paper allows windows far below one
+    /// The smallest window, in packets: 1/1000 \[inferred; the paper permits windows far below one
     /// packet, for incasts of thousands; uet-htsim stops at 10 bytes\].
     pub min_window: Fraction,
-    /// No pause between two packets is longer: 1 ms \[inferred\], the default retransmission
-    /// timeout. A sender that waits longer to send than to give a packet up for lost looks dead,
-    /// and learns nothing; a thousand of them still leave 9 in 10 of a link of 400 Gbps free.
+    /// The longest pause between two packets: 1 ms \[inferred\], the default retransmission
+    /// timeout. A sender that pauses longer than it waits for a lost packet looks dead and learns
+    /// nothing. A thousand such senders still leave 9/10 of a 400 Gbps link free.
     pub longest_pause: Span,
-    /// Timeouts in a row after which the window falls to its least: 5 (uet-htsim).
+    /// Consecutive timeouts after which the window falls to its minimum: 5 (uet-htsim).
     pub reset_threshold: u32,
 }
 
@@ -98,10 +99,10 @@ impl ControlConfig for Config {}
 #[derive(Debug, Clone)]
 pub struct Swift {
     line_rate: BitRate,
-    /// What may be in flight, in packets; below one packet it paces.
+    /// The window in packets; below one packet it paces.
     window: f64,
     law: Box<Law>,
-    /// Of the last acknowledgement, in picoseconds.
+    /// Round-trip time of the last acknowledgement, in picoseconds.
     rtt: f64,
     last_cut: Time,
     timeouts: u32,
@@ -112,9 +113,9 @@ pub struct Swift {
 struct Law {
     /// A full packet in bytes.
     packet: f64,
-    /// The target of a flow with a large window, in picoseconds.
+    /// The target delay of a flow with a large window, in picoseconds.
     base_target: f64,
-    /// Most that scaling adds, in picoseconds.
+    /// The most that scaling adds, in picoseconds.
     range: f64,
     /// Scaling adds `slope / sqrt(window) − offset` picoseconds.
     slope: f64,
@@ -122,10 +123,10 @@ struct Law {
     additive_increase: f64,
     beta: f64,
     max_cut: f64,
-    /// The window that no cut goes below, in packets.
+    /// The minimum window, in packets.
     min_window: f64,
     max_window: f64,
-    /// A packet in the longest pause, in bits per second.
+    /// The rate of one packet per longest pause, in bits per second.
     least_rate: f64,
     reset_threshold: u32,
 }
@@ -135,7 +136,7 @@ impl Law {
         let bdp = path.bdp().get() as f64 / path.packet.get() as f64;
         let base_target = config.base_target.as_f64() * path.base_rtt.as_ps() as f64;
         let range = config.scaling_range.as_f64() * base_target;
-        // Both ends are more than nothing and apart, whatever a scenario says.
+        // Both ends are kept above zero and distinct, whatever a scenario configures.
         let most = 1.0 / config.scaling_min_window.as_f64().max(1e-9).sqrt();
         let least = 1.0 / config.scaling_max_window.as_f64().max(1e-9).sqrt();
         let slope = range / (most - least).max(1e-9);
@@ -155,8 +156,8 @@ impl Law {
         }
     }
 
-    /// The delay that a flow with this window aims at, in picoseconds: small windows mean many
-    /// flows, whose queue varies more.
+    /// The target delay of a flow with this window, in picoseconds. Small windows mean many flows,
+    /// whose queue varies more.
     fn target(&self, window: f64) -> f64 {
         self.base_target + (self.slope / window.sqrt() - self.offset).clamp(0.0, self.range)
     }
@@ -176,9 +177,9 @@ impl Swift {
         }
     }
 
-    /// Cuts by `part`, at most once a round trip.
+    /// Cuts the window by `part`, at most once per round trip.
     fn cut(&mut self, now: Time, part: f64) {
-        // The delay of this round trip is that of the window before the last cut.
+        // Until a round trip after the last cut, the delay is that of the larger window.
         if now < self.last_cut.saturating_add(Span::from_ps(self.rtt as u64)) {
             return;
         }
@@ -194,7 +195,8 @@ impl CongestionController for Swift {
         if self.window >= 1.0 {
             return self.line_rate;
         }
-        // Below one packet the window cannot hold anything back: a packet goes each rtt / window.
+        // Below one packet, the window cannot limit the sender: it sends one packet per rtt /
+        // window.
         let rate = self.window * self.law.packet * PS_BITS / self.rtt.max(1.0);
         let rate = rate.max(self.law.least_rate);
         BitRate::from_bps((rate as u64).clamp(1, self.line_rate.as_bps()))
@@ -202,16 +204,18 @@ impl CongestionController for Swift {
 
     #[inline]
     fn window(&self) -> u64 {
+        // One packet may always be in flight; below that, `rate` paces.
         (self.window.max(1.0) * self.law.packet) as u64
     }
 
     fn handle_ack(&mut self, now: Time, sample: AckSample) {
         self.rtt = sample.rtt.as_ps() as f64;
         self.timeouts = 0;
+        // The target of the window before this acknowledgement, which caused the delay.
         let target = self.law.target(self.window);
         if self.rtt < target {
-            // Algorithm 1: ai / window for each packet of a window of one or more, ai for each
-            // below that.
+            // Algorithm 1: ai / window per packet for windows of at least one packet, ai per packet
+            // below.
             let increase = self.law.additive_increase * f64::from(sample.packets);
             let window = self.window + increase / self.window.max(1.0);
             self.window = window.min(self.law.max_window);
@@ -223,6 +227,8 @@ impl CongestionController for Swift {
     fn handle_loss(&mut self, now: Time, loss: Loss) {
         if loss == Loss::Timeout {
             self.timeouts += 1;
+            // Many timeouts in a row: nothing gets through, so the window restarts from its
+            // minimum.
             if self.timeouts >= self.law.reset_threshold {
                 self.window = self.law.min_window;
                 self.last_cut = now;
@@ -300,7 +306,7 @@ mod tests {
         }
         assert!((control.window - 100.0 / 512.0).abs() < 1e-9);
         assert_eq!(control.window(), 1_000, "one packet may always be out");
-        // A packet of 1000 B each 400 us / 0.195.
+        // One packet of 1000 B per 400 us / 0.195.
         let rate = control.rate(at(9_000)).as_bps() as f64;
         assert!((rate - 8_000.0 * control.window / 400e-6).abs() < 1.0, "{rate}");
         let grown = control.window + 1.0;
@@ -313,7 +319,7 @@ mod tests {
         let mut control = control();
         control.window = 0.001;
         control.rtt = 5e8;
-        // 500 us / 0.001 are half a second; a packet of 1000 B each 1 ms is 8 Mbps.
+        // 500 us / 0.001 is half a second; one packet of 1000 B per 1 ms is 8 Mbps.
         assert_eq!(control.rate(at(1)).as_bps(), 8_000_000);
         let longest_pause = Span::from_ms(1_000);
         let law = Law::new(&Config { longest_pause, ..Config::default() }, &PATH);
@@ -337,7 +343,8 @@ mod tests {
 
     #[test]
     fn a_bottleneck_of_its_own_settles_within_a_packet_of_the_target() {
-        // n flows of equal windows on one link: the round trip is what is out over the rate.
+        // n flows with equal windows on one link: the round trip is the bytes in flight over the
+        // rate.
         for flows in [2.0, 8.0, 32.0] {
             let mut control = control();
             let mut now = Time::ZERO;

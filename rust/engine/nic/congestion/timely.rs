@@ -2,8 +2,9 @@
 //!
 //! Source: Mittal et al., "TIMELY: RTT-based Congestion Control for the Datacenter" (SIGCOMM 2015),
 //! section 4, in the form of HPCC's simulator (alibaba-edu/High-Precision-Congestion-Control,
-//! `rdma-hw.cc`, `cc_mode` 7): one step a round trip, the weight 0.875 on the newest difference,
-//! its additive increase five times before the larger one. The time stamp costs 8 bytes each way.
+//! `rdma-hw.cc`, `cc_mode` 7). It takes one step per round trip, with weight 0.875 on the newest
+//! difference. Five additive increases precede the larger one. The timestamp costs 8 bytes each
+//! way.
 
 use serde::{Deserialize, Serialize};
 
@@ -19,7 +20,7 @@ use crate::units::{BitRate, Bytes, Fraction, Span, Time};
 pub struct Config {
     /// Weight of the newest difference of round-trip times: 7/8.
     pub gain: Fraction,
-    /// The part of the rate that a cut takes at most: 4/5 (β).
+    /// The largest cut, as a fraction of the rate: 4/5 (β).
     pub cut: Fraction,
     /// A round trip shorter than this raises the rate: 50 us.
     pub low: Span,
@@ -27,19 +28,22 @@ pub struct Config {
     pub high: Span,
     /// The unit of the gradient: 20 us.
     pub min_rtt: Span,
-    /// Additive increase, or its part of line rate: 1/1000 (`RATE_AI`: 10 Mbps for 10 Gbps).
+    /// Additive increase, absolute or as a fraction of line rate: 1/1000 (`RATE_AI`: 10 Mbps for 10
+    /// Gbps).
     pub additive_increase: AbsoluteOrFraction<BitRate>,
-    /// The increase after as many increases in a row: 5.
+    /// Consecutive increases after which `hyper_increase` applies: 5.
     pub hyper_after: u32,
-    /// That increase, or its part of line rate: 1/200 (`RATE_HAI`: 50 Mbps for 10 Gbps).
+    /// The larger increase, absolute or as a fraction of line rate: 1/200 (`RATE_HAI`: 50 Mbps for
+    /// 10 Gbps).
     pub hyper_increase: AbsoluteOrFraction<BitRate>,
-    /// No rate falls below: 1 Gbps (`MIN_RATE`).
+    /// The minimum rate: 1 Gbps (`MIN_RATE`).
     pub min_rate: BitRate,
     /// The window: `none` (`HAS_WIN`, `VAR_WIN`).
     pub window: WindowRule,
-    /// W, or its part of the bandwidth-delay product of the longest path: 1/1.
+    /// W, absolute or as a fraction of the bandwidth-delay product of the longest path: 1/1.
     pub window_bytes: AbsoluteOrFraction<Bytes>,
-    /// What paces packets: the `rate`, or with `line-rate` the window alone (`RATE_BOUND`).
+    /// The pacing of packets: by `rate`. With `line-rate`, only the window limits them
+    /// (`RATE_BOUND`).
     pub pacing: Pacing,
 }
 
@@ -79,7 +83,7 @@ impl Configuration for Config {
 }
 
 impl ControlConfig for Config {
-    /// The time stamp.
+    /// The timestamp.
     fn overhead(&self) -> Bytes {
         Bytes::new(8)
     }
@@ -98,12 +102,12 @@ struct State {
     increase: u64,
     hyper_increase: u64,
     rate: u64,
-    /// Increases in a row.
+    /// Consecutive increases.
     increases: u32,
-    /// The averaged difference of round-trip times, ns.
+    /// The averaged difference of round-trip times, in ns.
     difference: f64,
     last_rtt: u64,
-    /// An acknowledgement of a packet from this one on changes the rate; `None` before the first.
+    /// An acknowledgement of a packet after this one changes the rate; `None` before the first.
     update_at: Option<u64>,
 }
 
@@ -128,10 +132,12 @@ impl Timely {
 
 impl State {
     fn handle_ack(&mut self, sample: AckSample) {
+        // Packets sent before the last step do not show its effect yet.
         if self.update_at.is_some_and(|at| sample.ack <= at) {
             return;
         }
         let rtt = sample.rtt.as_ps() / 1_000;
+        // The first round trip has no earlier one to differ from.
         if self.update_at.is_some() {
             self.update(rtt);
         }
@@ -146,6 +152,7 @@ impl State {
         self.difference = (1.0 - gain) * self.difference + gain * newest;
         let gradient = self.difference / ns(self.config.min_rtt);
         let (rtt, high) = (rtt as f64, ns(self.config.high));
+        // Outside of the thresholds the length decides, between them the gradient.
         if rtt < ns(self.config.low) || rtt <= high && gradient <= 0.0 {
             let hyper = self.increases >= self.config.hyper_after;
             let increase = if hyper { self.hyper_increase } else { self.increase };
@@ -154,6 +161,7 @@ impl State {
             return;
         }
         let keep = if rtt > high { 1.0 - cut * (1.0 - high / rtt) } else { 1.0 - cut * gradient };
+        // A steep gradient could yield a negative factor.
         self.rate = ((self.rate as f64 * keep.max(0.0)) as u64).max(self.min_rate);
         self.increases = 0;
     }
@@ -182,7 +190,7 @@ impl CongestionController for Timely {
 mod tests {
     use super::*;
 
-    /// Rates in Gbps after round trips of these lengths, in us; the very first changes nothing.
+    /// Rates in Gbps after round trips of these lengths, in us. The first one changes nothing.
     fn rates(control: &mut Timely, us: &[u64]) -> Vec<f64> {
         let mut after = |us: &u64| {
             let ack = control.0.update_at.unwrap_or(0) + 1;
@@ -209,7 +217,7 @@ mod tests {
         // From 100 to 108 us: a gradient of 0.875 · 8/20 = 0.35, a cut by 0.28.
         let rates = rates(&mut control, &[100, 108, 100]);
         assert!((rates[1] - 72.0).abs() < 1e-6, "{rates:?}");
-        // Back to 100: 0.125 · 7 − 0.875 · 8 is a negative difference, which adds.
+        // Back to 100: 0.125 · 7 − 0.875 · 8 is a negative difference, so the rate rises.
         assert!((rates[2] - rates[1] - 0.1).abs() < 1e-6, "{rates:?}");
     }
 
@@ -229,7 +237,7 @@ mod tests {
 
     #[test]
     fn a_short_round_trip_raises_the_rate_and_a_long_one_cuts_it_by_its_length() {
-        // The difference is the newest, 10 us of a least round trip of 20 us.
+        // The difference is the newest one: 10 us, with a minimum round trip of 20 us.
         let config = Config { gain: Fraction::ONE, ..Config::default() };
         let rate = |before: u64, rtt: u64| {
             let mut control = Timely::new(&config, &PathFacts::FOR_TEST);

@@ -1,4 +1,4 @@
-//! The rule by which HPCC and HPCC-PINT set a rate from a utilization, and what both keep for it.
+//! The rule by which HPCC and HPCC-PINT derive a rate from a utilization, and its state.
 
 use crate::nic::congestion::rate_window::{MovedPace, Pacing, RateWindow, WindowRule};
 use crate::nic::congestion::{AbsoluteOrFraction, PathFacts};
@@ -28,19 +28,19 @@ impl RuleConfig {
         }
     }
 
-    /// The path with T in place of its round trip.
+    /// Replaces the path's round-trip time by T.
     pub(in crate::nic::congestion) fn path(&self, path: &PathFacts) -> PathFacts {
         PathFacts { base_rtt: self.round_trip.of(path.base_rtt), ..*path }
     }
 
-    /// The rate, the window and the pace on a path.
+    /// Creates the rate, the window and the pacing for a path.
     pub(in crate::nic::congestion) fn pace(&self, path: &PathFacts) -> MovedPace {
         let window = RateWindow::new(self.window, self.window_bytes, path);
         MovedPace::new(window, self.pacing, path)
     }
 }
 
-/// What the rule keeps within bounds, in bits per second.
+/// The constants of the rule on one path; rates in bits per second.
 #[derive(Debug, Clone, Copy)]
 pub(in crate::nic::congestion) struct Rule {
     target: f64,
@@ -50,8 +50,7 @@ pub(in crate::nic::congestion) struct Rule {
     max: u64,
 }
 
-/// A rate, Rc, and how often it was increased since the last time that it was set by the
-/// utilization.
+/// A rate, Rc, and the number of additive increases since the utilization last set it.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(in crate::nic::congestion) struct Reference {
     pub rate: u64,
@@ -71,11 +70,12 @@ impl Rule {
         }
     }
 
-    /// The rate that follows from a reference and a utilization.
+    /// Returns the rate that follows from a reference and a utilization.
     pub(in crate::nic::congestion) fn next(&self, from: Reference, utilization: f64) -> Reference {
         let c = utilization / self.target;
         let (rate, stage) = if c >= 1.0 || from.stage >= self.max_stage {
-            // As whole bits per second; a utilization of 0 gives more than any bound.
+            // In whole bits per second. A utilization of 0 yields infinity: the cast saturates, and
+            // the bound below applies.
             ((from.rate as f64 / c) as u64, 0)
         } else {
             (from.rate, from.stage + 1)

@@ -4,16 +4,19 @@ use super::{Marked, State};
 use crate::units::Span;
 
 impl State {
-    /// The queueing delay of a round trip, in picoseconds; a shorter one is the new base.
+    /// Returns the queueing delay of a round trip, in picoseconds. A shorter one becomes the new
+    /// base.
     pub(super) fn delay(&mut self, rtt: Span) -> f64 {
         if self.law.learns {
             self.base_rtt = self.base_rtt.min(rtt.as_ps());
         }
+        // Saturating: without learning, the base is that of the longest path, and others are
+        // shorter.
         rtt.as_ps().saturating_sub(self.base_rtt) as f64
     }
 
-    /// An unmarked packet with a long delay waited elsewhere than in a marking queue: it counts
-    /// as a quarter of the base round trip.
+    /// Updates the average delay. An unmarked packet with a long delay did not wait in a marking
+    /// queue: it counts as a quarter of the base round trip.
     pub(super) fn average(&mut self, delay: f64, marked: Marked) {
         let elsewhere = marked == Marked::No && delay > self.law.target;
         let sample = if elsewhere { 0.25 * self.base_rtt as f64 } else { delay };
