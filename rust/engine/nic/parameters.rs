@@ -94,8 +94,9 @@ impl<T> Configured<T> {
     }
 }
 
-/// Reads a configuration from `given`, with the values of `base` for omitted keys. `beside` are
-/// the keys that the caller has already removed from `given`; they only appear in error messages.
+/// Reads a configuration from `given`, with the values of `base` for omitted keys. The last
+/// argument lists keys that the caller has already removed from `given`. They only appear in error
+/// messages.
 pub(super) fn overridden<C: Configuration>(
     base: &C,
     given: &Parameters,

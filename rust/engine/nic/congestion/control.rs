@@ -93,6 +93,7 @@ fn configure<C: ControlConfig>(
     let Some(default) = C::default_preset(trimming) else {
         return Ok(overridden(&C::default(), given, &[])?.map(C::into));
     };
+    // `preset` is not a field of the configuration: it is removed before the other keys are read.
     let mut given = given.clone();
     let preset = match given.remove("preset") {
         None => default,

@@ -141,7 +141,7 @@ enum Phase {
     Hyper,
 }
 
-/// What triggered a rate increase.
+/// The trigger of a rate increase.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 enum Cause {
     Timer,
@@ -151,6 +151,7 @@ enum Cause {
 /// The control of one queue pair.
 #[derive(Debug, Clone)]
 pub struct Dcqcn {
+    // Shared: a run may have a million queue pairs.
     config: Arc<Config>,
     rates: Rates,
     phase: Phase,
@@ -280,6 +281,7 @@ impl CongestionController for Dcqcn {
             self.rates.target = self.rates.current;
             self.bytes_left = self.config.byte_counter.get();
         }
+        // Only now: `clamps` reads the stages since the last CNP.
         (self.timer_stage, self.byte_stage) = (0, 0);
         match self.config.alpha_order {
             AlphaOrder::RaisedFirst => {

@@ -149,6 +149,7 @@ impl ControlConfig for Config {
 /// The control of one queue pair.
 #[derive(Debug, Clone)]
 pub struct DcqcnMlx {
+    // Shared: a run may have a million queue pairs.
     config: Arc<Config>,
     rates: Rates,
     /// The window and pacing that accompany the rate.
@@ -204,11 +205,13 @@ impl DcqcnMlx {
             self.rates.target = self.rates.current;
         }
         self.rates.cut(self.config.min_rate);
+        // Each cut postpones the next rise by a full period.
         self.stage = 0;
         self.timers.set(Timer::RateIncrease, at + self.config.increase_timer);
     }
 
     fn rise(&mut self) {
+        // Below F fast recovery, at F one additive step, beyond it hyper increase.
         let increase = match self.stage.cmp(&self.config.fast_recovery_steps) {
             std::cmp::Ordering::Less => 0,
             std::cmp::Ordering::Equal => self.config.additive_increase.as_bps(),

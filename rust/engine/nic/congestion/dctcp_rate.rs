@@ -129,6 +129,7 @@ impl DctcpRate {
         }
         // Only a batch that was open has marks to average.
         if self.batch_size > 0 {
+            // The batch size is an estimate: more marks than packets may have been counted.
             let fraction = (f64::from(self.marked) / f64::from(self.batch_size)).min(1.0);
             self.alpha = (1.0 - self.g) * self.alpha + self.g * fraction;
             self.marked = 0;
@@ -155,7 +156,7 @@ impl CongestionController for DctcpRate {
     fn handle_ack(&mut self, _now: Time, sample: AckSample) {
         self.marked += sample.marked;
         let new_batch = self.turn_batch(sample);
-        // Everything sent at the reduced rate starts here: the next mark may cut again.
+        // Acknowledgements now cover packets sent after the cut: the next mark may cut again.
         if self.reduced_until.is_some_and(|until| sample.ack > until) {
             self.reduced_until = None;
         }
@@ -168,6 +169,7 @@ impl CongestionController for DctcpRate {
         }
         // A round trip with a cut adds nothing.
         if new_batch && self.reduced_until.is_none() {
+            // Saturating: a scenario may configure any increase.
             self.rate = self.line_rate.min(self.rate.saturating_add(self.additive_increase));
         }
     }

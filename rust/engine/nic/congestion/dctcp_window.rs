@@ -31,12 +31,11 @@ pub struct Config {
     pub cut: Fraction,
     /// The packets that a mark stands for if an acknowledgement covers several: all of them.
     pub marks: Marks,
-    /// Where the last packet in flight must end: inside the window (as in Ultra Ethernet's
-    /// simulator).
+    /// Limit for the last packet in flight: inside the window (as in Ultra Ethernet's simulator).
     pub last_packet: LastPacket,
 }
 
-/// Where the last packet in flight may end.
+/// Limit for the last packet in flight.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Serialize, Deserialize)]
 #[serde(rename_all = "kebab-case")]
 pub enum LastPacket {
@@ -140,6 +139,7 @@ impl CongestionController for DctcpWindow {
     }
 
     fn handle_loss(&mut self, _now: Time, _loss: Loss) {
+        // At least one packet: a window of 0 would stop the queue pair.
         self.window = (self.window - self.packet).max(self.packet);
     }
 }
@@ -202,8 +202,8 @@ mod tests {
 
     #[test]
     fn unmarked_windows_grow_by_the_square_root_law() {
-        // w' = w + p² / w for each packet: w² grows by 2p² and a little, so after n packets w =
-        // sqrt(w0² + 2np²).
+        // w' = w + p² / w for each packet: w² grows by 2p² and a little, so after n packets
+        // w = sqrt(w0² + 2np²).
         let mut control = control(10);
         for n in 1..=4_000u32 {
             let window = acked(&mut control, 1, 0) as f64;

@@ -164,6 +164,7 @@ enum Reaction {
     Fast,
 }
 
+// Boxed: every queue pair would otherwise pay for its size, whatever its control.
 /// The control of one queue pair.
 #[derive(Debug, Clone)]
 pub struct Hpcc(Box<State>);
@@ -197,6 +198,7 @@ impl Hpcc {
         Self(Box::new(State {
             config: *config,
             rule,
+            // At least 1 ns: it is a divisor.
             round_trip: (path.base_rtt.as_ps() / 1_000).max(1),
             window: config.window_bytes.of(path.bdp()).get() as f64,
             line_rate: path.line_rate.as_bps().max(1) as f64,
@@ -212,6 +214,7 @@ impl Hpcc {
 
 impl State {
     fn handle_ack(&mut self, sample: AckSample) {
+        // Taken, so that no sample is used twice.
         let telemetry = std::mem::take(&mut self.telemetry);
         let Some(update_at) = self.update_at else {
             // The first acknowledgement only provides the samples that later ones are compared

@@ -116,6 +116,7 @@ impl ControlConfig for Config {
     }
 }
 
+// Boxed: every queue pair would otherwise pay for its size, whatever its control.
 /// The control of one queue pair.
 #[derive(Debug, Clone)]
 pub struct HpccPint(Box<State>);
@@ -161,6 +162,7 @@ impl State {
         // Subtracting, not resetting, keeps the long-run fraction exact.
         self.due -= 1.0;
         let Some(update_at) = self.update_at else {
+            // As in `hpcc`, the first acknowledgement changes nothing.
             self.update_at = Some(sample.next);
             return;
         };

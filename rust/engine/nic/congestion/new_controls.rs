@@ -20,6 +20,7 @@ impl NewControls {
         {
             return last.1.clone();
         }
+        // Stored unused: a control that has run would pass on its state.
         let control = config.congestion.build(&path);
         self.last = Some(Box::new((path, control.clone())));
         control

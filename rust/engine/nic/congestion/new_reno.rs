@@ -76,6 +76,7 @@ impl NewReno {
         let most = (config.receive_window.get() as f64).max(segment);
         Self {
             window: (f64::from(config.initial_window) * segment).clamp(segment, most),
+            // Slow start until the first loss.
             threshold: f64::INFINITY,
             most,
             segment,
@@ -111,9 +112,9 @@ impl CongestionController for NewReno {
     fn handle_ack(&mut self, _now: Time, sample: AckSample) {
         let acked = f64::from(sample.packets) * self.segment;
         let was_out = sample.in_flight as f64 + acked;
+        self.in_flight = sample.in_flight;
         // A loss carries no sequence numbers, so the recovery's end is taken from the next
         // acknowledgement.
-        self.in_flight = sample.in_flight;
         if self.recovery == FastRecovery::Begun {
             self.recovery = FastRecovery::Until(sample.next);
         }
@@ -128,6 +129,7 @@ impl CongestionController for NewReno {
     }
 
     fn handle_sent(&mut self, _now: Time, bytes: u32) {
+        // A loss may come before the next acknowledgement brings the exact count.
         self.in_flight += u64::from(bytes);
     }
 

@@ -1,7 +1,7 @@
 //! NSCC: the network-signalled congestion control of Ultra Ethernet, a window driven by marks and
 //! queueing delay together.
 //!
-//! Source: Ultra Ethernet Specification 1.0, section on NSCC, by public notes. Where these are
+//! Source: Ultra Ethernet Specification 1.0, section on NSCC, by public notes. If these are
 //! silent, the UEC simulator (ultraethernet/uet-htsim, `uec.cpp`). From it are: the four cases and
 //! their actions, the average of the delay, the one-in-eight gate of quick adapt, the bytes it
 //! ignores, the adjustment interval, and the reaction to a NACK. Increases scale with a = BDP /
@@ -329,8 +329,8 @@ impl Nscc {
     fn decrease(&mut self, now: Time) {
         let state = &mut *self.state;
         (state.without_queue, state.fast) = (0, false);
-        // At most one decrease per round trip: earlier marks still belong to the larger window.
         let beyond = state.average_delay - state.law.target;
+        // At most one decrease per round trip: earlier marks still belong to the larger window.
         if beyond <= 0.0 || now <= state.last_cut.saturating_add(Span::from_ps(state.base_rtt)) {
             return;
         }
@@ -418,7 +418,7 @@ impl CongestionController for Nscc {
 
     fn handle_loss(&mut self, now: Time, loss: Loss) {
         let packet = self.state.law.packet;
-        // A timed-out packet may still arrive and be counted: only known losses leave the network.
+        // A packet that timed out may still be in the network.
         if loss != Loss::Timeout {
             self.state.ignored += packet;
             self.state.in_flight = self.state.in_flight.saturating_sub(packet);

@@ -65,7 +65,7 @@ impl RateWindow {
             WindowRule::None => return u64::MAX,
             WindowRule::Fixed => self.bytes,
             WindowRule::ByRate => {
-                // 128 bits: W times a rate exceeds 64 for long, fast paths.
+                // In 128 bits: W times a rate exceeds 64 bits on long, fast paths.
                 let scaled = u128::from(self.bytes) * u128::from(rate) / u128::from(self.line_rate);
                 u64::try_from(scaled).unwrap_or(u64::MAX).max(1)
             }
@@ -167,9 +167,8 @@ impl MovedPace {
 
     /// Changes the rate, and the window with it.
     pub(super) fn set(&mut self, rate: u64) {
-        // Cached here: the window is read for every packet, the rate changes once per
-        // acknowledgement.
         self.rate = rate;
+        // Cached: the window is read for every packet, but changes only with the rate.
         self.open = self.window.at(rate);
     }
 

@@ -2,7 +2,7 @@
 //! credit of its own (speculation). After the first response it sends only what the receiver has
 //! granted. The receiver's side, `nic::credits`, paces grants over all senders.
 //!
-//! Source: Ultra Ethernet Specification 1.0, section 3.6.14 on RCCC, by public notes. Where these
+//! Source: Ultra Ethernet Specification 1.0, section 3.6.14 on RCCC, by public notes. If these
 //! are silent, the UEC simulator (ultraethernet/uet-htsim, `uec.cpp`). From it are: the unit of 256
 //! B, the initial credit, what a sender requests, and when speculation ends.
 //!
@@ -186,7 +186,7 @@ impl Rccc {
         let window = nscc.as_ref().map_or(u64::MAX, Nscc::window);
         let window = i64::try_from(window).unwrap_or(i64::MAX).saturating_add(packet);
         let mut want = backlog.min(window).min(most) - self.credit;
-        // Requests a packet despite its own credit: its first packet tells the receiver about it.
+        // At least one packet while speculating: the request announces the sender to the receiver.
         if speculating && want < packet && backlog > 0 {
             want = packet;
         }
@@ -201,6 +201,7 @@ impl CongestionController for Rccc {
     #[inline]
     fn window(&self) -> u64 {
         match (self.credit > 0, &self.state.nscc) {
+            // Without credit nothing may be sent, not even one packet.
             (false, _) => 0,
             (true, None) => u64::MAX,
             (true, Some(nscc)) => nscc.window(),
@@ -216,6 +217,7 @@ impl CongestionController for Rccc {
     }
 
     fn handle_sent(&mut self, now: Time, bytes: u32) {
+        // May become negative: the last packet may be longer than the remaining credit.
         self.credit -= i64::from(bytes);
         self.state.active = now;
         if let Some(nscc) = &mut self.state.nscc {
@@ -257,6 +259,7 @@ impl CreditController for Rccc {
         // A late or repeated number is below `pull` and grants nothing.
         if let Some(more) = number.checked_sub(self.state.pull) {
             let more = i64::try_from(more * UNIT).unwrap_or(i64::MAX);
+            // Capped, whatever the receiver grants.
             self.credit = self.credit.saturating_add(more).min(self.state.most);
             self.state.pull = number;
         }
@@ -275,6 +278,7 @@ impl CreditController for Rccc {
         // New bytes are requested immediately; a repeated request waits until the first may be
         // lost.
         let at = if is_new { active } else { active.saturating_add(timeout) };
+        // At most one request per round trip: the response to the last one may be under way.
         let earliest = asked.map_or(Time::ZERO, |asked| asked.saturating_add(base_rtt));
         (self.credit <= 0).then(|| at.max(earliest))
     }

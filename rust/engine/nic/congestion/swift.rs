@@ -193,10 +193,11 @@ impl CongestionController for Swift {
     #[inline]
     fn rate(&mut self, _now: Time) -> BitRate {
         if self.window >= 1.0 {
+            // The window alone limits the sender.
             return self.line_rate;
         }
-        // Below one packet, the window cannot limit the sender: it sends one packet per rtt /
-        // window.
+        // Below one packet, the window cannot limit the sender: one packet is sent each
+        // `rtt / window`.
         let rate = self.window * self.law.packet * PS_BITS / self.rtt.max(1.0);
         let rate = rate.max(self.law.least_rate);
         BitRate::from_bps((rate as u64).clamp(1, self.line_rate.as_bps()))
@@ -210,6 +211,7 @@ impl CongestionController for Swift {
 
     fn handle_ack(&mut self, now: Time, sample: AckSample) {
         self.rtt = sample.rtt.as_ps() as f64;
+        // Any acknowledgement ends the series of timeouts.
         self.timeouts = 0;
         // The target of the window before this acknowledgement, which caused the delay.
         let target = self.law.target(self.window);

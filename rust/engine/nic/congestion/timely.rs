@@ -89,6 +89,7 @@ impl ControlConfig for Config {
     }
 }
 
+// Boxed: every queue pair would otherwise pay for its size, whatever its control.
 /// The control of one queue pair.
 #[derive(Debug, Clone)]
 pub struct Timely(Box<State>);
@@ -148,6 +149,7 @@ impl State {
     fn update(&mut self, rtt: u64) {
         let ns = |span: Span| span.as_ps() as f64 / 1e3;
         let (gain, cut) = (self.config.gain.as_f64(), self.config.cut.as_f64());
+        // In floating point: the difference may be negative.
         let newest = rtt as f64 - self.last_rtt as f64;
         self.difference = (1.0 - gain) * self.difference + gain * newest;
         let gradient = self.difference / ns(self.config.min_rtt);

@@ -239,6 +239,7 @@ impl Nic {
     /// Returns the first control packet that may leave by a free plane.
     fn poll_answer_on(&mut self, free: PlaneMask) -> Option<(Packet, u32)> {
         let planes = self.planes.as_mut()?;
+        // The common case: nothing to send, so no plane is looked up.
         if free.is_empty() || self.out.control.is_empty() {
             return None;
         }
@@ -261,6 +262,7 @@ impl Nic {
             .find_map(|(index, plane)| plane.map(|plane| (index, plane)));
         let (index, plane) = found?;
         let packet = self.out.control.remove(index)?;
+        // Round-robin: the next search starts behind this plane.
         planes.turn = (plane + 1) % planes.count;
         self.out.counters.control_sent += 1;
         // Probes and their replies are not redirected: `is_answer` is false for them.

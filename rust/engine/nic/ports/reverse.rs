@@ -64,6 +64,7 @@ impl Reverse {
         if now < paths.next_probe {
             return None;
         }
+        // From `now`, not from the due time: an idle queue pair does not make up for missed probes.
         paths.next_probe = now.saturating_add(self.interval);
         // `max(1)` lets `below` accept an empty set; `nth` then returns `None`.
         let plane = usable.nth(self.random.below(usable.count().max(1)))?;

@@ -17,7 +17,7 @@ struct Sent {
 enum State {
     /// It was sent once.
     Flying,
-    /// It was sent more than once. Which copy will arrive is unknown, so it gives no round trip.
+    /// It was sent more than once. The copy that will arrive is unknown, so it gives no round trip.
     FlyingAgain,
     /// It waits for retransmission.
     Lost,
@@ -91,7 +91,7 @@ impl ByPlane {
         }
     }
 
-    /// Forgets every packet before `first`, all of which have arrived.
+    /// Forgets the packets before `first`; all have arrived.
     pub(super) fn advance_to(&mut self, first: u64) {
         self.sent.drain(..(first - self.first) as usize);
         self.first = first;

@@ -277,6 +277,7 @@ impl SendRecovery for Erasure {
     fn label(&self, data: &mut DataFields, message_bytes: u64) {
         let number = self.next_message();
         data.psn = Psn::on_wire(self.message(number).map_or(0, |message| message.sent));
+        // Lossless: messages that the field cannot hold are rejected when posted.
         let length = u32::try_from(message_bytes).unwrap_or(u32::MAX);
         data.message = MessageLabel { index: Psn::on_wire(number), length };
     }

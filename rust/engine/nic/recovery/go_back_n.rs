@@ -101,6 +101,7 @@ impl GoBackN {
     }
 
     fn restart_timer(&mut self, now: Time) {
+        // With nothing in flight there is no loss to wait for.
         if self.unacknowledged < self.next {
             self.timers.set(Timer::Retransmission, now.saturating_add(self.timeout));
         } else {
@@ -129,6 +130,7 @@ impl SendRecovery for GoBackN {
         self.next += 1;
         self.never_sent = self.never_sent.max(self.next);
         self.last_entropy = entropy;
+        // Every packet sent restarts the timer (o9-85).
         self.timers.set(Timer::Retransmission, now.saturating_add(self.timeout));
     }
 

@@ -46,6 +46,8 @@ macro_rules! registry {
             }
         })*
 
+        // An enum instead of a trait object: calls on the packet path are direct and can be
+        // inlined.
         /// The sending side of one queue pair.
         #[derive(Debug, Clone)]
         pub(super) enum Sending {
@@ -359,7 +361,7 @@ pub(super) trait SendRecovery {
     /// A message of `packets` packets was posted behind all others.
     fn handle_posted(&mut self, _packets: u64) {}
 
-    /// Returns the packet to send next; `None` if there is none before `end`.
+    /// Returns the packet to send next; `None` if no packet before `end` remains.
     fn next(&self, end: u64) -> Option<u64>;
 
     /// The oldest packet not yet acknowledged.

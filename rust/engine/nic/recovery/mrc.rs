@@ -307,6 +307,7 @@ impl Mrc {
                 self.expired.push_back(sent.entropy);
             }
         }
+        // The next, possibly doubled, wait starts now.
         self.since = now;
         self.series = self.series.saturating_add(1);
         self.timeouts = self.timeouts.saturating_add(1);
@@ -399,6 +400,7 @@ impl SendRecovery for Mrc {
         // The trimmed header proves the loss: the packet goes first.
         self.lose(missed.psn);
         self.window.lose_first(missed.psn);
+        // The series is that of the oldest packet.
         if missed.psn == self.window.first_missing() {
             self.series = self.series.saturating_add(1);
         }

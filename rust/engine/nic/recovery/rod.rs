@@ -9,7 +9,7 @@
 //!   policy with one value per queue pair keeps it. If the splitter moves the queue pair between
 //!   messages, the policy follows. No policy gets feedback.
 //!
-//! What the notes leave open follows `go-back-n` \[inferred\]. There is one NACK per gap, repeated
+//! Open details follow `go-back-n` \[inferred\]. There is one NACK per gap, repeated
 //! after `nack_interval`. A queue pair has one timer, `retransmit_timeout`, without back-off.
 
 use serde::{Deserialize, Serialize};

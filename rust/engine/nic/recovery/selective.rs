@@ -70,6 +70,7 @@ impl Selective {
     /// Packets sent that have neither arrived nor wait for retransmission.
     #[inline]
     pub(super) fn in_flight(&self) -> u64 {
+        // Derived, so it cannot drift from the three counts.
         self.never_sent - self.board.count() - self.lost.len() as u64
     }
 
@@ -102,6 +103,7 @@ impl Selective {
         }
         let before = self.board.count();
         self.board.advance_to(arrived.ack);
+        // Without loss, acknowledgements are cumulative and have no bits.
         if arrived.sack != 0 {
             self.board.mark(arrived.base, arrived.sack, self.never_sent);
         }

@@ -78,6 +78,7 @@ impl Rule {
             // the bound below applies.
             ((from.rate as f64 / c) as u64, 0)
         } else {
+            // Below the target: increases additively, up to `max_stage` times.
             (from.rate, from.stage + 1)
         };
         Reference { rate: rate.saturating_add(self.increase).clamp(self.min, self.max), stage }

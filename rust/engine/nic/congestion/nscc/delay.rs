@@ -10,8 +10,7 @@ impl State {
         if self.law.learns {
             self.base_rtt = self.base_rtt.min(rtt.as_ps());
         }
-        // Saturating: without learning, the base is that of the longest path, and others are
-        // shorter.
+        // Saturating: a base that is not learned is the longest path's; other paths are shorter.
         rtt.as_ps().saturating_sub(self.base_rtt) as f64
     }
 

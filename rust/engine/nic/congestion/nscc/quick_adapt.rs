@@ -1,4 +1,4 @@
-//! Quick adapt, for windows of which hardly anything arrives.
+//! Quick adapt: the reaction to heavy loss.
 
 use super::{Marked, Nscc};
 use crate::units::{Span, Time};
@@ -27,6 +27,7 @@ impl Nscc {
                 state.called = false;
                 done = true;
             }
+            // A new period begins whether or not the window was adapted.
             state.achieved = 0;
             let period = state.base_rtt.saturating_add(state.law.target as u64);
             state.period_end = Some(now.saturating_add(Span::from_ps(period)));
