@@ -201,7 +201,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn values_out_of_range_are_named_with_what_would_be_right() {
+    fn errors_name_the_value_and_its_valid_range() {
         let half = Fraction::new(1, 2).unwrap();
         let zero = Fraction::new(0, 1).unwrap();
         let double = Fraction::new(2, 1).unwrap();

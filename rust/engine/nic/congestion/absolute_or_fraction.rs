@@ -101,7 +101,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn a_quantity_or_a_part_of_another_one() {
+    fn reads_an_absolute_quantity_or_a_fraction() {
         let part = AbsoluteOrFraction::<BitRate>::one_of(2_500);
         assert_eq!(part.of(BitRate::from_gbps(100)), BitRate::from_bps(40_000_000));
         let given = AbsoluteOrFraction::Absolute(Bytes::new(9));

@@ -155,7 +155,7 @@ mod tests {
     use crate::units::Time;
 
     #[test]
-    fn every_control_and_preset_passes_its_own_check_and_says_where_it_is_from() {
+    fn every_control_and_preset_passes_its_check_and_has_a_source() {
         for control in CONTROLS {
             assert!(!control.summary.is_empty() && !control.source.is_empty(), "{}", control.name);
             for trimming in [Trimming::Off, Trimming::On] {
@@ -169,7 +169,7 @@ mod tests {
     }
 
     #[test]
-    fn switches_that_trim_choose_the_preset_that_is_made_for_them() {
+    fn trimming_switches_select_the_trimming_preset() {
         let preset = |trimming| {
             let configured = find("nscc").unwrap().configure(&Parameters::new(), trimming);
             configured.unwrap().parameters["preset"].as_str().unwrap().to_owned()
@@ -252,7 +252,7 @@ mod tests {
     ];
 
     #[test]
-    fn each_parameter_is_refused_beyond_its_bounds_and_taken_at_them() {
+    fn parameters_are_accepted_at_their_bounds_and_rejected_beyond() {
         for &(control, key, [beyond, first, second]) in CASES {
             let fault = |value| fault(control, &format!("{key} = \"{value}\""));
             assert_eq!(fault(beyond).as_deref(), Some(key), "{control}: {key} = {beyond}");
@@ -276,7 +276,7 @@ mod tests {
     }
 
     #[test]
-    fn telemetry_takes_the_bytes_that_its_card_says() {
+    fn telemetry_has_the_documented_overhead() {
         let overhead = |name: &str, text: &str| {
             let given = text.parse().expect("it is TOML");
             let control = find(name).unwrap().configure(&given, Trimming::Off).unwrap().value;
@@ -291,7 +291,7 @@ mod tests {
     }
 
     #[test]
-    fn controls_have_the_parts_that_their_configuration_asks_for() {
+    fn controls_have_the_parts_that_their_configuration_requests() {
         for control in CONTROLS {
             let nothing = Parameters::new();
             let config = control.configure(&nothing, Trimming::Off).unwrap().value;

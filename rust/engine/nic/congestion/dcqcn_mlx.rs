@@ -348,7 +348,7 @@ mod tests {
     }
 
     #[test]
-    fn recovery_goes_half_way_then_adds() {
+    fn recovery_goes_half_way_and_then_adds() {
         let mut control = control();
         marked(&mut control, at(0));
         let cut = control.rate(at(10)).as_bps() as f64;
@@ -360,7 +360,7 @@ mod tests {
     }
 
     #[test]
-    fn a_rise_comes_before_the_cut_of_the_same_instant() {
+    fn a_rise_precedes_a_cut_at_the_same_time() {
         let mut control = control();
         marked(&mut control, at(0));
         let cut = control.rate(at(10)).as_bps() as f64;
@@ -378,7 +378,7 @@ mod tests {
     }
 
     #[test]
-    fn a_cut_comes_before_the_rise_of_the_same_instant_where_both_timers_are_of_one_length() {
+    fn a_cut_precedes_a_rise_if_both_timers_have_the_same_length() {
         let increase_timer = Config::default().decrease_timer;
         let config = Config { increase_timer, ..Config::default() };
         let mut control = DcqcnMlx::new(&config, &PathFacts::FOR_TEST);
@@ -390,7 +390,7 @@ mod tests {
     }
 
     #[test]
-    fn asking_often_or_seldom_gives_the_same_rate() {
+    fn the_rate_does_not_depend_on_how_often_it_is_read() {
         let (mut often, mut seldom) = (control(), control());
         for us in 0..2_000 {
             if us % 37 == 0 {
@@ -404,7 +404,7 @@ mod tests {
     }
 
     #[test]
-    fn the_first_cut_stops_at_the_floor_too() {
+    fn the_first_cut_respects_the_minimum_rate() {
         let share = Fraction::new(1, u32::MAX).expect("not zero");
         let config = Config { rate_on_first_cnp: share, ..Config::default() };
         let mut control = DcqcnMlx::new(&config, &PathFacts::FOR_TEST);
@@ -413,7 +413,7 @@ mod tests {
     }
 
     #[test]
-    fn the_mark_of_a_tick_decays_with_the_ticks_that_are_made_up_for_after_it() {
+    fn a_mark_decays_with_the_ticks_made_up_after_it() {
         let g = Fraction::new(1, 4).unwrap();
         let initial_alpha = Fraction::new(1, 2).unwrap();
         let config = Config { g, initial_alpha, ..Config::default() };
@@ -430,7 +430,7 @@ mod tests {
     }
 
     #[test]
-    fn a_cut_lowers_the_target_only_after_a_rise_unless_it_always_does() {
+    fn a_cut_lowers_the_target_after_a_rise_or_if_clamped() {
         for (clamp_target_rate, stage, target) in
             [(false, 0, 80e9), (false, 1, 40e9), (true, 0, 40e9)]
         {

@@ -194,7 +194,7 @@ mod tests {
     }
 
     #[test]
-    fn a_mark_cuts_once_a_round_trip_by_half_of_alpha() {
+    fn a_mark_cuts_by_half_of_alpha_once_per_round_trip() {
         let mut control = DctcpRate::new(&Config::default(), &PATH);
         assert_eq!(ack(&mut control, 1, 0), 400.0);
         assert_eq!(ack(&mut control, 2, 1), 200.0, "alpha starts at 1");
@@ -221,7 +221,7 @@ mod tests {
     }
 
     #[test]
-    fn a_loss_starts_over_at_line_rate_and_the_floor_holds() {
+    fn a_loss_resets_to_line_rate_and_the_minimum_holds() {
         let mut control = DctcpRate::new(&Config::default(), &PATH);
         for step in 0..200 {
             ack(&mut control, 1 + 102 * step, 1);
@@ -240,7 +240,7 @@ mod tests {
     }
 
     #[test]
-    fn alpha_averages_the_marked_part_of_each_batch() {
+    fn alpha_averages_the_marked_fraction_of_each_batch() {
         let g = Fraction::new(1, 2).unwrap();
         let mut control = DctcpRate::new(&Config { g, ..Config::default() }, &PATH);
         let mut alpha = |ack, next, marked| {

@@ -162,7 +162,7 @@ mod tests {
     }
 
     #[test]
-    fn it_starts_with_one_and_a_half_bandwidth_delay_products() {
+    fn the_first_window_is_one_and_a_half_bdp() {
         let mut control = DctcpWindow::new(&Config::default(), &PATH);
         assert_eq!(control.window(), 150_000);
         assert!(control.rate(Time::ZERO) >= PATH.line_rate, "the window alone is the brake");
@@ -170,7 +170,7 @@ mod tests {
     }
 
     #[test]
-    fn unmarked_adds_a_packet_a_window_marked_takes_a_quarter_of_a_packet_each() {
+    fn unmarked_adds_a_packet_per_window_and_marked_takes_a_quarter_packet() {
         let mut control = control(10);
         assert_eq!(acked(&mut control, 1, 0), 10_100);
         assert_eq!(acked(&mut control, 1, 1), 9_850);
@@ -180,7 +180,7 @@ mod tests {
     }
 
     #[test]
-    fn a_mark_stands_for_its_acknowledgement_or_for_its_packet() {
+    fn a_mark_counts_for_its_acknowledgement_or_its_packet() {
         assert_eq!(acked(&mut control(40), 16, 1), 36_000, "16 quarters of a packet");
         let start_window = Fraction::new(40, 100).expect("not zero");
         let config = Config { start_window, marks: Marks::Packets, ..Config::default() };
@@ -201,7 +201,7 @@ mod tests {
     }
 
     #[test]
-    fn unmarked_windows_grow_by_the_square_root_law() {
+    fn unmarked_windows_follow_the_square_root_law() {
         // w' = w + p² / w for each packet: w² grows by 2p² and a little, so after n packets
         // w = sqrt(w0² + 2np²).
         let mut control = control(10);

@@ -217,7 +217,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn a_power_has_one_byte_or_two() {
+    fn a_power_takes_one_or_two_bytes() {
         let overhead = |above, below| {
             let base = Fraction::new(above, below).unwrap();
             Config { base, ..Config::default() }.overhead().get()
@@ -227,7 +227,7 @@ mod tests {
     }
 
     #[test]
-    fn the_rate_follows_the_power_at_once_and_its_reference_once_a_round_trip() {
+    fn the_rate_follows_each_power_and_its_reference_each_round_trip() {
         let mut control = HpccPint::new(&Config::default(), &PathFacts::FOR_TEST);
         let mut ack = |ack, next, power: u16| {
             let mut telemetry = Telemetry::default();
@@ -248,7 +248,7 @@ mod tests {
     }
 
     #[test]
-    fn a_probability_of_a_half_takes_every_second_acknowledgement() {
+    fn a_probability_of_one_half_uses_every_second_acknowledgement() {
         let probability = Fraction::new(1, 2).unwrap();
         let config = Config { probability, ..Config::default() };
         let mut control = HpccPint::new(&config, &PathFacts::FOR_TEST);

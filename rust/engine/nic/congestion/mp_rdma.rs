@@ -96,7 +96,7 @@ mod tests {
     }
 
     #[test]
-    fn unmarked_adds_a_packet_a_window_and_a_mark_takes_half_a_packet() {
+    fn unmarked_adds_a_packet_per_window_and_a_mark_takes_half_a_packet() {
         let mut control = MpRdma::new(&Config::default(), &PathFacts::FOR_TEST);
         assert_eq!(control.window(), 100_000, "100 packets of 1,000 B");
         assert!(control.rate(Time::ZERO) >= PathFacts::FOR_TEST.line_rate);

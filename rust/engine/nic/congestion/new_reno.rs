@@ -199,7 +199,7 @@ mod tests {
     }
 
     #[test]
-    fn slow_start_doubles_each_round_up_to_the_receivers_room() {
+    fn slow_start_doubles_per_round_up_to_the_receive_window() {
         let mut full = Full::new();
         assert_eq!(full.packets(), 10);
         assert_eq!([(); 3].map(|()| full.round()), [20, 40, 80]);
@@ -210,7 +210,7 @@ mod tests {
     }
 
     #[test]
-    fn a_loss_halves_once_a_recovery_and_then_a_packet_a_round_is_added() {
+    fn a_loss_halves_once_per_recovery_and_then_one_packet_per_round_is_added() {
         let mut full = Full::new();
         full.round();
         full.control.in_flight = 20_000;
@@ -228,7 +228,7 @@ mod tests {
     }
 
     #[test]
-    fn a_timeout_begins_anew_and_slow_start_ends_at_half_of_what_was_out() {
+    fn a_timeout_restarts_slow_start_up_to_half_of_the_bytes_in_flight() {
         let mut full = Full::new();
         full.round();
         full.control.in_flight = 20_000;
@@ -238,7 +238,7 @@ mod tests {
     }
 
     #[test]
-    fn a_window_that_is_not_used_does_not_grow() {
+    fn an_unused_window_does_not_grow() {
         let mut full = Full::new();
         let sample = AckSample { in_flight: 1_000, ..AckSample::for_test(1, 2, 0) };
         full.control.handle_ack(Time::ZERO, sample);
@@ -270,7 +270,7 @@ mod tests {
     }
 
     #[test]
-    fn a_window_grows_if_half_of_it_was_out_in_slow_start_and_all_but_a_segment_later() {
+    fn a_window_grows_if_enough_of_it_was_in_flight() {
         let grows = |threshold: f64, in_flight: u64| {
             let mut full = Full::new();
             full.control.threshold = threshold;
@@ -284,7 +284,7 @@ mod tests {
     }
 
     #[test]
-    fn what_was_sent_since_the_last_acknowledgement_is_out_when_a_loss_halves() {
+    fn a_loss_halves_including_packets_sent_since_the_last_acknowledgement() {
         let mut full = Full::new();
         (0..8).for_each(|_| full.control.handle_sent(Time::ZERO, 1_000));
         full.control.handle_loss(Time::ZERO, Loss::Nack);
@@ -292,7 +292,7 @@ mod tests {
     }
 
     #[test]
-    fn an_acknowledgement_of_many_packets_adds_all_of_them_in_slow_start() {
+    fn in_slow_start_an_acknowledgement_adds_all_its_packets() {
         let mut full = Full::new();
         let sample = AckSample { packets: 5, in_flight: 5_000, ..AckSample::for_test(5, 10, 0) };
         full.control.handle_ack(Time::ZERO, sample);
@@ -300,7 +300,7 @@ mod tests {
     }
 
     #[test]
-    fn a_recovery_is_over_when_all_that_was_out_has_arrived() {
+    fn a_recovery_ends_when_all_packets_in_flight_at_its_start_have_arrived() {
         let mut full = Full::new();
         full.control.recovery = FastRecovery::Until(31);
         let acked = |full: &mut Full, ack| {

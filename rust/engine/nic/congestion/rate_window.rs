@@ -205,7 +205,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn a_packet_goes_while_less_than_the_window_is_in_flight() {
+    fn a_packet_may_start_while_less_than_the_window_is_in_flight() {
         // Packets of 1000 B with 940 B of payload.
         let path = PathFacts { payload: Bytes::new(940), ..PathFacts::FOR_TEST };
         let at = |rule, bytes, gbps: u64| {
@@ -238,7 +238,7 @@ mod tests {
     }
 
     #[test]
-    fn a_window_or_line_rate_beside_a_rate_is_kept_and_nothing_else() {
+    fn only_a_window_or_line_rate_pacing_is_stored() {
         let path = PathFacts::FOR_TEST;
         let beside = |rule, pacing| {
             Beside::of(RateWindow::new(rule, AbsoluteOrFraction::WHOLE, &path), pacing)

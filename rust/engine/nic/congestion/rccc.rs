@@ -308,7 +308,7 @@ mod tests {
     }
 
     #[test]
-    fn one_and_a_half_bandwidth_delay_products_go_without_credit_and_then_none() {
+    fn speculation_sends_one_and_a_half_bdp_and_then_stops() {
         let mut control = alone();
         let mut sent = 0;
         while control.window() > 0 {
@@ -326,7 +326,7 @@ mod tests {
     }
 
     #[test]
-    fn the_first_answer_takes_what_is_left_of_the_first_credit_but_no_debt() {
+    fn the_first_response_forfeits_the_initial_credit_but_keeps_debt() {
         let answers: [fn(&mut Rccc); 3] = [
             |it| it.handle_ack(Time::ZERO, AckSample::for_test(1, 1, 0)),
             |it| it.handle_loss(Time::ZERO, Loss::Trimmed),
@@ -347,7 +347,7 @@ mod tests {
     }
 
     #[test]
-    fn what_it_asks_for_is_its_backlog_less_its_credit_shared_with_the_other_sources() {
+    fn it_requests_its_backlog_minus_its_credit_divided_by_the_sources() {
         let mut control = alone();
         // Its credit covers everything; while it speculates, it still requests a packet.
         assert_eq!(control.credit_target(10_000, 1), number(4));
@@ -364,7 +364,7 @@ mod tests {
     }
 
     #[test]
-    fn numbers_that_are_late_or_come_twice_change_nothing() {
+    fn late_and_repeated_credit_numbers_are_ignored() {
         let mut control = alone();
         for units in [64, 128, 64, 128, 0] {
             control.handle_credit(Time::ZERO, number(units));
@@ -373,7 +373,7 @@ mod tests {
     }
 
     #[test]
-    fn without_credit_it_asks_once_a_round_trip() {
+    fn without_credit_it_requests_once_per_round_trip() {
         let mut control = alone();
         let timeout = Span::from_us(100);
         let at = |us| Time::ZERO + Span::from_us(us);
@@ -393,7 +393,7 @@ mod tests {
     }
 
     #[test]
-    fn with_nscc_its_window_limits_too_and_a_trim_at_the_last_hop_leaves_it() {
+    fn nscc_limits_the_window_and_ignores_trims_at_the_last_hop() {
         let mut control = Rccc::new(&Config { nscc: true, ..Config::default() }, &PATH);
         let before = control.window();
         assert!(before < u64::MAX);
@@ -405,7 +405,7 @@ mod tests {
     }
 
     #[test]
-    fn each_hole_takes_its_part_of_the_window_of_nscc() {
+    fn each_hole_shrinks_the_nscc_window() {
         let mut control = Rccc::new(&Config { nscc: true, ..Config::default() }, &PATH);
         let window = |control: &Rccc| control.state.nscc.as_ref().unwrap().window();
         let before = window(&control);

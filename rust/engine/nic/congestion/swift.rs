@@ -274,7 +274,7 @@ mod tests {
     }
 
     #[test]
-    fn beyond_the_target_it_cuts_in_proportion_once_a_round_trip() {
+    fn beyond_the_target_it_cuts_in_proportion_once_per_round_trip() {
         let mut control = control();
         // 12 us against a target of 10 us: 1 − 0.8 · 2/12.
         let once = 100.0 * (1.0 - 0.8 / 6.0);
@@ -300,7 +300,7 @@ mod tests {
     }
 
     #[test]
-    fn below_one_packet_the_rate_paces() {
+    fn below_one_packet_the_window_paces() {
         let longest_pause = Span::from_ms(10);
         let mut control = Swift::new(&Config { longest_pause, ..Config::default() }, &PATH);
         for step in 1..=9 {
@@ -317,7 +317,7 @@ mod tests {
     }
 
     #[test]
-    fn no_pause_is_longer_than_the_longest() {
+    fn no_pause_exceeds_the_configured_maximum() {
         let mut control = control();
         control.window = 0.001;
         control.rtt = 5e8;
@@ -330,7 +330,7 @@ mod tests {
     }
 
     #[test]
-    fn losses_halve_once_a_round_trip_and_five_timeouts_in_a_row_start_over() {
+    fn losses_halve_once_per_round_trip_and_five_timeouts_reset() {
         let mut control = control();
         control.handle_loss(at(100), Loss::Nack);
         control.handle_loss(at(101), Loss::Trimmed);
@@ -344,7 +344,7 @@ mod tests {
     }
 
     #[test]
-    fn a_bottleneck_of_its_own_settles_within_a_packet_of_the_target() {
+    fn equal_flows_on_one_link_settle_near_the_target() {
         // n flows with equal windows on one link: the round trip is the bytes in flight over the
         // rate.
         for flows in [2.0, 8.0, 32.0] {
@@ -370,7 +370,7 @@ mod tests {
     }
 
     #[test]
-    fn at_the_target_a_window_stays() {
+    fn at_the_target_the_window_does_not_change() {
         let two = Fraction::new(2, 1).unwrap();
         let config = Config {
             start_window: two,
@@ -384,7 +384,7 @@ mod tests {
     }
 
     #[test]
-    fn an_acknowledgement_adds_for_each_of_its_packets_up_to_the_largest_window() {
+    fn each_acknowledged_packet_grows_the_window_up_to_its_maximum() {
         let mut control = control();
         let mut after = |packets| {
             let rtt = Span::from_us(9);

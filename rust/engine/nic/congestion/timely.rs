@@ -204,7 +204,7 @@ mod tests {
     }
 
     #[test]
-    fn a_round_trip_of_1_ms_leaves_six_tenths_and_short_ones_add_five_times_before_hyper() {
+    fn a_long_round_trip_cuts_and_five_increases_precede_hyper_increase() {
         let mut control = Timely::new(&Config::default(), &PathFacts::FOR_TEST);
         assert_eq!(rates(&mut control, &[100, 1_000]), [100.0, 60.0]);
         // Line rate is 100 Gbps: 100 Mbps five times, then 500 Mbps.
@@ -224,7 +224,7 @@ mod tests {
     }
 
     #[test]
-    fn one_round_trip_changes_the_rate_once() {
+    fn the_rate_changes_once_per_round_trip() {
         let mut control = Timely::new(&Config::default(), &PathFacts::FOR_TEST);
         let mut ack = |ack, next, us| {
             let sample = AckSample::for_test(ack, next, 0);
@@ -238,7 +238,7 @@ mod tests {
     }
 
     #[test]
-    fn a_short_round_trip_raises_the_rate_and_a_long_one_cuts_it_by_its_length() {
+    fn short_round_trips_raise_the_rate_and_long_ones_cut_it() {
         // The difference is the newest one: 10 us, with a minimum round trip of 20 us.
         let config = Config { gain: Fraction::ONE, ..Config::default() };
         let rate = |before: u64, rtt: u64| {

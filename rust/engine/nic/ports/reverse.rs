@@ -127,7 +127,7 @@ mod tests {
     }
 
     #[test]
-    fn a_value_of_a_usable_plane_is_probed_once_in_a_round_trip() {
+    fn a_value_of_a_usable_plane_is_probed_once_per_round_trip() {
         let mut reverse = reverse(AnswerPlanes::ProbedHash);
         let usable = PlaneMask::all(4).without(2);
         let (mut seen, mut planes) = (Vec::new(), [0; 4]);
@@ -146,7 +146,7 @@ mod tests {
     }
 
     #[test]
-    fn an_answered_value_is_the_way_back_in_its_plane_and_the_echo_arrives() {
+    fn an_answered_value_becomes_the_reverse_path_of_its_plane() {
         let answer =
             Packet { kind: PacketKind::Ack, dst: OF.0, qp: OF.1, entropy: 21, ..Packet::default() };
         let mut hashed = reverse(AnswerPlanes::ProbedHash);
@@ -171,7 +171,7 @@ mod tests {
     }
 
     #[test]
-    fn with_one_plane_left_all_probed_values_are_of_it() {
+    fn with_one_plane_left_all_probed_values_belong_to_it() {
         for plane in 0..4 {
             let mut reverse = reverse(AnswerPlanes::ProbedHash);
             let usable = PlaneMask::of_bits(1 << plane);

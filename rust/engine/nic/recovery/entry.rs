@@ -50,7 +50,7 @@ mod tests {
     use crate::balance::Parameters;
 
     #[test]
-    fn every_recovery_passes_its_own_check_and_says_where_it_is_from() {
+    fn every_recovery_passes_its_check_and_has_a_source() {
         for entry in RECOVERIES {
             assert!(!entry.summary.is_empty() && !entry.source.is_empty(), "{}", entry.name);
             let configured = (entry.default)().configured(&Parameters::new()).unwrap();

@@ -196,7 +196,7 @@ mod tests {
     }
 
     #[test]
-    fn only_the_lost_packet_is_sent_again() {
+    fn only_the_lost_packet_is_retransmitted() {
         let mut window = sent(200);
         for sequence in (0..200).filter(|&n| n != 70) {
             ack(&mut window, sequence.min(70), sequence);
@@ -239,7 +239,7 @@ mod tests {
     }
 
     #[test]
-    fn what_is_in_flight_is_counted_packet_by_packet() {
+    fn in_flight_equals_sent_minus_arrived_minus_lost() {
         let mut random = crate::rng::Stream::new(2, crate::rng::Purpose::Test, 0);
         let mut window = sent(300);
         let mut arrived = std::collections::BTreeSet::new();
@@ -264,7 +264,7 @@ mod tests {
     }
 
     #[test]
-    fn arrivals_in_any_order_end_the_same() {
+    fn arrivals_in_any_order_lead_to_the_same_state() {
         let mut random = crate::rng::Stream::new(1, crate::rng::Purpose::Test, 0);
         for packets in [1u64, 63, 64, 65, 500] {
             let mut window = sent(packets);

@@ -184,7 +184,7 @@ mod tests {
     /// With packets sent, arrived, lost and late, the in-flight counts of the planes always add up
     /// to the total.
     #[test]
-    fn what_is_in_flight_in_planes_adds_up() {
+    fn in_flight_counts_of_planes_add_up() {
         let mut random = crate::rng::Stream::new(3, crate::rng::Purpose::Test, 0);
         for planes in [1, 2, 3, 8] {
             let mut window = Selective::new(Some(planes));

@@ -1,4 +1,4 @@
-//! Dialogues with DCQCN: CNPs, timers and bytes in, rates out.
+//! Scenarios for DCQCN: CNPs, timers and bytes in, rates out.
 
 use super::*;
 
@@ -7,7 +7,7 @@ fn gbps(control: &mut Dcqcn, us: u64) -> f64 {
 }
 
 #[test]
-fn a_cnp_cuts_by_half_of_alpha_and_fast_recovery_halves_the_way_back() {
+fn a_cnp_cuts_by_half_of_alpha_and_fast_recovery_halves_the_gap() {
     let mut control = Dcqcn::new(&Config::default(), &PathFacts::FOR_TEST);
     assert_eq!(gbps(&mut control, 0), 100.0);
     control.handle_cnp(Time::ZERO);
@@ -22,7 +22,7 @@ fn a_cnp_cuts_by_half_of_alpha_and_fast_recovery_halves_the_way_back() {
 }
 
 #[test]
-fn without_a_cnp_nothing_ever_changes() {
+fn without_cnps_the_rate_never_changes() {
     let mut control = Dcqcn::new(&Config::default(), &PathFacts::FOR_TEST);
     control.handle_sent(Time::ZERO, 1_000_000);
     assert_eq!(gbps(&mut control, 1_000_000), 100.0);
@@ -59,7 +59,7 @@ fn after_five_steps_of_fast_recovery_each_step_adds_to_the_target() {
     let mut control = Dcqcn::new(&Config::paper(), &PathFacts::FOR_TEST);
     control.handle_cnp(Time::ZERO);
     assert_eq!(gbps(&mut control, 54), 50.0, "alpha is 1: half of line rate");
-    // 100 − 50/2^n up to the fourth step; the fifth adds 40 Mbps to the target before it.
+    // 100 − 50/2^n up to the fourth step. The fifth first adds 40 Mbps to the target.
     let steps = [75.0, 87.5, 93.75, 96.875, 98.4575, 99.26875];
     for (n, expected) in (1..).zip(steps) {
         let rate = gbps(&mut control, 55 * n);
@@ -70,12 +70,12 @@ fn after_five_steps_of_fast_recovery_each_step_adds_to_the_target() {
 }
 
 #[test]
-fn timer_and_bytes_together_reach_hyper_increase_and_its_half_periods() {
+fn timer_and_byte_counter_together_reach_hyper_increase() {
     let config = Config { byte_counter: Bytes::new(1_000), ..Config::paper() };
     let mut control = Dcqcn::new(&config, &PathFacts::FOR_TEST);
     control.handle_cnp(Time::ZERO);
     control.handle_cnp(Time::ZERO);
-    // The counter runs out with the byte after the thousandth.
+    // The counter expires with the byte after the thousandth.
     let send = |control: &mut Dcqcn, us, bytes| {
         control.handle_sent(Time::ZERO + Span::from_us(us), bytes);
     };
@@ -104,7 +104,7 @@ fn timer_and_bytes_together_reach_hyper_increase_and_its_half_periods() {
 }
 
 #[test]
-fn alpha_rises_before_the_cut_with_the_authors_and_after_it_in_the_paper() {
+fn alpha_rises_before_the_cut_in_the_simulator_and_after_it_in_the_paper() {
     let after = |config: Config| {
         let mut control = Dcqcn::new(&config, &PathFacts::FOR_TEST);
         control.handle_cnp(Time::ZERO);
@@ -118,9 +118,9 @@ fn alpha_rises_before_the_cut_with_the_authors_and_after_it_in_the_paper() {
 }
 
 #[test]
-fn the_target_is_clamped_always_after_any_rise_or_after_a_rise_by_bytes() {
+fn clamp_target_selects_which_cnps_lower_the_target() {
     use TargetClamp::{AfterByteIncrease, AfterIncrease, Always};
-    // CNPs at 0, 10 and 70 us: the timer runs out at 70 us, before the third.
+    // CNPs at 0, 10 and 70 us: the timer expires at 70 us, before the third CNP.
     let targets = |clamp_target| {
         let config = Config { clamp_target, ..Config::default() };
         let mut control = Dcqcn::new(&config, &PathFacts::FOR_TEST);
@@ -135,7 +135,7 @@ fn the_target_is_clamped_always_after_any_rise_or_after_a_rise_by_bytes() {
 }
 
 #[test]
-fn a_target_ten_times_the_rate_falls_to_an_eighth_at_stage_one() {
+fn a_target_far_above_the_rate_falls_to_an_eighth() {
     let clamp_target = TargetClamp::AfterByteIncrease;
     let mut control =
         Dcqcn::new(&Config { clamp_target, ..Config::default() }, &PathFacts::FOR_TEST);
@@ -152,7 +152,7 @@ fn a_target_ten_times_the_rate_falls_to_an_eighth_at_stage_one() {
 }
 
 #[test]
-fn cnps_bring_the_rate_to_its_floor() {
+fn repeated_cnps_stop_at_the_minimum_rate() {
     let mut control = Dcqcn::new(&Config::default(), &PathFacts::FOR_TEST);
     for _ in 0..100 {
         control.handle_cnp(Time::ZERO);
@@ -161,7 +161,7 @@ fn cnps_bring_the_rate_to_its_floor() {
 }
 
 #[test]
-fn hyper_increase_runs_on_half_the_time_and_half_the_bytes() {
+fn hyper_increase_halves_both_periods() {
     let config = Config {
         rate_timer: Span::from_us(61),
         byte_counter: Bytes::new(1_001),
@@ -177,7 +177,7 @@ fn hyper_increase_runs_on_half_the_time_and_half_the_bytes() {
 }
 
 #[test]
-fn the_target_is_lowered_always_or_after_an_increase_of_either_kind_or_by_bytes() {
+fn clamping_depends_on_the_stages_since_the_last_cnp() {
     let clamps = |clamp_target, timer_stage, byte_stage| {
         let config = Config { clamp_target, ..Config::default() };
         let control = Dcqcn::new(&config, &PathFacts::FOR_TEST);
@@ -194,9 +194,9 @@ fn the_target_is_lowered_always_or_after_an_increase_of_either_kind_or_by_bytes(
     }
 }
 
-/// The authors' rule for a target far beyond the rate.
+/// The authors' rule for a target far above the rate.
 #[test]
-fn at_the_first_stage_of_either_counter_a_target_of_over_ten_times_the_rate_falls_to_an_eighth() {
+fn a_target_above_ten_times_the_rate_falls_to_an_eighth_at_stage_one() {
     let target = |stages: (u32, u32), target: f64| {
         let mut control = Dcqcn::new(&Config::default(), &PathFacts::FOR_TEST);
         (control.rates.target, control.rates.current) = (target, 1e9);

@@ -8,7 +8,7 @@ const LINE: f64 = 100e9;
 const INCREASE: f64 = 40e6;
 
 #[test]
-fn values_out_of_range_are_refused() {
+fn values_out_of_range_are_rejected() {
     let refused = |config: Config| config.check().unwrap_err().key;
     assert_eq!(Config::default().check(), Ok(()));
     let zero = BitRate::from_bps(0);
@@ -17,7 +17,7 @@ fn values_out_of_range_are_refused() {
     assert_eq!(refused(Config { round_trip, ..Config::default() }), "round_trip");
 }
 
-/// A port of 100 Gbps as packets find it: time, bytes sent, queue.
+/// The state of a 100 Gbps port when a packet passes: time, bytes sent, queue.
 #[derive(Clone, Copy, Default)]
 struct Port {
     ns: u64,
@@ -25,7 +25,7 @@ struct Port {
     waiting: u64,
 }
 
-/// A dialogue with a control: acknowledgements of one packet each.
+/// A control that receives acknowledgements of one packet each.
 struct Sender {
     control: Hpcc,
     ack: u64,
@@ -38,7 +38,7 @@ impl Sender {
         Self { control: Hpcc::new(config, &PATH), ack: 0, out: 100 }
     }
 
-    /// The rate in Gbps after an acknowledgement from a path of these ports.
+    /// Acknowledges a packet that passed these ports; returns the rate in Gbps.
     fn receive(&mut self, ports: &[Port]) -> f64 {
         let mut telemetry = Telemetry::default();
         for port in ports {
@@ -54,11 +54,12 @@ impl Sender {
         self.control.rate(Time::ZERO).as_bps() as f64 / 1e9
     }
 
-    /// The rate after `acks` acknowledgements of a port without a queue, as busy as that.
+    /// Sends `acks` acknowledgements from a port without a queue at this utilization; returns the
+    /// rate.
     fn hear_throughput(&mut self, from: Port, utilization: f64, acks: u64) -> (f64, Port) {
         let (mut port, mut rate) = (from, 0.0);
         for _ in 0..acks {
-            // A unit of 128 bytes in 10.24 ns at line rate: 100 units in 1024 ns.
+            // One unit of 128 bytes per 10.24 ns at line rate: 100 units in 1024 ns.
             port.ns += 1_024;
             port.sent += (12_800.0 * utilization) as u64;
             rate = self.receive(&[port]);
@@ -94,9 +95,9 @@ fn the_busiest_hop_counts_with_its_own_time() {
     assert!((rate - 95.0 / (0.9 + 0.128) - 0.04).abs() < 1e-6, "{rate}");
 }
 
-/// A lone flow whose share of the link is its own rate rests at η · C + AI.
+/// A lone flow settles at η · C + AI: the utilization of its link is its own rate.
 #[test]
-fn a_lone_flow_rests_at_its_target_and_the_increase() {
+fn a_lone_flow_settles_at_its_target_plus_the_increase() {
     let mut sender = Sender { out: 0, ..Sender::new(&Config::default()) };
     let mut port = Port::default();
     let mut rate = sender.receive(&[port]);
@@ -109,10 +110,10 @@ fn a_lone_flow_rests_at_its_target_and_the_increase() {
     assert!((rate - expected).abs() < 0.15, "{rate} is not {expected}, within a unit of 128 bytes");
 }
 
-/// One of two flows at 47.5 Gbps ends. With the parameters of the paper the other takes the free
-/// half after five additive rounds, with those of the simulator at once.
+/// One of two flows at 47.5 Gbps ends. The other takes over the free half: with the paper's
+/// parameters after five additive rounds, with the simulator's immediately.
 #[test]
-fn free_bandwidth_is_taken_after_the_additive_rounds() {
+fn free_bandwidth_is_used_after_the_additive_rounds() {
     let half = Reference { rate: 47_500_000_000, stage: 0 };
     let start = |config: Config| {
         let mut sender = Sender::new(&config);
@@ -134,28 +135,28 @@ fn free_bandwidth_is_taken_after_the_additive_rounds() {
     assert!((rate / 47.5 - 2.0).abs() < 0.02, "{rate}");
 }
 
-/// After two flows have started at line rate into one port, U = t/T + e^(−t/T) with
-/// fast reactions while u = 1 + t/T, 1.37 after T.
+/// Two flows started at line rate into one port. With fast reactions, U = t/T + e^(−t/T) while u =
+/// 1 + t/T: 1.37 after T.
 #[test]
-fn the_average_of_a_growing_queue_is_the_closed_form() {
+fn the_average_of_a_growing_queue_follows_the_closed_form() {
     let mut sender = Sender::new(&Config::default());
     sender.receive(&[Port::default()]);
     let mut port = Port::default();
     for step in 1..=100 {
-        // Each 80 ns the port sends 1000 B, and 1000 B more wait: W in T.
+        // Every 80 ns the port sends 1000 B, and the queue grows by 1000 B: W in T.
         port = Port { ns: step * 80, sent: step * 1_000, waiting: step * 1_000 };
         sender.receive(&[port]);
     }
     let average = sender.control.0.utilization;
     assert_eq!(port.ns, 8_000);
-    // Steps of T/100 and the queue of the sample before: within a hundredth and a unit.
+    // Steps of T/100 and the queue of the previous sample: within a hundredth and a unit.
     assert!((average - (1.0 + (-1.0f64).exp())).abs() < 0.02, "{average}");
 }
 
-/// Without fast reactions the first sample that counts has the empty queue of the
-/// first one, so that u = 1 and R = η · Rc + AI.
+/// Without fast reactions, the first sample that counts has the empty queue of the very first
+/// sample, so u = 1 and R = η · Rc + AI.
 #[test]
-fn without_fast_reactions_the_first_change_does_not_see_the_queue() {
+fn without_fast_reactions_the_first_change_ignores_the_queue() {
     let mut sender = Sender::new(&Config { fast_react: false, ..Config::default() });
     sender.receive(&[Port::default()]);
     for step in 1..100 {
@@ -169,7 +170,7 @@ fn without_fast_reactions_the_first_change_does_not_see_the_queue() {
 
 /// The window follows the rate.
 #[test]
-fn the_window_is_the_product_times_the_rate() {
+fn the_window_scales_with_the_rate() {
     let mut sender = Sender::new(&Config::default());
     assert_eq!(sender.control.window(), 100_000);
     sender.receive(&[Port::default()]);
@@ -184,7 +185,7 @@ fn the_window_is_the_product_times_the_rate() {
 }
 
 #[test]
-fn with_a_rate_for_each_hop_the_lowest_applies() {
+fn with_one_rate_per_hop_the_lowest_applies() {
     let mut sender = Sender::new(&Config { multiple_rates: true, ..Config::default() });
     sender.receive(&[Port::default(), Port::default()]);
     let half = Port { ns: 8_000, sent: 50_000, waiting: 0 };
@@ -213,7 +214,7 @@ fn acknowledgements_without_samples_keep_the_rate() {
 }
 
 #[test]
-fn the_floor_holds() {
+fn the_rate_stays_at_or_above_its_minimum() {
     let mut sender = Sender::new(&Config::default());
     let mut port = Port::default();
     sender.receive(&[port]);
@@ -225,9 +226,9 @@ fn the_floor_holds() {
     assert!((1.0..1.1).contains(&rate), "{rate}");
 }
 
-/// As in the simulator: such an acknowledgement leaves the average as it is.
+/// As in the simulator, such an acknowledgement does not change the average.
 #[test]
-fn a_path_on_which_nothing_moved_counts_as_no_time() {
+fn an_idle_path_leaves_the_average_unchanged() {
     let mut sender = Sender::new(&Config::default());
     sender.receive(&[Port::default()]);
     sender.receive(&[Port { ns: 800, sent: 12_800, waiting: 0 }]);
@@ -239,7 +240,7 @@ fn a_path_on_which_nothing_moved_counts_as_no_time() {
 }
 
 #[test]
-fn the_rate_of_a_hop_moves_once_a_round_trip_and_fast_reactions_follow_from_it() {
+fn the_rate_of_a_hop_changes_once_per_round_trip() {
     let mut sender = Sender::new(&Config { multiple_rates: true, ..Config::default() });
     let references = |sender: &Sender| sender.control.0.hops[0].reference.rate;
     sender.receive(&[Port::default()]);

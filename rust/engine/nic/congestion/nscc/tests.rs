@@ -1,4 +1,4 @@
-//! Dialogues with NSCC on a path of 100 Gbps and 12 us, where a = 1 and, without trimming, b = 1.
+//! Scenarios for NSCC on a path of 100 Gbps and 12 us, where a = 1 and, without trimming, b = 1.
 
 mod penalties;
 
@@ -14,14 +14,14 @@ const PATH: PathFacts = PathFacts {
     ..PathFacts::FOR_TEST
 };
 
-/// With a first window of `packets` packets, of a bandwidth-delay product of 150.
+/// A control whose first window is `packets`, on a path with a BDP of 150 packets.
 fn control(packets: u32) -> Nscc {
     let start_window = Fraction::new(packets, 150).expect("not zero");
     Nscc::new(&Config { start_window, ..Config::default() }, &PATH)
 }
 
 impl Nscc {
-    /// What it knows to be in flight, for tests of the NIC.
+    /// Bytes that it counts as in flight, for tests of the NIC.
     pub(in crate::nic) fn in_flight(&self) -> u64 {
         self.state.in_flight
     }
@@ -44,7 +44,7 @@ const fn us(us: u64) -> Span {
 }
 
 #[test]
-fn it_starts_with_one_and_a_half_bandwidth_delay_products_whatever_the_path() {
+fn the_first_window_is_one_and_a_half_bdp_on_any_path() {
     for (gbps, rtt_us) in [(25, 6), (100, 12), (400, 9)] {
         let path = PathFacts {
             line_rate: BitRate::from_gbps(gbps),
@@ -67,10 +67,10 @@ fn it_starts_with_one_and_a_half_bandwidth_delay_products_whatever_the_path() {
     assert!((trimming.state.law.target - 9e6).abs() < 1e-6, "3/4 of 12 us");
 }
 
-/// The window after `packets` acknowledgements at the same time, and one more for the adjustment.
+/// The window after a window of acknowledgements at the same time, including the adjustment.
 fn after_a_window(delay: Span) -> f64 {
     let mut control = control(100);
-    // Eight packets and the ninth: an adjustment each nine. Time stands still, so no eta.
+    // An adjustment with every ninth packet. Time does not advance, so there is no eta.
     for _ in 0..99 {
         acked(&mut control, at(5), delay, Marked::No);
     }
@@ -78,14 +78,14 @@ fn after_a_window(delay: Span) -> f64 {
 }
 
 #[test]
-fn beyond_the_target_unmarked_windows_add_five_packets_a_round_trip() {
+fn beyond_the_target_unmarked_windows_add_five_packets_per_round_trip() {
     let window = after_a_window(us(12));
-    // 99 of 100 packets of one window, which itself grows meanwhile.
+    // 99 of 100 packets of one window, which grows meanwhile.
     assert!((104_700.0..105_000.0).contains(&window), "{window}");
 }
 
 #[test]
-fn below_the_target_windows_add_four_packets_a_round_trip_in_proportion() {
+fn below_the_target_windows_add_up_to_four_packets_per_round_trip() {
     for (delay, packets) in [(us(3), 3.0), (us(6), 2.0), (us(9), 1.0)] {
         let grown = (after_a_window(delay) - 100_000.0) / 1_000.0;
         assert!((grown / packets - 1.0).abs() < 0.04, "{delay}: {grown}");
@@ -93,9 +93,9 @@ fn below_the_target_windows_add_four_packets_a_round_trip_in_proportion() {
 }
 
 #[test]
-fn without_a_queue_a_quarter_of_every_byte_is_added_after_one_window() {
+fn without_a_queue_a_quarter_of_each_byte_is_added_after_one_window() {
     let mut control = control(100);
-    // The window itself grows by four packets meanwhile.
+    // The window grows by four packets meanwhile.
     for _ in 0..106 {
         acked(&mut control, at(5), Span::ZERO, Marked::No);
     }
@@ -103,7 +103,7 @@ fn without_a_queue_a_quarter_of_every_byte_is_added_after_one_window() {
     for _ in 0..4 {
         acked(&mut control, at(5), Span::ZERO, Marked::No);
     }
-    // Besides, the adjustment pays out what waited from before.
+    // The adjustment also applies earlier pending increases.
     assert!((1_000.0..1_500.0).contains(&(control.window - before)), "{}", control.window - before);
 }
 
@@ -124,9 +124,9 @@ fn an_adjustment_period_adds_eta_once() {
 }
 
 #[test]
-fn marks_beyond_the_target_cut_by_the_average_delay_once_a_round_trip() {
+fn marks_beyond_the_target_cut_by_the_average_delay_once_per_round_trip() {
     let mut control = control(100);
-    // The average nears 24 us as 1 − (79/80)^n and passes the target of 12 us with n = 56.
+    // The average approaches 24 us as 1 − (79/80)^n and passes the target of 12 us at n = 56.
     let mut cuts = Vec::new();
     let mut last = control.window;
     for n in 1..=80u64 {
@@ -139,7 +139,7 @@ fn marks_beyond_the_target_cut_by_the_average_delay_once_a_round_trip() {
         if window < last {
             let cut = 0.8 * (average - 12.0) / average;
             let expected = last * (1.0 - cut);
-            // Eta may come with it.
+            // Eta may be added with it.
             assert!((window - expected).abs() < 151.0, "{n}: {window} {expected}");
             cuts.push(n);
         }
@@ -157,15 +157,15 @@ fn marks_below_the_target_change_nothing() {
 }
 
 #[test]
-fn quick_adapt_makes_the_window_what_got_through() {
+fn quick_adapt_sets_the_window_to_the_bytes_delivered() {
     let mut control = control(150);
     acked(&mut control, at(0), us(49), Marked::Yes);
     for n in 1..=9 {
         acked(&mut control, at(n), us(49), Marked::Yes);
     }
-    // The period is 12 + 12 us; ten packets got through in it, fewer than an eighth of 225.
+    // The period is 12 + 12 us. Ten packets arrived in it, fewer than an eighth of 225.
     assert!((acked(&mut control, at(25), us(49), Marked::Yes) - 10_000.0).abs() < 1e-9);
-    // What was out, 77,000 B, is not judged: marked packets change nothing until it is answered.
+    // The 77,000 B in flight are ignored: marks change nothing until they are acknowledged.
     for n in 1..77 {
         let window = acked(&mut control, at(25 + n), us(49), Marked::Yes);
         assert!((window - 10_000.0).abs() < 1e-9, "{n}: {window}");
@@ -174,7 +174,7 @@ fn quick_adapt_makes_the_window_what_got_through() {
 }
 
 #[test]
-fn a_nack_takes_a_packet_or_calls_quick_adapt() {
+fn a_nack_takes_off_a_packet_or_triggers_quick_adapt() {
     let mut control = control(100);
     acked(&mut control, at(0), us(6), Marked::Yes);
     control.handle_loss(at(1), Loss::Trimmed);
@@ -194,7 +194,7 @@ fn a_nack_takes_a_packet_or_calls_quick_adapt() {
 }
 
 #[test]
-fn a_hole_takes_a_packet_each_and_calls_no_quick_adapt() {
+fn each_hole_takes_off_a_packet_without_quick_adapt() {
     let mut control = control(100);
     acked(&mut control, at(0), us(6), Marked::Yes);
     let average = control.state.average_delay;
@@ -202,14 +202,14 @@ fn a_hole_takes_a_packet_each_and_calls_no_quick_adapt() {
     control.handle_later_loss(at(1));
     control.handle_later_loss(at(1));
     assert_eq!(control.window(), 97_000, "three packets are lost");
-    // The period of quick adapt ends, and hardly anything got through in it: a trim would cut the
+    // The period of quick adapt ends, and hardly anything arrived in it: a trim would cut the
     // window to that.
     control.handle_loss(at(25), Loss::Nack);
     assert_eq!(control.window(), 96_000);
     assert!(!control.state.called && control.state.average_delay == average);
 }
 
-/// The window after a trimmed packet and one that is found lost, where hardly anything got through.
+/// The window after a trimmed packet, and after a lost one, if hardly anything arrived.
 fn after_losses(config: Config) -> [f64; 2] {
     let start = Fraction::ONE;
     let mut control = Nscc::new(&Config { start_window: start, ..config }, &PATH);
@@ -224,7 +224,7 @@ fn after_losses(config: Config) -> [f64; 2] {
 }
 
 #[test]
-fn what_a_trim_and_a_loss_take_is_a_choice() {
+fn the_cuts_by_trims_and_losses_are_configurable() {
     let (zero, three) = (Fraction::new(0, 1).unwrap(), Fraction::new(3, 1).unwrap());
     let calls = Config::default();
     assert_eq!(after_losses(calls), [149_000.0, 0.0], "one packet got through, and is the window");
@@ -235,7 +235,7 @@ fn what_a_trim_and_a_loss_take_is_a_choice() {
 }
 
 #[test]
-fn a_shorter_round_trip_is_the_new_base() {
+fn a_shorter_round_trip_becomes_the_base() {
     let mut control = control(150);
     let sample = AckSample { rtt: Span::from_us(6), ..AckSample::for_test(0, 0, 1) };
     control.handle_ack(at(6), sample);
@@ -243,7 +243,7 @@ fn a_shorter_round_trip_is_the_new_base() {
 }
 
 #[test]
-fn a_delay_of_just_the_fast_delay_is_a_queue() {
+fn a_delay_equal_to_the_fast_delay_counts_as_a_queue() {
     let mut control = control(100);
     acked(&mut control, at(5), Span::from_ns(999), Marked::No);
     assert_eq!(control.state.without_queue, PACKET);
@@ -252,9 +252,9 @@ fn a_delay_of_just_the_fast_delay_is_a_queue() {
 }
 
 #[test]
-fn a_trim_calls_for_quick_adapt_at_the_end_of_its_period_whatever_the_delay_is_then() {
+fn a_trim_triggers_quick_adapt_at_the_end_of_its_period() {
     let mut control = control(100);
-    // The period lasts a base round trip and a target: until 24 us.
+    // The period is a base round trip plus a target: it ends at 24 us.
     acked(&mut control, at(0), us(6), Marked::Yes);
     [at(1), at(2)].into_iter().for_each(|now| control.handle_loss(now, Loss::Trimmed));
     acked(&mut control, at(2), us(6), Marked::Yes);
@@ -263,7 +263,7 @@ fn a_trim_calls_for_quick_adapt_at_the_end_of_its_period_whatever_the_delay_is_t
 }
 
 #[test]
-fn quick_adapt_takes_place_if_less_than_its_part_of_the_largest_window_got_through() {
+fn quick_adapt_needs_deliveries_below_its_gate() {
     let fraction = |above, below| Fraction::new(above, below).expect("not zero");
     // A quarter of two bandwidth-delay products is 75 packets.
     let config = Config {
@@ -284,7 +284,7 @@ fn quick_adapt_takes_place_if_less_than_its_part_of_the_largest_window_got_throu
 }
 
 #[test]
-fn quick_adapt_comes_after_its_period_and_beyond_its_delay() {
+fn quick_adapt_waits_for_its_period_and_its_delay() {
     // A period of 24 us, and a delay of four targets of 12 us.
     for (us_now, delay, adapts) in [(24, 49, false), (25, 48, false), (25, 49, true)] {
         let mut control = control(100);
@@ -306,7 +306,7 @@ fn increases_take_effect_with_the_ninth_packet_or_after_the_period() {
 }
 
 #[test]
-fn fast_increase_begins_when_more_than_a_window_came_without_a_queue() {
+fn fast_increase_starts_after_more_than_a_window_without_a_queue() {
     let zero = Fraction::new(0, 1).unwrap();
     let start_window = Fraction::new(100, 150).unwrap();
     let config = Config { proportional_increase: zero, start_window, ..Config::default() };
@@ -334,7 +334,7 @@ fn an_unmarked_delay_beyond_the_target_counts_as_a_quarter_of_the_round_trip() {
 }
 
 #[test]
-fn what_is_in_flight_follows_what_is_sent_and_what_is_found_lost() {
+fn bytes_in_flight_follow_sent_packets_and_losses() {
     let mut control = control(100);
     (0..5).for_each(|_| control.handle_sent(at(0), 1_000));
     assert_eq!(control.state.in_flight, 5_000);
@@ -345,7 +345,7 @@ fn what_is_in_flight_follows_what_is_sent_and_what_is_found_lost() {
 }
 
 #[test]
-fn round_trips_of_nacks_lower_the_base_where_they_count() {
+fn round_trips_of_nacks_lower_the_base_if_enabled() {
     for (base_rtt_of_nacks, base) in [(true, us(7)), (false, us(12))] {
         let mut control = Nscc::new(&Config { base_rtt_of_nacks, ..Config::default() }, &PATH);
         [us(7), us(9)].into_iter().for_each(|rtt| control.handle_nack_rtt(rtt));

@@ -1,4 +1,4 @@
-//! The ideal code, as dialogues.
+//! Scenarios for the ideal erasure code.
 
 use super::*;
 
@@ -10,7 +10,7 @@ fn posted(messages: &[u64]) -> Erasure {
     code
 }
 
-/// Sends every packet that may be sent; the message and coded number of each.
+/// Sends every packet that may be sent; returns the message and coded number of each.
 fn send(code: &mut Erasure, now: u64) -> Vec<(u32, u32)> {
     let mut sent = Vec::new();
     while code.next(END.min(code.posted)).is_some() {
@@ -56,7 +56,7 @@ fn each_known_loss_is_one_packet_more() {
     assert!(!code.handle_nack(Time::ZERO, trimmed(77)), "never sent");
     assert_eq!(send(&mut code, 5), [(0, 4)]);
     arrive(&mut code, 0, 0);
-    // The others are not heard of; the timers of 2, 3 and of message 1 run out.
+    // The others are never acknowledged: the timers of 2, 3 and of message 1 expire.
     let due = Time::from_ps(100_000);
     assert_eq!(code.deadline(), due);
     assert_eq!(std::iter::from_fn(|| code.handle_timeout(due)).count(), 3);
@@ -99,7 +99,7 @@ fn messages_complete_in_order() {
 #[test]
 fn as_many_packets_or_messages_are_out_at_once_as_numbers_tell_apart() {
     let mut code = posted(&[1; 9]);
-    // Six have been begun, of which two are complete: four messages and packets are out.
+    // Six messages were started and two are complete: four messages and packets are in flight.
     (0..6).for_each(|_| code.handle_sent(Time::ZERO, 0));
     assert_eq!([0, 1].map(|message| complete(&mut code, message, 0)), [1, 1]);
     assert_eq!((code.window_end(4), code.window_end(7)), (6, 6 + 3));

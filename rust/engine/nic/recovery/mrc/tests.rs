@@ -10,7 +10,7 @@ fn by_round_trip(base_rtt: Span) -> Mrc {
     Mrc::new(Config::by_round_trip(), &SenderFacts::for_test(Span::from_ms(1), base_rtt))
 }
 
-/// Ten packets, sent a microsecond after each other with their numbers as values.
+/// Ten packets, sent one microsecond apart, with their numbers as entropy values.
 fn ten() -> Mrc {
     let mut mrc = by_round_trip(RTT);
     for packet in 0..10u16 {
@@ -32,7 +32,7 @@ fn lost(mrc: &mut Mrc) -> Vec<u16> {
 fn the_time_out_is_the_least_power_of_two_that_covers_four_round_trips() {
     assert_eq!(by_round_trip(RTT).timer, Span::from_ps(32_768_000));
     assert_eq!(by_round_trip(Span::from_ns(100)).timer, Span::from_ps(4_096_000));
-    // So say reports.
+    // Reports show the same value.
     let recovery = crate::nic::Recovery::from(Config::by_round_trip());
     let reported = recovery.first_timeout(Span::from_ms(1), || RTT);
     assert_eq!(reported, Span::from_ps(32_768_000));
@@ -73,7 +73,7 @@ fn the_oldest_packet_goes_first_even_if_it_was_lost_last() {
     let due = at(20) + Span::from_ps(32_768_000);
     while mrc.handle_timeout(due).is_some() {}
     assert_eq!(mrc.next(10), Some(0));
-    // It arrives, and the next time-out is the first of another series.
+    // It arrives, and the next timeout starts another series.
     mrc.handle_sent(due, 78);
     assert_eq!((mrc.series(), mrc.handle_ack(due, arrived(1, 0)), mrc.series()), (1, 1, 0));
     assert_eq!(mrc.next(10), Some(1));
@@ -89,11 +89,11 @@ fn a_hole_that_fills_in_time_is_no_loss() {
 }
 
 #[test]
-fn all_that_timed_out_is_reported_and_waits_double_after_the_linear_ones() {
+fn every_timeout_is_reported_and_waits_double_after_the_linear_ones() {
     let mut mrc = ten();
     let due = Time::from_ps(32_768_000);
     assert_eq!(mrc.deadline(), due);
-    // Only what was sent a whole time-out ago: the first of ten.
+    // Only packets sent a full timeout ago: the first of ten.
     assert_eq!(mrc.handle_timeout(due), Some(Expired { entropy: 0 }));
     assert_eq!(mrc.handle_timeout(due), None);
     let wait = |mrc: &mut Mrc| {
@@ -116,8 +116,8 @@ fn no_packet_goes_beyond_the_maximum_psn_range() {
     assert_eq!(mrc.window_end(1 << 23), 128);
 }
 
-/// Card of MRC, section 1.6: each time-out and each recoverable NACK counts. Time-outs alone
-/// lengthen the wait: a NACK says that the receiver is there.
+/// Card of MRC, section 1.6: each timeout and each recoverable NACK counts. Only timeouts lengthen
+/// the wait: a NACK shows that the receiver is alive.
 #[test]
 fn nacks_for_the_oldest_packet_count_and_do_not_lengthen_the_wait() {
     let mut mrc = ten();
@@ -149,7 +149,7 @@ fn a_recovery_begins_with_the_first_hole_beyond_what_was_out_when_the_last_one_b
     mrc.handle_ack(at(12), arrived(0, 0b100));
     mrc.handle_timeout(at(20));
     assert_eq!(positions(&mut mrc), [(0, LostPosition::First), (1, LostPosition::Later)]);
-    // All ten that were out then have arrived: the next hole begins another.
+    // All ten that were in flight then have arrived: the next hole starts another recovery.
     mrc.handle_ack(at(21), arrived(10, 0));
     (10..13).for_each(|packet| mrc.handle_sent(at(22), packet));
     mrc.handle_ack(at(23), arrived(10, 0b100));
@@ -179,7 +179,7 @@ fn the_timer_runs_from_when_the_oldest_packet_or_the_only_one_was_sent_again() {
     for all in [[0].as_slice(), &[0, 1, 2, 3, 4, 5, 6, 7, 8, 9]] {
         let mut mrc = ten();
         assert!(all.iter().all(|&psn| mrc.handle_nack(at(12), trimmed(psn))));
-        // The last that was trimmed goes first.
+        // The last trimmed packet goes first.
         assert_eq!(mrc.next(10), all.last().copied());
         mrc.handle_sent(at(20), 77);
         assert_eq!(mrc.deadline(), at(20) + Span::from_ps(32_768_000), "{all:?}");

@@ -1,4 +1,4 @@
-//! Selective acknowledgements, as dialogues.
+//! Scenarios for selective acknowledgements.
 
 use super::*;
 use crate::units::BitRate;
@@ -21,7 +21,7 @@ fn at(us: u64) -> Time {
     Time::ZERO + Span::from_us(us)
 }
 
-/// Packet `sequence` arrived, `ack` is missing.
+/// Acknowledges `sequence` while `ack` is missing.
 fn ack(window: &mut Sack, now: Time, ack: u64, sequence: u64) -> u64 {
     window.handle_ack(now, Arrived { ack, base: sequence, sack: 1, complete: false })
 }
@@ -55,7 +55,7 @@ fn the_first_arrival_beyond_a_gap_begins_a_recovery_that_sends_the_gap_alone() {
 }
 
 #[test]
-fn a_recovery_ends_with_what_was_out_when_it_began() {
+fn a_recovery_ends_when_everything_sent_before_it_has_arrived() {
     let mut window = sent(4, 0);
     ack(&mut window, at(1), 0, 1);
     window.losses.clear();
@@ -79,16 +79,16 @@ fn the_first_gap_of_a_recovery_sends_all_again_that_is_not_reported() {
         window.handle_sent(Time::from_ps(n), n as u16);
     }
     ack(&mut window, at(1), 1, 3);
-    // The verdict on a path is for what the gap shows.
+    // Paths are judged only by packets of the gap.
     assert_eq!(window.poll_lost(), Some(Lost { entropy: 1, position: LostPosition::First }));
     assert_eq!(window.poll_lost(), Some(Lost { entropy: 2, position: LostPosition::Later }));
     assert_eq!(window.poll_lost(), None);
-    // What is reported meanwhile is left out.
+    // Packets reported meanwhile are skipped.
     ack(&mut window, at(1), 1, 5);
     assert_eq!(resend(&mut window, at(2)), [1, 2, 4, 6, 7, 8, 9]);
     ack(&mut window, at(2), 1, 8);
     assert!(resend(&mut window, at(2)).is_empty(), "once in a recovery");
-    // An acknowledgement without a gap ends the recovery, though 9 was out when it began.
+    // An acknowledgement without a gap ends the recovery, although 9 was in flight at its start.
     ack(&mut window, at(3), 9, 7);
     for n in 10..13 {
         window.handle_sent(at(3), n);
@@ -98,7 +98,7 @@ fn the_first_gap_of_a_recovery_sends_all_again_that_is_not_reported() {
 }
 
 #[test]
-fn reordering_up_to_the_threshold_is_no_loss() {
+fn reordering_up_to_the_threshold_is_not_a_loss() {
     for threshold in [1, 6, 32, 100] {
         let mut window = sent(200, threshold);
         for n in 1..=u64::from(threshold) {
@@ -133,7 +133,8 @@ fn acknowledgements_that_leave_the_oldest_missing_do_not_restart_its_timer() {
     let due = at(50) + RTO_HIGH;
     ack(&mut window, at(60), 0, 50);
     assert_eq!(window.deadline(), due, "from when it was sent again");
-    // What was sent longer ago than that goes with it; what is known to be there does not.
+    // Packets sent longer ago than the timeout are lost with it, except those known to have
+    // arrived.
     window.handle_timeout(due);
     assert_eq!(resend(&mut window, due), std::iter::once(0).chain(51..100).collect::<Vec<_>>());
 }
@@ -162,7 +163,7 @@ fn a_trimmed_packet_goes_first_and_invalid_nacks_change_nothing() {
 }
 
 #[test]
-fn the_window_is_read_and_written() {
+fn the_window_parses_and_serializes() {
     let read = |text: &str| toml::from_str::<Config>(&format!("flow_control = {text:?}"));
     assert_eq!(read("off").unwrap().flow_control, Window::Off);
     assert_eq!(read("104KB").unwrap().flow_control, Window::Bytes(Bytes::new(104_000)));

@@ -3,7 +3,7 @@
 use super::*;
 use crate::nic::congestion::ReceiverRequest;
 
-/// An acknowledgement of one packet, marked at the target so that the window stays by itself.
+/// Acknowledges one packet, marked at the target so that the window does not change otherwise.
 fn asked(control: &mut Nscc, in_flight: u64, receiver: ReceiverRequest) -> f64 {
     let rtt = PATH.base_rtt + us(6);
     let sample = AckSample { rtt, in_flight, receiver, ..AckSample::for_test(0, 0, 1) };
@@ -19,7 +19,7 @@ const RESTORE: ReceiverRequest = ReceiverRequest { penalty: 0, restore: true };
 
 /// Card of MRC, section 1.7: p = 64 in every acknowledgement of a round trip halves the window.
 #[test]
-fn a_penalty_in_every_acknowledgement_of_a_round_trip_takes_its_part_of_the_window() {
+fn a_round_trip_of_penalties_takes_off_its_fraction_of_the_window() {
     for (p, left) in [(1, 99_218.75), (32, 75_000.0), (64, 50_000.0), (127, 1_000.0)] {
         let mut control = control(100);
         for packet in 1..=100 {
@@ -30,12 +30,12 @@ fn a_penalty_in_every_acknowledgement_of_a_round_trip_takes_its_part_of_the_wind
 }
 
 #[test]
-fn the_first_penalty_cuts_to_what_is_in_flight_and_restore_brings_the_window_back() {
+fn the_first_penalty_cuts_to_the_bytes_in_flight_and_restore_reverts_it() {
     let mut control = control(100);
     assert_eq!(asked(&mut control, 39_000, penalty(0)), 100_000.0);
     assert_eq!(asked(&mut control, 39_000, penalty(64)), 39_500.0, "40 packets, and half of one");
     assert_eq!(asked(&mut control, 20_000, penalty(64)), 39_000.0, "cut once");
-    // Increases wait, with a penalty and without.
+    // Increases are suspended, with and without a penalty.
     for receiver in [penalty(0), penalty(0), penalty(0)] {
         for delay in [Span::ZERO, us(12)] {
             let rtt = PATH.base_rtt + delay;
@@ -44,18 +44,18 @@ fn the_first_penalty_cuts_to_what_is_in_flight_and_restore_brings_the_window_bac
         }
     }
     assert_eq!(control.window, 39_000.0);
-    // Losses do not.
+    // Cuts by losses are not.
     control.handle_loss(at(8), Loss::Timeout);
     assert_eq!(control.window, 38_000.0);
     assert_eq!(asked(&mut control, 20_000, RESTORE), 100_000.0);
     assert_eq!(asked(&mut control, 20_000, RESTORE), 100_000.0, "there is nothing saved");
-    // The next penalty saves anew, and is at most 127.
+    // The next penalty saves the window again, and is at most 127.
     assert_eq!(asked(&mut control, 1_000, penalty(255)), 2_000.0 - 127.0 * 1_000.0 / 128.0);
     let last = (0..10).map(|_| asked(&mut control, 1_000, penalty(127))).last();
     assert_eq!(last, Some(PACKET as f64), "never less than a packet");
 }
 
-/// Checks that the window stays in its bounds after each step, and does not grow under a penalty.
+/// Checks that the window stays within its bounds and does not grow under a penalty.
 fn check_bounds(steps: &[[u8; 5]]) {
     let mut control = control(100);
     let mut now = at(1);
@@ -105,7 +105,7 @@ proptest::proptest! {
     })]
 
     #[test]
-    fn a_window_under_penalties_stays_in_its_bounds(
+    fn a_window_under_penalties_stays_within_its_bounds(
         steps in proptest::collection::vec(proptest::prelude::any::<[u8; 5]>(), 1..60),
     ) {
         check_bounds(&steps);
