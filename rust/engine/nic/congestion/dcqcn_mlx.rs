@@ -257,7 +257,7 @@ impl Timed<3> for DcqcnMlx {
     }
 
     /// If the increase timer is a multiple of the decrease timer, as by default, both expire at the
-    /// same time. The simulator then runs the one started first, which is the longer one: the rise
+    /// same time. The simulator then runs the one started first, which is the longer one. The rise
     /// comes before the cut, so the cut also lowers the target rate (`CheckRateDecreaseMlx` starts
     /// both). Alpha's many ticks are made up in one step when alpha is needed.
     #[inline]

@@ -4,8 +4,8 @@
 //! Source: Ultra Ethernet Specification 1.0, section on NSCC, by public notes. If these are
 //! silent, the UEC simulator (ultraethernet/uet-htsim, `uec.cpp`). From it are: the four cases and
 //! their actions, the average of the delay, the one-in-eight gate of quick adapt, the bytes it
-//! ignores, the adjustment interval, and the reaction to a NACK. Increases scale with a = BDP /
-//! (100 Gbps · 12 us), so every path takes as many round trips as that one.
+//! ignores, the adjustment interval, and the reaction to a NACK. Increases scale with
+//! a = BDP / (100 Gbps · 12 us), so every path takes as many round trips as that one.
 //!
 //! | | delay below target | at or beyond target |
 //! |---|---|---|

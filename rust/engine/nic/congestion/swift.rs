@@ -5,8 +5,8 @@
 //! paper leaves most constants open. Those are from the Swift in uet-htsim (`swift.cpp`), which
 //! calls them guesses, or our own \[inferred\], as each field says.
 //!
-//! Differences from the paper: hosts take no time, so the delay is that of the fabric, and there is
-//! one window instead of separate ones for fabric and host. The part of the target that grows with
+//! Differences from the paper: hosts take no time, so the delay is that of the fabric. There is one
+//! window instead of separate ones for fabric and host. The part of the target that grows with
 //! the number of hops is in the base round trip, which is that of the longest path.
 //!
 //! Windows below one packet pace as in the paper, one packet per rtt / window, but no pause is

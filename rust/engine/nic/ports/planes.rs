@@ -8,9 +8,9 @@
 //!
 //! [`SenderPolicy::TAKES_ANY_PLANE`]: crate::balance::sender::SenderPolicy::TAKES_ANY_PLANE
 //!
-//! A plane is unusable for a peer once this NIC has detected that its own port is dead, or the peer
-//! has reported the same of its port ([`Nic::handle_plane`], port status). If no plane is left, all
-//! of them count as usable, so that loss recovery keeps trying.
+//! A plane is unusable for a peer if the port at either end is dead. This NIC detects its own dead
+//! ports ([`Nic::handle_plane`]); the peer reports its own by a port status. If no plane is left,
+//! all of them count as usable, so that loss recovery keeps trying.
 
 use std::collections::BTreeMap;
 
