@@ -5,7 +5,7 @@ ASTRA-sim's analytical networks.
 
     acceptance.py PROGRAM [--evenkeel EVENKEEL] [--only TEXT] [--most-gib GIB]
 
-PROGRAM is evenkeel-astra-sim. Prints a Markdown page (acceptance.md is one); the status is 1 if a
+PROGRAM is evenkeel-astra-sim. Prints a Markdown page (docs/reproduce/astra-sim.txt has one); the status is 1 if a
 time is outside of its band. With --evenkeel, which is the command line of evenkeel, it and ASTRA-sim
 also send the same messages, whose times are compared to the picosecond.
 """

@@ -1,6 +1,6 @@
 //! `evenkeel list policies --guesses`: open questions in the public sources of MRC, with the
 //! proposed and the chosen answer. Defaults come from a resolved scenario. A test compares this
-//! table with the one in `docs/multi-plane.md`.
+//! table with the one in `docs/reproduce/mrc.txt`.
 
 mod rows;
 
@@ -77,9 +77,9 @@ pub(super) fn table() -> anyhow::Result<String> {
 mod tests {
     use super::*;
 
-    /// Returns the rows of the table in `docs/multi-plane.md`.
+    /// Returns the rows of the table in `docs/reproduce/mrc.txt`.
     fn of_the_page() -> Vec<Vec<String>> {
-        let page = include_str!("../../docs/multi-plane.md");
+        let page = include_str!("../../docs/reproduce/mrc.txt");
         let rows = page.lines().filter(|line| line.starts_with("| G"));
         let cells =
             |row: &str| row.trim_matches('|').split(" | ").map(|it| it.trim().to_owned()).collect();

@@ -20,7 +20,7 @@ Examples:
 
 The page needs no network: share it as one file. It has a table of the runs, the
 fabric with the load and the failures of its links, charts that zoom, the
-scenarios, and the commands that make it again (docs/reports.md).
+scenarios, and the commands that make it again (docs/plotting.md).
 ";
 
 /// Kind of file that a page may replace.

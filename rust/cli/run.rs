@@ -60,7 +60,7 @@ pub(super) struct Arguments {
     #[command(flatten)]
     results: ResultArguments,
     /// Write a timeline of the run to this file, as a trace for ui.perfetto.dev: messages, queues,
-    /// rates, losses, failures (docs/timeline.md); only an earlier timeline is replaced
+    /// rates, losses, failures (docs/recording.md); only an earlier timeline is replaced
     #[arg(long, value_name = "FILE")]
     trace: Option<PathBuf>,
     /// Check the run against a second account of every packet (docs/trust.md); a violation is a bug

@@ -1,5 +1,5 @@
-//! Generates the reference of the format from the sections. A test compares it with the page in
-//! `docs/`.
+//! The reference of the scenario format: Markdown pages in `docs/`, generated from the sections. A
+//! test compares them with the committed files.
 
 use std::fmt::Write;
 
@@ -29,21 +29,93 @@ use crate::nic::congestion::CongestionName;
 use crate::nic::recovery::RecoveryName;
 use crate::{collective, rail, values};
 
-/// Returns the reference of the scenario format, as Markdown.
-pub fn reference() -> String {
-    let mut page = Page::default();
-    page.text(INTRODUCTION);
-    page.section::<GeneralSection>("## Keys above all sections", "");
-    topologies(&mut page);
-    page.section::<SwitchSection>("## `[switch]`", "The settings of every switch.");
-    transports(&mut page);
-    policies(&mut page);
+/// Returns the pages of the reference, each with the name of its file in `docs/`.
+pub fn reference() -> [(&'static str, String); 5] {
+    let page = |introduction: &str, fill: fn(&mut Page)| {
+        let mut page = Page::default();
+        page.text(introduction);
+        fill(&mut page);
+        page.text(END);
+        page.0
+    };
+    [
+        ("scenario.md", page(SCENARIO, common)),
+        ("keys-topology.md", page(TOPOLOGY, topologies)),
+        ("keys-transport.md", page(TRANSPORT, transports)),
+        ("keys-workload.md", page(WORKLOAD, workload_kinds)),
+        ("keys-rails.md", page(RAILS, rails)),
+    ]
+}
+
+const SCENARIO: &str = "# Scenario reference
+
+For authors of scenarios. This command prints a scenario with every default:
+
+```sh
+evenkeel check --explain examples/idle-path.toml
+```
+
+A scenario is a TOML file. Every section and key is optional unless its default is *required*. An
+unknown key is an error that names the closest known one. Quantities are strings with a unit: a
+rate `\"400Gbps\"`, a time `\"500ns\"`, a size `\"64MB\"` or `\"64MiB\"`. A fraction is `\"1/5\"` or
+`\"0.2\"`. Paths are relative to the scenario's file. A key of a table is written with a dot
+(`ecn.step`), as in TOML. *[inferred]* marks values without a source.
+
+| section | page |
+|---|---|
+| general keys, `[policy]`, `[[class]]`, `[[failure]]`, `[record]` | this one |
+| `[topology]` | [Topology keys](keys-topology.md) |
+| `[switch]`, `[transport]` | [Switch and transport keys](keys-transport.md) |
+| `[workload]`, `[[job]]` | [Workload keys](keys-workload.md) |
+| hosts with several rails: `[hosts]`, `[[rail]]` and others | [Rail keys](keys-rails.md) |";
+
+const TOPOLOGY: &str = "# Topology keys
+
+For authors of scenarios: the keys of `[topology]`. This command explains one key:
+
+```sh
+evenkeel explain topology.delay
+```";
+
+const TRANSPORT: &str = "# Switch and transport keys
+
+For authors of scenarios: the keys of `[switch]` and `[transport]`. This command explains one:
+
+```sh
+evenkeel explain transport.congestion_control
+```";
+
+const WORKLOAD: &str = "# Workload keys
+
+For authors of scenarios: the keys of `[workload]` and `[[job]]`. This command lists collectives:
+
+```sh
+evenkeel list collectives
+```";
+
+const RAILS: &str = "# Rail keys
+
+For authors of scenarios of hosts with several rails, each a network of its own. A file with
+`[[rail]]` sections has the general keys of [scenarios](scenario.md) and the sections of this page.
+This command prints an example with every default:
+
+```sh
+evenkeel check --explain examples/rails-sizes.toml
+```";
+
+const END: &str = "---
+
+Generated from the code; `INSTA_UPDATE=always cargo test -p evenkeel-scenario` rewrites this page.";
+
+/// The sections of every scenario that have no page of their own.
+fn common(page: &mut Page) {
+    page.section::<GeneralSection>("## General keys", "These keys are above all sections.");
+    policies(page);
     page.section::<ClassSection>(
         "## `[[class]]`",
         "Traffic classes of data packets, at most seven ([Traffic classes](traffic-classes.md)). \
          By default data has one queue at each port.",
     );
-    workload_kinds(&mut page);
     page.section::<FailureSection>(
         "## `[[failure]]`",
         "Failures: exactly one of `link`, `switch` and `probability`, its kind and its times. By \
@@ -51,27 +123,11 @@ pub fn reference() -> String {
     );
     page.section::<RecordSection>(
         "## `[record]`",
-        "Time series of a run, in tables beside its results ([Recording](recording.md)). By \
+        "Time series of a run, in tables of the results folder ([Recording](recording.md)). By \
          default nothing is recorded. At least one of `ports`, `queue_pairs` and `paths` is not \
          `\"none\"`. Several are a list of `[[record]]`.",
     );
-    rails(&mut page);
-    page.text(END);
-    page.0
 }
-
-const INTRODUCTION: &str = "# Scenario reference
-
-A scenario is a TOML file. Every section and every key may be left out unless its default is
-*required*; an unknown key is an error that names the closest known one. Quantities are texts with
-a unit (`\"400Gbps\"`, `\"1us\"`, `\"64MiB\"`), fractions are written `\"1/5\"` or `\"0.2\"`.
-Paths are relative to the scenario's file. A key of a table is written with a dot (`ecn.step`), as
-TOML reads it. `evenkeel check --explain` prints a scenario with all its defaults. *[inferred]*
-marks values that no source gives.";
-
-const END: &str = "---
-
-Generated from the code; `INSTA_UPDATE=always cargo test -p evenkeel-scenario` rewrites this page.";
 
 /// A page of Markdown.
 #[derive(Default)]
@@ -105,18 +161,32 @@ impl Page {
         for KeyDescription { name, summary, form, default } in keys {
             let summary = summary.replace("\\[inferred\\]", "*[inferred]*");
             let default = if default == "required" { "*required*" } else { default };
-            self.line(&format!("| `{above}{name}` | {} | {default} | {summary} |", form.text));
+            let form_text = without_examples(&form.text);
+            self.line(&format!("| `{above}{name}` | {form_text} | {default} | {summary} |"));
             self.rows(&format!("{above}{name}."), &form.keys);
         }
     }
 
-    /// Writes the kinds of a section, each with its keys.
+    /// Writes the kinds of a section, each with its keys. Keys of several kinds are described once.
     fn kinds<S>(&mut self, kinds: &[Kind<S>]) {
+        let shared = shared(kinds);
+        if !shared.is_empty() {
+            self.text("### Keys of several kinds");
+            self.keys(&shared);
+        }
         for kind in kinds {
             self.text(&format!("### `kind = \"{}\"`", kind.name));
-            self.text(&format!("{}.", kind.summary));
-            let keys: Vec<_> = kind.groups.iter().flat_map(|group| (group.keys)()).collect();
-            self.keys(&keys);
+            let (also, own): (Vec<_>, Vec<_>) =
+                keys_of(kind).into_iter().partition(|key| shared.contains(key));
+            let names: Vec<String> = also.iter().map(|key| format!("`{}`", key.name)).collect();
+            let also = match names.is_empty() {
+                true => String::new(),
+                false => format!(" Keys of several kinds: {}.", names.join(", ")),
+            };
+            self.text(&format!("{}.{also}", kind.summary));
+            if !own.is_empty() {
+                self.keys(&own);
+            }
         }
     }
 
@@ -129,6 +199,35 @@ impl Page {
             self.line(&format!("| `{name}`{about} | {defaults} |"));
         }
     }
+}
+
+/// Returns the text of a form without its examples, which the first page has for all keys.
+fn without_examples(form: &str) -> String {
+    let mut parts = form.split(", such as `");
+    let first = parts.next().unwrap_or_default().to_owned();
+    parts.fold(first, |text, part| text + part.split_once('`').map_or("", |(_, rest)| rest))
+}
+
+/// Returns the keys of a kind.
+fn keys_of<S>(kind: &Kind<S>) -> Vec<KeyDescription> {
+    kind.groups.iter().flat_map(|group| (group.keys)()).collect()
+}
+
+/// Returns the keys that are the same in several kinds; of different keys with one name, those of
+/// the most kinds.
+fn shared<S>(kinds: &[Kind<S>]) -> Vec<KeyDescription> {
+    let all: Vec<KeyDescription> = kinds.iter().flat_map(keys_of).collect();
+    let uses = |key: &KeyDescription| all.iter().filter(|other| *other == key).count();
+    let mut shared: Vec<KeyDescription> = Vec::new();
+    for key in &all {
+        let with_its_name = all.iter().filter(|other| other.name == key.name);
+        let is_most_common = with_its_name.map(uses).max() == Some(uses(key));
+        let is_new = shared.iter().all(|other| other.name != key.name);
+        if uses(key) > 1 && is_most_common && is_new {
+            shared.push(key.clone());
+        }
+    }
+    shared
 }
 
 /// A name with its parameters.
@@ -152,6 +251,7 @@ fn topologies(page: &mut Page) {
 }
 
 fn transports(page: &mut Page) {
+    page.section::<SwitchSection>("## `[switch]`", "The settings of every switch.");
     page.section::<TransportSection>("## `[transport]`", "The settings of every NIC.");
     page.text("### Congestion controls");
     page.text("`parameters` of each `congestion_control`, with those of its first preset:");
@@ -222,9 +322,10 @@ fn loss_recovery(named: Named<RecoveryName>) -> Row {
 fn policies(page: &mut Page) {
     page.text("## `[policy]`");
     page.text(&format!(
-        "How load is balanced: `name` is one of the following (default `\"{DEFAULT_POLICY}\"`), \
-         and every other key is a parameter of it. Every policy takes `{}`; where that is the only \
-         one, the others are fixed. `evenkeel list policies` shows the sources.",
+        "The load-balancing policy: `name` is one of the following (default \
+         `\"{DEFAULT_POLICY}\"`), every other key is a parameter of it. Every policy takes `{}`. A \
+         policy whose row has only this has no other parameter. `evenkeel list policies` shows the \
+         sources.",
         SHARED_PARAMETERS.join("`, `")
     ));
     page.parameters("policy", schemes());
@@ -250,7 +351,7 @@ pub(super) fn schemes() -> impl Iterator<Item = Row> {
 
 fn workload_kinds(page: &mut Page) {
     page.text("## `[workload]` and `[[job]]`");
-    page.text("What is sent: one `[workload]`, or several `[[job]]`s, with these keys:");
+    page.text("The messages: one `[workload]`, or several `[[job]]`s, with these keys:");
     let kind = KeyDescription {
         name: "kind",
         summary: "A collective's name, or the name of another kind below.".to_owned(),
@@ -266,12 +367,7 @@ fn workload_kinds(page: &mut Page) {
 }
 
 fn rails(page: &mut Page) {
-    page.text("# Hosts with several rails");
-    page.text(
-        "A file with `[[rail]]` sections describes hosts with several rails, each a network of its \
-         own. It has the keys above all sections, and these sections.",
-    );
-    page.section::<rail_file::HostsSection>("## `[hosts]`", "Who takes part.");
+    page.section::<rail_file::HostsSection>("## `[hosts]`", "The hosts that take part.");
     page.text("## `[[rail]]`");
     page.text("A plane of links and switches. These keys are for every `kind`:");
     let kind = KeyDescription {
@@ -296,13 +392,13 @@ fn rails(page: &mut Page) {
             Row { name: preset.name.to_owned(), about, parameters }
         }),
     );
-    page.section::<rail_file::RailWorkloadSection>("## `[workload]` of rails", "What is reduced.");
+    page.section::<rail_file::RailWorkloadSection>("## `[workload]` of rails", "The operations.");
     page.section::<rail_file::HandlerSection>(
         "## `[handler]`",
         "Timers and sizes of the exception handler; all defaults are *[inferred]*.",
     );
     page.section::<rail_file::RailFailureSection>(
         "## `[[failure]]` of rails",
-        "What happens to a rail. By default nothing fails.",
+        "Failures of a rail. By default nothing fails.",
     );
 }

@@ -4,8 +4,11 @@ mod audit;
 mod bench;
 #[cfg(unix)]
 mod clusters;
+mod commands_page;
 mod compare;
 mod decides;
+#[cfg(unix)]
+mod documents;
 mod formats;
 mod gallery;
 mod help;
@@ -14,6 +17,7 @@ mod hostile;
 mod hpcc;
 mod inspect;
 mod memory;
+mod metrics_table;
 mod outputs;
 mod plot;
 #[cfg(target_os = "linux")]

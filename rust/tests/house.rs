@@ -8,6 +8,7 @@ mod house {
     pub(crate) mod manifest;
     pub(crate) mod miri;
     pub(crate) mod ns3_module;
+    pub(crate) mod pages;
     pub(crate) mod policies;
     pub(crate) mod project;
     pub(crate) mod prose;
@@ -215,7 +216,33 @@ fn each_file_is_reached_from_a_target() {
 #[test]
 fn the_page_of_reproduced_figures_quotes_the_snapshots() {
     let snapshots = project::files("snapshots", ".snap");
-    expect_none(house::quotes::stale(&project::read("docs/reproduction.md"), &snapshots));
+    expect_none(house::quotes::stale(&project::read("docs/reproduce/published.txt"), &snapshots));
+}
+
+/// Returns the pages of the book.
+fn pages() -> Vec<SourceFile> {
+    let mut pages = project::files("docs", ".md");
+    pages.retain(|page| page.path != "docs/SUMMARY.md");
+    pages
+}
+
+#[test]
+fn pages_are_short_and_open_with_their_readers_and_a_command() {
+    let pages = pages();
+    assert!(pages.len() <= 30, "{} pages, at most 30", pages.len());
+    expect_none(pages.iter().flat_map(house::pages::shape).collect());
+    expect_none(pages.iter().flat_map(house::pages::commands).collect());
+    expect_none(house::pages::unlisted(&project::read("docs/SUMMARY.md"), &pages));
+}
+
+#[test]
+fn links_of_pages_lead_somewhere() {
+    let read = |path: &str| std::fs::read_to_string(project::root().join(path)).ok();
+    let all = project::everything();
+    let pages: Vec<_> = all.iter().filter(|file| file.path.ends_with(".md")).collect();
+    expect_none(pages.iter().flat_map(|page| house::pages::links(page, read)).collect());
+    let words: usize = pages.iter().map(|page| page.text.split_whitespace().count()).sum();
+    assert!(words <= 45_000, "{words} words in all pages, at most 45,000");
 }
 
 #[test]

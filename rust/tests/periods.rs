@@ -1,4 +1,4 @@
-//! Tests whether collectives repeat exactly; `docs/fast-forward.md` has the table.
+//! Tests whether collectives repeat exactly; `docs/reproduce/periods.txt` has the table.
 //!
 //! `EVENKEEL_LONG_TESTS=1 INSTA_UPDATE=always cargo test --test integration periods` regenerates
 //! it.
@@ -12,7 +12,7 @@ use evenkeel::units::{Span, Time};
 
 use crate::support::extent;
 
-const PAGE: &str = concat!(env!("CARGO_MANIFEST_DIR"), "/docs/fast-forward.md");
+const PAGE: &str = concat!(env!("CARGO_MANIFEST_DIR"), "/docs/reproduce/periods.txt");
 const BEGIN: &str = "<!-- Made by rust/tests/periods.rs: -->\n";
 const END: &str = "<!-- to here. -->\n";
 
@@ -137,7 +137,7 @@ fn rings_repeat_exactly_where_the_table_says_so() {
     let quick = |case: &Case| case.transport.0 == "line-rate";
     let cases = extent::cases("the table of periods", Case::all(), quick);
     let rows: Vec<String> = cases.iter().map(Case::row).collect();
-    let page = fs::read_to_string(PAGE).expect("docs/fast-forward.md is there");
+    let page = fs::read_to_string(PAGE).expect("docs/reproduce/periods.txt is there");
     let (before, rest) = page.split_once(BEGIN).expect("the page says where its table begins");
     let (committed, after) = rest.split_once(END).expect("the page says where its table ends");
     if extent::is_long() {
@@ -149,10 +149,10 @@ fn rings_repeat_exactly_where_the_table_says_so() {
             fs::write(PAGE, format!("{before}{BEGIN}{table}{END}{after}")).expect("it is writable");
             return;
         }
-        assert!(committed == table, "docs/fast-forward.md is out of date:\n{table}");
+        assert!(committed == table, "docs/reproduce/periods.txt is out of date:\n{table}");
     }
     for row in rows {
-        assert!(committed.contains(&row), "not in docs/fast-forward.md:\n{row}");
+        assert!(committed.contains(&row), "not in docs/reproduce/periods.txt:\n{row}");
     }
 }
 

@@ -1,5 +1,5 @@
-//! `docs/speed.md`: its markers, its table of instruction counts, and the commands that write and
-//! check them.
+//! `docs/speed.md` and `docs/reproduce/speed.txt`: their markers and the table of instruction
+//! counts, and the commands that write and check the tables.
 
 use std::path::Path;
 
@@ -17,15 +17,22 @@ fn figures(compiler: &str, instructions: f64) -> Figures {
 }
 
 #[test]
-fn the_page_has_every_table_between_its_markers() {
-    let page = read("docs/speed.md");
-    for name in ["yardstick", "instructions", "sizes", "threads"] {
-        let table = section(&page, name).unwrap_or_else(|it| panic!("docs/speed.md: {it}"));
+fn every_table_is_between_its_markers() {
+    let [page, more] = ["docs/speed.md", "docs/reproduce/speed.txt"];
+    for (file, name) in [
+        (page, "yardstick"),
+        (page, "instructions"),
+        (more, "sizes"),
+        (more, "threads"),
+        (more, "planes"),
+    ] {
+        let text = read(file);
+        let table = section(&text, name).unwrap_or_else(|it| panic!("{file}: {it}"));
         let rows: Vec<&str> = table.lines().collect();
-        assert!(rows.len() > 2, "docs/speed.md: the table {name:?} has no rows");
+        assert!(rows.len() > 2, "{file}: the table {name:?} has no rows");
         let columns = rows[0].matches('|').count();
         for row in rows {
-            assert_eq!(row.matches('|').count(), columns, "docs/speed.md, {name}: {row}");
+            assert_eq!(row.matches('|').count(), columns, "{file}, {name}: {row}");
         }
     }
 }

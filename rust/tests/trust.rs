@@ -1,4 +1,5 @@
-//! `docs/trust.md`: closed forms compared with runs, and the completeness of the page's tables.
+//! The tables of evidence: closed forms and runs in `docs/trust.md`, and the agreement with other
+//! simulators in `docs/reproduce/agreement.txt`.
 
 mod agreement;
 
@@ -10,7 +11,8 @@ use evenkeel::fabric::{self, Outcome, Verdict};
 use crate::fabric_properties::parse;
 use crate::page::{Table, replaced, section};
 
-const PAGE: &str = "docs/trust.md";
+const CLOSED_FORMS: &str = "docs/trust.md";
+const AGREEMENT: &str = "docs/reproduce/agreement.txt";
 
 /// Bytes: payload, full packet with its header, gap after a packet, acknowledgement.
 const PAYLOAD: f64 = 4096.0;
@@ -197,22 +199,21 @@ fn table() -> Table {
     table
 }
 
-/// Compares the table `name` with the page, or writes it.
-fn expect_in_page(name: &str, table: &Table) {
-    let path = Path::new(env!("CARGO_MANIFEST_DIR")).join(PAGE);
-    let page = std::fs::read_to_string(&path).unwrap_or_else(|error| panic!("{PAGE}: {error}"));
+/// Compares the table `name` of a file, or writes it.
+fn expect_in(file: &str, name: &str, table: &Table) {
+    let path = Path::new(env!("CARGO_MANIFEST_DIR")).join(file);
+    let page = std::fs::read_to_string(&path).unwrap_or_else(|error| panic!("{file}: {error}"));
     if std::env::var("INSTA_UPDATE").is_ok_and(|value| value == "always") {
         let page = replaced(&page, name, table).unwrap_or_else(|it| panic!("{it}"));
         std::fs::write(&path, page).unwrap();
         return;
     }
-    let there = section(&page, name).unwrap_or_else(|it| panic!("{PAGE}: {it}"));
-    assert_eq!(there, table.text(), "{PAGE}: INSTA_UPDATE=always writes it again");
+    let there = section(&page, name).unwrap_or_else(|it| panic!("{file}: {it}"));
+    assert_eq!(there, table.text(), "{file}: INSTA_UPDATE=always writes it again");
 }
 
 #[test]
-fn the_page_has_every_table() {
-    // Sequentially: with INSTA_UPDATE each of them writes the page.
-    expect_in_page("closed-forms", &table());
-    expect_in_page("agreement", &agreement::table());
+fn the_tables_are_up_to_date() {
+    expect_in(CLOSED_FORMS, "closed-forms", &table());
+    expect_in(AGREEMENT, "agreement", &agreement::table());
 }

@@ -2,7 +2,7 @@
 //!
 //! A [`Timeline`] observes a run and writes while it proceeds. It writes counters of queues and
 //! rates at each interval, and instants for lost packets, retransmissions and path changes. At the
-//! end it writes one slice per message. `docs/timeline.md` lists the tracks.
+//! end it writes one slice per message. `docs/recording.md` lists the tracks.
 
 pub mod schema;
 mod tracks;

@@ -1,6 +1,6 @@
 """Policies that are written in Python, for trying an idea.
 
-They are slow, because each packet is a call. docs/python.md shows how to port one to Rust.
+They are slow, because each packet is a call. docs/own-policy.md shows how to port one to Rust.
 """
 
 from __future__ import annotations

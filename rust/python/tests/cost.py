@@ -10,7 +10,7 @@ two lengths, so that what a start costs and what goes on for as long as a run ca
 - instructions (needs valgrind): counted, not timed, so that a busy machine does not matter. Python
   looks at signals by the clock, which valgrind slows down: it counts more of that than there is.
 
-It prints the Markdown table in docs/python.md.
+It prints Markdown.
 """
 
 from __future__ import annotations

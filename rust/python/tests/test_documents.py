@@ -1,4 +1,4 @@
-"""The notebooks of examples/python and the code of docs/python.md work as shown."""
+"""The notebooks of examples/python and the Python code of pages in docs do what they show."""
 
 from __future__ import annotations
 
@@ -52,16 +52,25 @@ def test_a_notebook_runs_and_shows_its_pictures_and_tables(name: str):
     assert OUTPUTS[name][2] in printed
 
 
-def test_the_code_of_the_page_runs(capsys):
-    pandas_3()
-    pytest.importorskip("polars")
-    page = (ROOT / "docs" / "python.md").read_text(encoding="utf-8")
-    blocks = re.findall(r"```python\n(.*?)```", page, re.DOTALL)
-    assert len(blocks) >= 7
+def run_blocks(page: str, least: int):
+    """Runs the Python blocks of a page, one after another."""
+    text = (ROOT / "docs" / page).read_text(encoding="utf-8")
+    blocks = re.findall(r"```python\n(.*?)```", text, re.DOTALL)
+    assert len(blocks) >= least
     names: dict = {"__name__": "page"}
     for block in blocks:
-        exec(compile(block, "docs/python.md", "exec"), names)
+        exec(compile(block, f"docs/{page}", "exec"), names)
+
+
+def test_the_code_of_the_python_page_runs(capsys):
+    pandas_3()
+    pytest.importorskip("polars")
+    run_blocks("python.md", 6)
     printed = capsys.readouterr().out
     assert "has no key 'leafs'; did you mean 'leaves'?" in printed
     assert "scenario.toml 2 1 topology.leafs" in printed
-    assert "InTurn" in printed and "spray, seed" in printed
+
+
+def test_the_code_of_the_policy_tutorial_runs(capsys):
+    run_blocks("own-policy.md", 3)
+    assert "InTurn" in capsys.readouterr().out

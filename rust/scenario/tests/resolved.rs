@@ -161,15 +161,15 @@ fn another_seed_draws_another_permutation_on_the_same_topology() {
 
 #[test]
 fn the_reference_in_docs_is_what_the_code_generates() {
-    let path = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../docs/scenario.md");
-    let page = reference();
-    if std::env::var("INSTA_UPDATE").is_ok_and(|update| update == "always") {
-        std::fs::create_dir_all(path.parent().expect("it is in a folder")).unwrap();
-        std::fs::write(&path, &page).unwrap();
+    let docs = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../docs");
+    for (name, page) in reference() {
+        let path = docs.join(name);
+        if std::env::var("INSTA_UPDATE").is_ok_and(|update| update == "always") {
+            std::fs::create_dir_all(&docs).unwrap();
+            std::fs::write(&path, &page).unwrap();
+        }
+        let committed = std::fs::read_to_string(&path).unwrap_or_default();
+        let how = "is not what the code generates: run with INSTA_UPDATE=always";
+        assert!(committed == page, "docs/{name} {how}");
     }
-    let committed = std::fs::read_to_string(&path).unwrap_or_default();
-    assert!(
-        committed == page,
-        "docs/scenario.md is not what the code generates: run with INSTA_UPDATE=always"
-    );
 }

@@ -144,8 +144,8 @@ fn median(mut values: Vec<f64>) -> f64 {
     values.get(values.len() / 2).copied().unwrap_or_default()
 }
 
-/// Returns the reason for each policy but the reference, in the order of `statistics`. Policies with
-/// an incomplete run and comparisons without a reference have no reasons.
+/// Returns the reason for each policy but the reference, in the order of `statistics`. Policies
+/// with an incomplete run and comparisons without a reference have no reasons.
 pub(super) fn reasons(statistics: &Statistics, runs: &[(&str, &Facts)]) -> Vec<Reason> {
     let facts = |policy: &str| {
         let runs: Vec<&Facts> =
@@ -195,8 +195,8 @@ fn why_equal(it: &Facts) -> String {
     }
 }
 
-/// Returns the first fact that explains why one policy is slower than another, with the value of the
-/// faster one in brackets.
+/// Returns the first fact that explains why one policy is slower than another, with the value of
+/// the faster one in brackets.
 fn why_slower(slow: &Facts, fast: &Facts) -> String {
     let more = |fact: fn(&Facts) -> f64| fact(slow) > fact(fast) * CLEARLY_MORE;
     let matters = |fact: fn(&Facts) -> f64| more(fact) && fact(slow) > slow.sent * FEW;

@@ -95,7 +95,7 @@ fn a_deadlock_is_an_error_that_names_its_cycle_of_ports() {
     assert!(left.err.contains("with 32 of 32 messages open:\n  message 0 from"), "{}", left.err);
 }
 
-/// The README's failure on a small fabric, with neither detection nor convergence configured.
+/// A failure of a small fabric, without detection and convergence times.
 #[test]
 fn a_failure_that_routing_learns_of_too_late_is_reported() {
     let bench = Bench::new();

@@ -3,7 +3,7 @@
 use super::bench::Bench;
 
 /// Returns the commands listed in the program's help.
-fn commands() -> Vec<String> {
+pub(super) fn commands() -> Vec<String> {
     let help = Bench::new().evenkeel(&["--help"]);
     assert_eq!((help.status, help.err.as_str()), (0, ""));
     assert!(help.out.contains("Examples:") && help.out.contains("Exit status: 0 success; 1"));

@@ -1,4 +1,5 @@
-//! Every preset with a scenario's defaults on healthy fabrics; `docs/defaults.md` has the tables.
+//! Every preset with a scenario's defaults on healthy fabrics. The tables are in
+//! `docs/reproduce/defaults.txt`.
 //!
 //! `EVENKEEL_LONG_TESTS=1 INSTA_UPDATE=always cargo test --test integration published::defaults`
 //! regenerates them.
@@ -14,7 +15,7 @@ use evenkeel::study::lower_bound;
 use super::run::side_by_side;
 use crate::support::extent;
 
-const PAGE: &str = concat!(env!("CARGO_MANIFEST_DIR"), "/docs/defaults.md");
+const PAGE: &str = concat!(env!("CARGO_MANIFEST_DIR"), "/docs/reproduce/defaults.txt");
 const BEGIN: &str = "<!-- Made by rust/tests/published/defaults.rs: -->\n";
 const END: &str = "<!-- to here. -->\n";
 
@@ -137,7 +138,7 @@ fn default_presets_are_near_the_bound_without_retransmissions() {
     let (cells, faults): (Vec<String>, Vec<_>) =
         side_by_side(&cases, Case::cell).into_iter().unzip();
     let faults: String = faults.into_iter().flatten().collect();
-    let page = fs::read_to_string(PAGE).expect("docs/defaults.md is there");
+    let page = fs::read_to_string(PAGE).expect("docs/reproduce/defaults.txt is there");
     let (before, rest) = page.split_once(BEGIN).expect("the page says where its tables begin");
     let (committed, after) = rest.split_once(END).expect("the page says where its tables end");
     if !extent::is_long() {
@@ -152,7 +153,7 @@ fn default_presets_are_near_the_bound_without_retransmissions() {
         assert!(faults.is_empty(), "{faults}");
         for (cases, cells) in cases.chunks(PATTERNS.len()).zip(cells.chunks(PATTERNS.len())) {
             let case = cases[0];
-            assert_eq!(of(case.policy, case.planes), cells, "docs/defaults.md: {case:?}");
+            assert_eq!(of(case.policy, case.planes), cells, "{PAGE}: {case:?}");
         }
         return;
     }
@@ -172,7 +173,7 @@ fn default_presets_are_near_the_bound_without_retransmissions() {
         return;
     }
     assert!(faults.is_empty(), "{faults}");
-    assert!(committed == format!("{tables}\n"), "docs/defaults.md is out of date:\n{tables}");
+    assert!(committed == format!("{tables}\n"), "{PAGE} is out of date:\n{tables}");
 }
 
 /// Returns Jain's index of the mean rates of flows of equal length.

@@ -1,7 +1,7 @@
 //! Failures compared with two other simulators, on the same cables at the same times: REPS's
 //! artifact (tommasobo/REPS_EuroSys_Artifact at b7515887) and uet-htsim (ultraethernet/uet-htsim at
-//! 40ccb052). Both were run for this comparison. `docs/reproduction.md` has the command lines and
-//! the additions to both.
+//! 40ccb052). Both were run for this comparison. `docs/reproduce/published.txt` has the command
+//! lines and the additions to both.
 
 use evenkeel::fabric::{Direction, Failure, FailureKind, Setup, TieOrder};
 use evenkeel::ids::PortId;

@@ -1,4 +1,4 @@
-//! Fluid simulation compared with packets; `docs/fluid.md` has the table.
+//! Fluid simulation compared with packets; `docs/reproduce/fluid.txt` has the table.
 //!
 //! `EVENKEEL_LONG_TESTS=1 INSTA_UPDATE=always cargo test --test integration published::fluid`
 //! regenerates it.
@@ -14,7 +14,7 @@ use evenkeel::fluid;
 use evenkeel::scenario::{Overrides, Scenario};
 use evenkeel::units::Span;
 
-const PAGE: &str = concat!(env!("CARGO_MANIFEST_DIR"), "/docs/fluid.md");
+const PAGE: &str = concat!(env!("CARGO_MANIFEST_DIR"), "/docs/reproduce/fluid.txt");
 const BEGIN: &str = "<!-- Made by rust/tests/published/fluid.rs: -->\n";
 const END: &str = "<!-- to here. -->\n";
 /// Flows with fewer bytes are short: 8 packets.
@@ -156,7 +156,7 @@ fn fluid_times_match_packet_times_except_as_noted_in_the_table() {
     };
     let cases = extent::cases("the table of the fluid world", Case::all(), quick);
     let rows = side_by_side(&cases, Case::row);
-    let page = fs::read_to_string(PAGE).expect("docs/fluid.md is there");
+    let page = fs::read_to_string(PAGE).expect("docs/reproduce/fluid.txt is there");
     let (before, rest) = page.split_once(BEGIN).expect("the page says where its table begins");
     let (committed, after) = rest.split_once(END).expect("the page says where its table ends");
     if extent::is_long() {
@@ -165,10 +165,10 @@ fn fluid_times_match_packet_times_except_as_noted_in_the_table() {
             fs::write(PAGE, format!("{before}{BEGIN}{table}{END}{after}")).expect("it is writable");
             return;
         }
-        assert!(committed == table, "docs/fluid.md is out of date:\n{table}");
+        assert!(committed == table, "docs/reproduce/fluid.txt is out of date:\n{table}");
     }
     for row in rows {
-        assert!(committed.contains(&row), "not in docs/fluid.md:\n{row}");
+        assert!(committed.contains(&row), "not in docs/reproduce/fluid.txt:\n{row}");
     }
 }
 

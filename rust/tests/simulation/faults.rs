@@ -2,8 +2,9 @@
 //!
 //! `EVENKEEL_FAULTS=all`, or a part of their names, applies each patch to a copy of the sources,
 //! builds it and runs the tester, which takes some minutes per patch. `INSTA_UPDATE=always` also
-//! writes the times to the table in `docs/trust.md`. Without `EVENKEEL_FAULTS`, the test prints a
-//! note. It then checks only that the patches apply and that the table lists exactly these faults.
+//! writes the times to the table in `docs/reproduce/faults.txt`. Without `EVENKEEL_FAULTS`, the
+//! test prints a note. It then checks only that the patches apply and that the table lists exactly
+//! these faults.
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::fs;
@@ -16,7 +17,7 @@ use crate::page::{Table, replaced, section};
 /// Maximum time in seconds that the tester searches for a fault.
 const SECONDS: &str = "300";
 
-const PAGE: &str = "docs/trust.md";
+const PAGE: &str = "docs/reproduce/faults.txt";
 
 fn sources() -> &'static Path {
     Path::new(env!("CARGO_MANIFEST_DIR"))
