@@ -1,4 +1,4 @@
-//! Round trips on idle paths, which windows and targets are computed from.
+//! Round-trip times of idle paths. Windows and delay targets are computed from them.
 
 use std::collections::BTreeMap;
 
@@ -8,22 +8,23 @@ use crate::topology::{Node, Routes, Topology};
 use crate::units::{BitRate, Bytes, Span};
 use crate::workload::Workload;
 
-/// With more pairs of kinds of hosts than this, the farthest one is found by two sweeps.
+/// Number of host pairs up to which [`longest_path`] checks every pair. Above it, two sweeps find
+/// the farthest pair.
 const MOST_PAIRS: usize = 4_096;
 
-/// How a host is attached, by plane: the node, and the rate and the delay of the link.
+/// A host's links, by plane: the node at the other end, the rate and the delay.
 type Attachment = Vec<(Node, BitRate, Span)>;
 
-/// Groups of hosts that are attached in the same way, and so have the same round trips.
+/// Groups of hosts that are attached identically and therefore have the same round-trip times.
 #[derive(Debug, Clone)]
 struct Kinds {
     of_host: Vec<u32>,
-    /// Up to two hosts of each kind: the pair of them is a path too.
+    /// Up to two hosts of each kind, because two hosts of one kind are a path too.
     examples: Vec<Vec<HostId>>,
 }
 
 impl Kinds {
-    /// With examples among the hosts for which `takes_part` is true.
+    /// Groups all hosts. Examples are taken only from hosts for which `takes_part` is true.
     fn new(topology: &Topology, takes_part: &dyn Fn(HostId) -> bool) -> Self {
         let mut numbers = BTreeMap::<Attachment, u32>::new();
         let mut kinds = Self { of_host: Vec::new(), examples: Vec::new() };
@@ -33,6 +34,7 @@ impl Kinds {
                 let link = topology.link(port.link());
                 (topology.ends_of(port).1, link.rate, link.delay)
             });
+            // A new attachment gets the next number. `kind == next` then means that it was new.
             let next = numbers.len() as u32;
             let kind = *numbers.entry(attachment.collect()).or_insert(next);
             if kind == next {
@@ -52,23 +54,23 @@ impl Kinds {
     }
 }
 
-/// The idle round trips between two hosts.
+/// Idle round-trip times between two hosts.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) struct RoundTrip {
-    /// That of a full packet and its acknowledgement on the longest path.
+    /// Round-trip time of a full packet and its acknowledgement on the longest path.
     pub(crate) longest: Span,
-    /// The most switches on a path of the packet.
+    /// Maximum number of switches on a path of the packet.
     pub(crate) switches: u32,
-    /// Whether all paths have the same one.
+    /// True if every path has the same round-trip time.
     pub(crate) is_even: bool,
 }
 
-/// The times of a packet on all idle paths between two nodes.
+/// One-way times of a packet over all idle paths between two nodes.
 #[derive(Debug, Clone, Copy, Default)]
 struct Ways {
     shortest: Span,
     longest: Span,
-    /// The most switches on one of them.
+    /// Maximum number of switches on a path.
     switches: u32,
 }
 
@@ -94,7 +96,7 @@ impl Ways {
     }
 }
 
-/// What the time of a packet on an idle path depends on.
+/// Inputs of the idle-path computation.
 #[derive(Clone, Copy)]
 struct IdlePaths<'a> {
     topology: &'a Topology,
@@ -102,18 +104,18 @@ struct IdlePaths<'a> {
     forwarding_delay: Span,
 }
 
-/// The longest idle path between hosts of a workload.
+/// The longest idle path between the hosts of a workload.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Default)]
 pub struct LongestPath {
     /// Round-trip time of a full packet and its acknowledgement.
     pub round_trip: Span,
-    /// Switches on it.
+    /// Number of switches on the path.
     pub switches: u32,
-    /// The slowest link of any of the hosts.
+    /// Rate of the slowest host link.
     pub slowest: BitRate,
 }
 
-/// [`longest_path`]'s round-trip time.
+/// Returns the round-trip time of [`longest_path`].
 pub fn base_rtt(
     topology: &Topology,
     routes: &Routes,
@@ -124,8 +126,8 @@ pub fn base_rtt(
     longest_path(topology, routes, nic, forwarding_delay, workload).round_trip
 }
 
-/// The longest idle path between hosts that send or receive messages of `workload`; between any
-/// hosts if it has no message. `forwarding_delay` is that of each switch.
+/// Returns the longest idle path between hosts that send or receive messages of `workload`. If the
+/// workload has no messages, all hosts count. `forwarding_delay` is the delay of each switch.
 pub fn longest_path(
     topology: &Topology,
     routes: &Routes,
@@ -139,6 +141,7 @@ pub fn longest_path(
         busy[message.src.index()] = true;
         busy[message.dst.index()] = true;
     }
+    // Hosts of one kind have equal round trips, so one or two examples of each suffice.
     let kinds = Kinds::new(topology, &|host| busy[host.index()]);
     let hosts: Vec<HostId> = kinds.examples().collect();
     let links = hosts.iter().flat_map(|&host| topology.planes().ports_of(host));
@@ -149,27 +152,30 @@ pub fn longest_path(
     };
     if hosts.len() * hosts.len() <= MOST_PAIRS {
         let pairs = hosts.iter().flat_map(|&from| hosts.iter().map(move |&to| (from, to)));
+        // `LongestPath` orders by round trip first.
         return pairs.map(|(from, to)| trip(from, to)).max().unwrap_or_default();
     }
-    // The way to one host is found for all others at once; the way back is taken to be as long.
+    // One sweep computes the paths from every host to `to`. The way back is assumed to be as long.
     let farthest = |to: HostId| {
         let mut known = BTreeMap::new();
         let packet = nic.payload + nic.header;
         let ways = hosts.iter().map(|&from| (paths.one_way(from, to, packet, &mut known), from));
         ways.max_by_key(|(ways, _)| ways.longest).map_or(to, |(_, from)| from)
     };
+    // As in the double sweep for the diameter of a tree: the farthest host from any start is one
+    // end.
     hosts.first().map_or(LongestPath::default(), |&first| {
         let end = farthest(first);
         trip(farthest(end), end)
     })
 }
 
-/// Round-trip times of pairs of hosts, each computed when it is asked for first.
+/// Round-trip times of host pairs, computed on first use.
 #[derive(Debug, Clone)]
 pub(super) struct PairTrips {
     kinds: Kinds,
     forwarding_delay: Span,
-    /// By kinds of the sender and the receiver, and by the bytes of a packet and of its
+    /// By kind of the sender and of the receiver, bytes of a packet, and bytes of an
     /// acknowledgement.
     known: BTreeMap<(u32, u32, u64, u64), RoundTrip>,
 }
@@ -179,7 +185,7 @@ impl PairTrips {
         Self { kinds: Kinds::new(topology, &|_| true), forwarding_delay, known: BTreeMap::new() }
     }
 
-    /// The round trips of a full packet and its acknowledgement between two hosts.
+    /// Returns the round-trip times of a full packet and its acknowledgement between two hosts.
     pub(super) fn between(
         &mut self,
         [from, to]: [HostId; 2],
@@ -204,8 +210,8 @@ impl IdlePaths<'_> {
         RoundTrip { longest: sum(there, back), switches: there.switches, is_even }
     }
 
-    /// The times of a packet on the paths that routing takes; zero without a path. `known` has
-    /// those of switches for the same host and bytes.
+    /// Returns the one-way times of a packet over the paths that routing uses; zero if there is
+    /// none. `known` caches the times from switches, for the same destination and packet size.
     fn one_way(
         &self,
         from: HostId,
@@ -221,7 +227,7 @@ impl IdlePaths<'_> {
         ways.reduce(Ways::and).unwrap_or_default()
     }
 
-    /// The times from the start at a port on; `None` if that does not lead to the host.
+    /// Returns the times from the start of transmission at `port`; `None` if `to` is not reachable.
     fn beyond(
         &self,
         port: PortId,
@@ -234,6 +240,7 @@ impl IdlePaths<'_> {
         match self.topology.ends_of(port).1 {
             Node::Host(host) => (host == to).then_some(Ways::default().after(hop)),
             Node::Switch(switch) => {
+                // Memoized per switch, because the number of paths multiplies with every tier.
                 let rest = match known.get(&switch) {
                     Some(rest) => *rest,
                     None => {
@@ -258,12 +265,12 @@ mod tests {
     use crate::units::Time;
     use crate::workload::Message;
 
-    /// 1 ns for 10 bytes.
+    /// 10 bytes take 1 ns.
     const RATE: BitRate = BitRate::from_gbps(80);
 
-    /// Hosts 0 and 1 at a switch, host 2 at another, and two ways of 1 and 30 us a link between
-    /// them; host 3, which is `far_us` from the first switch. `swapped` numbers the ways the other
-    /// way round.
+    /// Hosts 0 and 1 are at switch 0, host 2 is at switch 1. Host 3 is at switch 0, `far_us` away.
+    /// Two paths connect the switches, with links of 1 us and 30 us. `swapped` exchanges the
+    /// numbers of the two paths.
     fn topology(swapped: bool, far_us: u64) -> Topology {
         let switch = |id: u32| Switch { name: format!("s{id}"), tier: u8::from(id > 1) };
         let (short, long) = if swapped { (3, 2) } else { (2, 3) };
@@ -297,7 +304,7 @@ mod tests {
 
     #[test]
     fn a_pair_has_the_round_trip_of_its_longest_path() {
-        // Packets of 100 ns and acknowledgements of 5 ns on each link; switches of 100 ns.
+        // A packet takes 100 ns a link, an acknowledgement 5 ns, and a switch adds 100 ns.
         let (near, across) = (4_000 + 2 * 105 + 200, 2 * 62_000 + 4 * 105 + 600);
         for swapped in [false, true] {
             for far_us in [1, 300] {
@@ -315,7 +322,7 @@ mod tests {
     }
 
     #[test]
-    fn the_fabric_has_that_of_its_longest_pair_however_it_is_numbered() {
+    fn base_rtt_is_that_of_the_longest_pair_for_any_numbering() {
         for swapped in [false, true] {
             let topology = topology(swapped, 300);
             let routes = Routes::new(&topology, &|_| true);
@@ -331,7 +338,7 @@ mod tests {
                 base_rtt(&topology, &routes, &nic(), Span::from_ns(100), &workload)
             };
             assert_eq!(of(&[]), between(&topology, 3, 2).longest);
-            // A host that takes no part does not count.
+            // Hosts without messages are ignored.
             assert_eq!(of(&[(0, 1), (1, 2)]), between(&topology, 0, 2).longest);
         }
     }

@@ -1,4 +1,4 @@
-//! The queue pairs that messages go on, both halves each.
+//! Queue pairs that carry messages, each with its requester and its responder.
 
 use crate::ids::{HostId, IdMap, QpId};
 use crate::rng::mix64;
@@ -7,37 +7,36 @@ use super::in_use::InUse;
 use super::pool::Pool;
 use super::undelivered::Undelivered;
 
-/// A queue pair, both halves.
+/// A queue pair: requester and responder.
 #[derive(Debug)]
 pub(super) struct Connection {
     pub(super) src: HostId,
     pub(super) dst: HostId,
     pub(super) qp: QpId,
-    /// Its flows that have not been delivered.
+    /// Flows that have not been delivered.
     flows: Undelivered,
-    /// Its flows that have not completed.
+    /// Number of flows that have not completed.
     incomplete: u32,
     stream: u32,
     slot: u32,
-    /// The index of its pair of hosts in [`InUse`].
+    /// Index of the host pair in [`InUse`].
     pair: u32,
-    /// Whether its sender is in another partition of a parallel run: its flows are then those that
-    /// the ledger expects.
+    /// True if the sender is in another partition of a parallel run. `flows` are then indices of
+    /// the ledger's arriving flows.
     is_arriving: bool,
-    /// The index of the pool that it returns to when it is idle; [`NO_POOL`] if it has a fixed
-    /// slot.
+    /// Index of the pool that the connection returns to when it becomes idle; [`NO_POOL`] if its
+    /// slot is fixed.
     pool: u32,
-    /// The connection of its pair of hosts and stream that was made before it; [`NONE`] if it is
-    /// the first.
+    /// Previous connection of the same host pair and stream; [`NONE`] for the first.
     before: u32,
-    /// Whether it is discarded, and its id free.
+    /// True if the connection has been discarded and its id may be reused.
     is_free: bool,
 }
 
-/// Beyond the end of every list of pools.
+/// Index of no pool: out of range for every list of pools, so `get` returns `None`.
 const NO_POOL: u32 = u32::MAX;
 
-/// Beyond the end of every list of connections.
+/// Id of no connection: out of range for every list of connections.
 const NONE: u32 = u32::MAX;
 
 impl Connection {
@@ -58,36 +57,37 @@ impl Connection {
         }
     }
 
-    /// What distinguishes it from other connections.
+    /// Returns the key that identifies the connection.
     pub(super) fn key(&self) -> ConnectionKey {
         let &Self { src, dst, stream, slot, .. } = self;
         ConnectionKey { src, dst, stream, slot }
     }
 
-    /// True if its sender is in another partition of a parallel run.
+    /// True if the sender is in another partition of a parallel run.
     pub(super) fn is_arriving(&self) -> bool {
         self.is_arriving
     }
 
-    /// The first of its flows that has not been delivered, if its sender is in this
-    /// partition of a parallel run.
+    /// Returns the first undelivered flow, if the sender is in this partition.
     pub(super) fn next_flow(&self) -> Option<u32> {
+        // The flows of a remote sender have no record in this partition.
         self.flows.first().filter(|_| !self.is_arriving)
     }
 
-    /// The index, among all of its flows, of the one that was added last.
+    /// Returns the index of the last added flow, counted from the connection's first.
     pub(super) fn last_index(&self) -> u32 {
+        // Indices wrap at 2^32.
         self.flows.end().wrapping_sub(1)
     }
 
-    /// The flow of that index, which is delivered with this.
+    /// Removes the flow with this index, which is now delivered, and returns its id.
     pub(super) fn take(&mut self, index: u32) -> u32 {
         self.flows.take(index)
     }
 }
 
-/// What distinguishes queue pairs: sender, receiver, stream, and the slot of the stream that the
-/// splitter uses.
+/// Identity of a queue pair: sender, receiver, stream, and the slot that the splitter uses within
+/// the stream.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
 pub(super) struct ConnectionKey {
     pub(super) src: HostId,
@@ -97,19 +97,20 @@ pub(super) struct ConnectionKey {
 }
 
 impl ConnectionKey {
-    /// The pair of hosts and the stream.
+    /// Returns the host pair and the stream.
     pub(super) fn stream_key(self) -> StreamKey {
         StreamKey { src: self.src, dst: self.dst, stream: self.stream }
     }
 
-    /// The hash of its 5-tuple: it depends on nothing but the key.
+    /// Returns the hash of the 5-tuple, which depends on the key alone.
     pub(super) fn label(self) -> u32 {
         let pair = u64::from(self.src.0) << 32 | u64::from(self.dst.0);
         let which = u64::from(self.stream) << 32 | u64::from(self.slot);
+        // Two rounds: with one, streams and hosts that differ in the same bits would cancel out.
         (mix64(mix64(pair) ^ which) >> 32) as u32
     }
 
-    /// A UDP source port from the dynamic range (RFC 6335), by stream and slot.
+    /// Returns a UDP source port from the dynamic range (RFC 6335), derived from stream and slot.
     pub(super) fn source_port(self) -> u16 {
         let ports = 1 << 14;
         let offset = (self.stream.wrapping_mul(64).wrapping_add(self.slot)) % ports;
@@ -117,7 +118,7 @@ impl ConnectionKey {
     }
 }
 
-/// A pair of hosts and a message stream between them.
+/// A host pair and a message stream between the two.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
 pub(super) struct StreamKey {
     pub(super) src: HostId,
@@ -126,64 +127,64 @@ pub(super) struct StreamKey {
 }
 
 impl StreamKey {
-    /// The queue pair of a slot of the stream.
+    /// Returns the key of the queue pair in `slot`.
     pub(super) fn with_slot(self, slot: u32) -> ConnectionKey {
         ConnectionKey { src: self.src, dst: self.dst, stream: self.stream, slot }
     }
 }
 
-/// The connections of a pair of hosts and stream.
+/// The connections of a host pair and stream.
 #[derive(Debug, Clone, Copy)]
 struct Stream {
-    /// How many there are.
+    /// Number of connections made.
     count: u32,
-    /// The index of the pool of those that flows take when they are idle; [`NO_POOL`] if there are
-    /// none.
+    /// Index of the pool from which flows take idle connections; [`NO_POOL`] without one.
     pool: u32,
-    /// The one that was made last; [`NONE`] if there are none.
+    /// The newest connection; [`NONE`] without one.
     last: u32,
 }
 
-/// All connections of a run.
+/// The connections of a run.
 #[derive(Debug, Default)]
 pub(super) struct Connections {
     list: Vec<Connection>,
-    /// Those with a fixed slot.
+    /// Connections with a fixed slot.
     by_key: IdMap<ConnectionKey, u32>,
     streams: IdMap<StreamKey, Stream>,
     pools: Vec<Pool>,
     in_use: InUse,
-    /// Ids of connections that are discarded.
+    /// Ids of discarded connections.
     free: Vec<u32>,
-    /// Pools of streams that are discarded.
+    /// Pools of discarded streams.
     free_pools: Vec<u32>,
 }
 
 impl Connections {
-    /// The id of the connection with that key, if it has been made.
+    /// Returns the id of the connection with this key, if it exists.
     pub(super) fn find(&self, key: &ConnectionKey) -> Option<u32> {
         self.by_key.get(key).copied()
     }
 
-    /// Those that are not discarded.
+    /// Iterates over the connections that have not been discarded.
     pub(super) fn iter(&self) -> impl Iterator<Item = &Connection> {
         self.list.iter().filter(|connection| !connection.is_free)
     }
 
-    /// The connections of a pair of hosts and stream, the one that was made last first.
+    /// Iterates over the connections of a host pair and stream, newest first.
     pub(super) fn of_stream(&self, key: StreamKey) -> impl Iterator<Item = &Connection> {
         let at = |id: u32| self.list.get(id as usize);
         let last = self.streams.get(&key).and_then(|stream| at(stream.last));
         std::iter::successors(last, move |connection| at(connection.before))
     }
 
-    /// Discards the connections of a pair of hosts and stream, which are idle. A later one would be
-    /// counted as the first.
+    /// Discards the idle connections of a host pair and stream. The next one counts as the stream's
+    /// first.
     pub(super) fn discard_stream(&mut self, key: StreamKey) {
         let Some(stream) = self.streams.remove(&key) else { return };
         let mut id = stream.last;
         while let Some(connection) = self.list.get_mut(id as usize) {
             connection.is_free = true;
+            // Frees the memory of the flow list now, because the id may not be reused.
             connection.flows = Undelivered::default();
             let (own, pair) = (connection.key(), connection.pair);
             self.by_key.remove(&own);
@@ -191,13 +192,14 @@ impl Connections {
             self.free.push(id);
             id = connection.before;
         }
+        // `NO_POOL` is out of range.
         if let Some(pool) = self.pools.get_mut(stream.pool as usize) {
             pool.clear();
             self.free_pools.push(stream.pool);
         }
     }
 
-    /// All of them, by id.
+    /// Returns every connection, by id. Discarded ones are included.
     pub(super) fn as_slice(&self) -> &[Connection] {
         &self.list
     }
@@ -206,23 +208,23 @@ impl Connections {
         &mut self.list[id as usize]
     }
 
-    /// Queue pairs with incomplete flows.
+    /// Returns the counts of queue pairs with incomplete flows.
     pub(super) fn in_use(&self) -> &InUse {
         &self.in_use
     }
 
-    /// The next flow of a pair of hosts and stream needs an idle connection: the one with the
-    /// lowest slot, or the slot of a new connection, which [`Self::add_to_pool`] then adds.
+    /// Takes an idle connection for the next flow of the stream: the one with the lowest slot. If
+    /// none is idle, `Err` has the slot of a new connection, which [`Self::add_to_pool`] then adds.
     pub(super) fn take_idle(&mut self, key: StreamKey) -> Result<u32, u32> {
         let Some(stream) = self.streams.get(&key) else { return Err(0) };
         let pool = self.pools.get_mut(stream.pool as usize);
         pool.and_then(Pool::take).ok_or(stream.count)
     }
 
-    /// From now on a connection returns to the pool of its pair of hosts and stream when it is
-    /// idle.
+    /// Makes a connection return to the pool of its stream whenever it becomes idle.
     pub(super) fn add_to_pool(&mut self, key: StreamKey, id: u32) {
         let stream = self.streams.get_mut(&key).expect("the connection is one of the stream");
+        // Streams with fixed slots never need a pool.
         if stream.pool == NO_POOL {
             stream.pool = self.free_pools.pop().unwrap_or_else(|| {
                 self.pools.push(Pool::default());
@@ -234,17 +236,17 @@ impl Connections {
         self.pools[stream.pool as usize].add(connection.slot, id);
     }
 
-    /// From now on [`Self::find`] finds a connection by its fixed slot.
+    /// Lets [`Self::find`] find a connection by its fixed slot.
     pub(super) fn add_to_keys(&mut self, key: ConnectionKey, id: u32) {
         self.by_key.insert(key, id);
     }
 
-    /// The next flow to be delivered on a connection.
+    /// Appends a flow to those that the connection has to deliver.
     pub(super) fn expect_flow(&mut self, id: u32, flow: u32) {
         self.list[id as usize].flows.push(flow);
     }
 
-    /// Counts a flow of a connection.
+    /// Counts a new flow. The first one makes the connection busy.
     pub(super) fn count_flow(&mut self, id: u32) {
         let connection = &mut self.list[id as usize];
         connection.incomplete += 1;
@@ -253,7 +255,7 @@ impl Connections {
         }
     }
 
-    /// A flow of a connection has completed.
+    /// Counts a completed flow. The last one makes the connection idle.
     pub(super) fn complete_flow(&mut self, id: u32) {
         let connection = &mut self.list[id as usize];
         connection.incomplete -= 1;
@@ -266,13 +268,13 @@ impl Connections {
         }
     }
 
-    /// The id that the next connection gets.
+    /// Returns the id that the next connection will get.
     pub(super) fn next_id(&self) -> u32 {
         let free = self.free.last().copied();
         free.unwrap_or_else(|| u32::try_from(self.list.len()).expect("fewer than 2^32 queue pairs"))
     }
 
-    /// Counts a queue pair for its pair of hosts and stream; how many they have now.
+    /// Counts a queue pair of the stream, and returns the number of them so far.
     pub(super) fn count_in_stream(&mut self, key: &ConnectionKey) -> u32 {
         let none = Stream { count: 0, pool: NO_POOL, last: NONE };
         let stream = self.streams.entry(key.stream_key()).or_insert(none);
@@ -280,26 +282,29 @@ impl Connections {
         stream.count
     }
 
-    /// Adds the connection of a queue pair whose sender is in another partition of a parallel run;
-    /// its id.
+    /// Adds a connection whose sender is in another partition of a parallel run, and returns its
+    /// id.
     pub(super) fn add_arriving(&mut self, key: &ConnectionKey, qp: QpId) -> u32 {
+        // The sender's partition counts the pair in `InUse`. The receiver's partition does not.
         let id = self.next_id();
         self.list.push(Connection { is_arriving: true, ..Connection::new(key, qp, u32::MAX) });
         id
     }
 
-    /// Takes over the maxima of another partition of a parallel run.
+    /// Merges the peaks of another partition of a parallel run.
     pub(super) fn absorb(&mut self, other: &Self) {
         self.in_use.absorb(&other.in_use);
     }
 
-    /// Adds the connection of a queue pair; its id.
+    /// Adds a connection, and returns its id.
     pub(super) fn add(&mut self, key: &ConnectionKey, qp: QpId) -> u32 {
         let id = self.next_id();
         let pair = self.in_use.pair(key.src, key.dst);
         let stream = self.streams.get_mut(&key.stream_key()).expect("it was counted");
+        // The stream's connections form a linked list, newest first.
         let before = std::mem::replace(&mut stream.last, id);
         let connection = Connection { before, ..Connection::new(key, qp, pair) };
+        // `next_id` has read the top of the free list.
         match self.free.pop() {
             Some(_) => self.list[id as usize] = connection,
             None => self.list.push(connection),

@@ -1,34 +1,36 @@
-//! Queue pairs that are discarded with the messages that have completed on them.
+//! Discards queue pairs together with the messages that have completed on them.
 
 use super::Endpoints;
 use super::connections::StreamKey;
 use crate::ids::QpId;
 
-/// What becomes of the queue pairs of a message that has completed.
+/// Fate of the queue pairs of a completed message.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum QueuePairs {
-    /// Later messages use them.
+    /// They stay open for later messages.
     Kept,
     /// They are discarded.
     Discarded,
 }
 
 impl Endpoints {
-    /// From now on queue pairs, too, are discarded when a message has completed on them, as soon as
-    /// nothing can come of them any more: for a program that posts one message at most for each
-    /// pair of hosts and stream. They stay counted. Those that sent a packet again are kept, since
-    /// a copy may be on the way; so are those of NICs with a cache of contexts, with telemetry, or
-    /// with acknowledgements that wait.
+    /// Enables discarding of queue pairs. A queue pair is discarded after its message has
+    /// completed, once no packet or timer can refer to it. This suits programs that post at most
+    /// one message for each host pair and stream. Discarded queue pairs stay counted.
+    ///
+    /// A queue pair that has retransmitted a packet is kept, since a copy may still be in flight.
+    /// Queue pairs are also kept by NICs with a context cache, telemetry or delayed
+    /// acknowledgements.
     ///
     /// # Panics
-    /// If [`Self::discard_completed`] was not called before.
+    /// If [`Self::discard_completed`] has not been called before.
     pub fn discard_queue_pairs(&mut self) {
         assert!(self.ledger.discarded().is_some(), "messages are discarded before queue pairs");
         self.queue_pairs = QueuePairs::Discarded;
     }
 
-    /// Discards the queue pairs of a pair of hosts and stream that no message uses any more, if the
-    /// run discards queue pairs and nothing can come of any of them.
+    /// Discards the queue pairs of a stream without open messages. Does nothing unless the run
+    /// discards queue pairs and all of them are quiet.
     pub(super) fn discard_stream(&mut self, key: StreamKey) {
         if self.queue_pairs == QueuePairs::Kept {
             return;
@@ -36,10 +38,12 @@ impl Endpoints {
         let StreamKey { src, dst, .. } = key;
         let connections = &self.ledger.connections;
         let senders: Vec<QpId> = connections.of_stream(key).map(|it| it.qp).collect();
+        // All or none: the stream's list of connections is discarded as a whole.
         if !senders.iter().all(|&qp| self.hosts[src.index()].nic.is_quiet(qp)) {
             return;
         }
         for qp in senders {
+            // Only the requester knows the number of its responder: read it before discarding.
             let receiver = self.hosts[src.index()].nic.peer_qp(qp);
             self.hosts[src.index()].nic.discard_qp(qp);
             self.hosts[dst.index()].nic.discard_qp(receiver);

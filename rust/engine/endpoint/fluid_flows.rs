@@ -1,7 +1,7 @@
-//! Flows that the world carries whole, instead of packets of their NIC.
+//! Flows that the driver carries whole instead of packets that NICs send.
 //!
-//! A world without packets takes each flow here, and reports its delivery and its completion.
-//! Messages, splitters, queue pairs and dependencies do not differ.
+//! A driver without packets polls each flow here, and reports its delivery and its completion.
+//! Messages, splitters, queue pairs and dependencies work as in a run with packets.
 
 use std::collections::VecDeque;
 
@@ -14,21 +14,21 @@ use crate::packet::{Flags, Packet, PacketKind};
 use crate::split::Split as _;
 use crate::units::{Bytes, Time};
 
-/// The number of packets that a sender policy is asked for, to learn whether it spreads them.
+/// Number of packets for which a sender policy is probed, to learn whether it spreads them.
 const ASKED: usize = 8;
 
-/// A flow that the world carries.
+/// A flow that the driver carries.
 #[derive(Debug, Clone, Copy)]
 pub struct FluidFlow {
-    /// Its sender, receiver, label, entropy value and route, as in each of its data packets.
+    /// Sender, receiver, label, entropy value and route, as in each of the flow's data packets.
     pub packet: Packet,
-    /// Its length.
+    /// Length of the flow.
     pub bytes: Bytes,
-    /// The index of its queue pair, which carries its flows one after the other.
+    /// Index of the queue pair, which carries its flows one at a time.
     pub connection: u32,
-    /// Whether its sender gives its packets several entropy values.
+    /// Whether the sender gives the packets different entropy values.
     pub entropies: EntropyValues,
-    /// Its record in the ledger, and its index among those of its queue pair.
+    /// Index of its record in the ledger, and its index among the flows of its queue pair.
     record: u32,
     index: u32,
 }
@@ -36,44 +36,45 @@ pub struct FluidFlow {
 /// The entropy values of a flow's packets.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum EntropyValues {
-    /// All packets have the same.
+    /// All packets have the same value.
     One,
-    /// They differ.
+    /// Packets have different values.
     Several,
 }
 
-/// Flows that the world has not taken yet, in the order in which they were put on queue pairs.
+/// Flows that the driver has not polled yet, in the order in which they were posted.
 pub(super) type FluidFlows = VecDeque<FluidFlow>;
 
 impl Endpoints {
-    /// Passes all later flows to the world: NICs send nothing.
+    /// Passes all later flows to the driver. NICs then send nothing.
     ///
     /// # Panics
-    /// If a flow has been put on a queue pair already.
+    /// If a flow has already been posted.
     pub fn hand_over_flows(&mut self) {
         assert!(self.ledger.flow_records() == 0, "no NIC has anything to send yet");
         self.fluid_flows.get_or_insert_default();
     }
 
-    /// The next flow that the world is to carry, in the order of their starts.
+    /// Returns the next flow for the driver to carry, in order of starts.
     pub fn poll_fluid_flow(&mut self) -> Option<FluidFlow> {
         self.fluid_flows.as_mut()?.pop_front()
     }
 
-    /// The receiver of a flow has all of it.
+    /// Marks a flow as delivered: the receiver has all of it.
     pub fn deliver_flow(&mut self, now: Time, flow: &FluidFlow) {
         self.handle_delivered(now, flow.packet.dst, flow.connection, flow.index);
     }
 
-    /// The sender of a flow has its last acknowledgement.
+    /// Marks a flow as completed: the sender has the last acknowledgement.
     pub fn complete_flow(&mut self, now: Time, flow: &FluidFlow) {
         self.handle_completed(now, flow.packet.src, flow.connection, flow.record);
     }
 
-    /// A flow has waited for an acknowledgement in vain. If its sender moves it to another path,
-    /// its splitter learns of that.
+    /// Handles a retransmission timeout of a flow. If the sender moves it to another path, its
+    /// splitter is notified of the failed one.
     pub fn handle_flow_timeout(&mut self, now: Time, flow: &mut FluidFlow) {
         let key = self.ledger.connections.as_slice()[flow.connection as usize].key();
+        // A fluid flow keeps no policy state, so the policy is built anew on the current path.
         let mut policy = self.sender_policy(&key, flow.packet.entropy);
         let Some(failed) = policy.handle_timeout(now, flow.packet.entropy) else { return };
         let entropy = policy.entropy(now);
@@ -81,13 +82,14 @@ impl Endpoints {
         self.handle_failed_path(now, &key, failed.0);
     }
 
-    /// Notes a flow for the world.
+    /// Queues a flow for the driver.
     pub(super) fn hand_over(&mut self, now: Time, put: Put) {
         let Put { record, connection, path, bytes } = put;
         let of_connection = &self.ledger.connections.as_slice()[connection as usize];
         let (key, index) = (of_connection.key(), of_connection.last_index());
         let flags = self.policies.of(key.stream).flags();
         let mut policy = self.sender_policy(&key, path);
+        // A policy that returns one value for several packets in a row is taken to keep it.
         let values = [(); ASKED].map(|()| policy.entropy(now));
         let entropies = match values.iter().all(|value| *value == values[0]) {
             true => EntropyValues::One,
@@ -98,7 +100,7 @@ impl Endpoints {
         self.fluid_flows.as_mut().expect("flows are handed over").push_back(flow);
     }
 
-    /// The policy of a queue pair as it is at first, on a path.
+    /// Builds the sender policy of a queue pair in its initial state, on `path`.
     fn sender_policy(&mut self, key: &ConnectionKey, path: u16) -> Sender {
         let context = self.context(key, path);
         let mut policy = self.policies.of(key.stream).scheme.sender.build(&context);
@@ -106,7 +108,7 @@ impl Endpoints {
         policy
     }
 
-    /// The sender of a connection has left a path, which has failed.
+    /// Notifies the splitter that the sender has left `path` because it failed.
     pub(super) fn handle_failed_path(&mut self, now: Time, key: &ConnectionKey, path: u16) {
         let edge = self.site.routes.edge_of(key.dst);
         let policy = self.policies.index_of(key.stream);
@@ -115,7 +117,7 @@ impl Endpoints {
     }
 }
 
-/// What the data packets of a flow have in common.
+/// Returns a packet with the fields that all data packets of a flow share.
 fn data_packet(key: &ConnectionKey, entropy: u16, flags: Flags) -> Packet {
     let [src, dst]: [HostId; 2] = [key.src, key.dst];
     let (label, kind) = (key.label(), PacketKind::Data);

@@ -1,7 +1,7 @@
-//! Messages that are made as the ranks of a collective reach them.
+//! Messages that are created when the ranks of a collective reach them.
 //!
-//! They start, and others after them, at the same points of a run as those of a workload that has
-//! all of them from the start: which of the two a run has changes no result.
+//! They start at the same points of a run, and in the same order, as those of a workload that lists
+//! all messages up front. Results are therefore the same for both.
 
 use std::sync::Arc;
 
@@ -12,7 +12,7 @@ use crate::ids::{HostId, IdMap, TaskId};
 use crate::units::Time;
 use crate::workload::{ChainPlace, Chains, StepAfter};
 
-/// The messages of chains that have not completed, by id.
+/// The chains of a collective, with the messages that have not completed, by id.
 #[derive(Debug)]
 pub(super) struct Generating {
     chains: Arc<Chains>,
@@ -20,11 +20,11 @@ pub(super) struct Generating {
 }
 
 impl Endpoints {
-    /// Makes the messages of `chains` during the run, of hosts that discard what has completed
+    /// Creates the messages of `chains` during the run. Completed ones must be discarded
     /// ([`Self::discard_completed`]).
     pub(crate) fn generate(&mut self, chains: &Arc<Chains>) {
         assert!(self.ledger.discarded().is_some(), "messages are discarded when they complete");
-        // Nobody asks for their events.
+        // No program polls the events of these messages.
         self.first_reported = None;
         self.generating = Some(Generating { chains: chains.clone(), open: IdMap::default() });
         for head in chains.heads() {
@@ -33,7 +33,7 @@ impl Endpoints {
         }
     }
 
-    /// The message of a place and its start, with the host that sends it.
+    /// Creates the message at `place`, and returns its sender and its start.
     fn make(&mut self, at: Time, place: ChainPlace) -> (HostId, Start) {
         let generating = self.generating.as_mut().expect("there are chains");
         let message = generating.chains.message(place);
@@ -42,18 +42,19 @@ impl Endpoints {
         (message.src, self.start_at(at, id.into()))
     }
 
-    /// The start of a task. At one time those of a host start in the order of a workload that has
-    /// all messages from the start.
+    /// Returns the start of a task. Starts of a host at the same time are in the order of a
+    /// workload that lists all messages up front.
     pub(super) fn start_at(&self, at: Time, task: TaskId) -> Start {
         let place = self.generating.as_ref().and_then(|it| Some((it, it.open.get(&task)?)));
         let order = place.map_or(task.0.into(), |(it, place)| it.chains.position(*place));
         Start { at, order, task }
     }
 
-    /// Starts what follows a message on its chain.
+    /// Starts the message that follows on the chain, if the event `ended` releases it.
     pub(super) fn release_next(&mut self, now: Time, handled: HostId, ended: Ended) {
         let Some(generating) = &mut self.generating else { return };
         let Some(&place) = generating.open.get(&ended.task) else { return };
+        // A message ends twice: at its receiver when delivered, and later at its sender.
         let is_delivery = ended.host == generating.chains.message(place).dst;
         if !is_delivery {
             generating.open.remove(&ended.task);

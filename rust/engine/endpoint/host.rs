@@ -1,4 +1,4 @@
-//! A host: its splitter, its NIC, and the messages it has still to start.
+//! A host: its splitters, its NIC, and the messages that have not started.
 
 use std::collections::VecDeque;
 use std::sync::Arc;
@@ -12,73 +12,74 @@ use crate::nic::{Mismatch, Nic, NicConfig, PortFacts, Recovery};
 use crate::split::SplitterContext;
 use crate::units::{Span, Time};
 
-/// When a message starts, or a delay ends.
+/// Start of a message, or end of a delay.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
 pub(super) struct Start {
     pub(super) at: Time,
-    /// Its place among those of that time: the number of the task in the workload.
+    /// Tie-breaker at equal times: the number of the task in the workload.
     pub(super) order: u64,
     pub(super) task: TaskId,
 }
 
-/// A host: its NIC, the splitter of its messages, and the tasks that start by the clock.
+/// A host: its NIC, the splitters of its messages, and the tasks that start by the clock.
 ///
-/// What each packet touches comes first, since it is fetched ahead on large fabrics.
+/// The fields that every packet touches come first, because they are prefetched on large fabrics.
 #[derive(Debug)]
 #[repr(C, align(64))]
 pub struct Host {
-    /// When the world has scheduled to wake the host; `NEVER` if it has not. Kept by the world.
+    /// Scheduled wake-up of the host; `NEVER` without one. The driver maintains it.
     pub wake: Time,
-    /// When something is to happen in the scale-up domain that this host wakes for.
+    /// Next event in the scale-up domain that this host wakes for.
     pub(super) domain_wake: Time,
-    /// The shortest retransmission timer of its NIC.
+    /// Shortest retransmission timeout of the NIC's queue pairs.
     timeout: Span,
-    /// The port by which it sends; with several planes, that in the first.
+    /// Port of the host; with several planes, its port in the first.
     pub port: PortId,
-    /// Messages that start by the clock and delays that end by it, earliest first.
+    /// Messages that start by the clock, and ends of delays, earliest first.
     pub(super) starts: VecDeque<Start>,
-    /// Its NIC, which the world hands packets to and takes packets from.
+    /// The NIC. The driver hands packets to it and polls packets from it.
     pub nic: Nic,
     pub(super) splitters: Splitters,
-    /// Lanes of delays that take turns.
+    /// Serial lanes of delays.
     pub(super) lanes: Lanes,
 }
 
-/// A NIC that is not configured as the others are.
+/// A NIC whose configuration differs from the run's.
 #[derive(Debug, Clone)]
 pub struct OwnNic {
     /// Its configuration.
     pub config: Arc<NicConfig>,
-    /// The round-trip time that it is configured with; see [`super::base_rtt`].
+    /// Base round-trip time of the NIC; see [`super::base_rtt`].
     pub base_rtt: Span,
 }
 
 impl Site {
-    /// The configuration of the NIC of a host.
+    /// Returns the NIC configuration of a host.
     pub(super) fn nic_of(&self, host: HostId) -> &Arc<NicConfig> {
         self.own_nics.get(&host).map_or(&self.nic, |own| &own.config)
     }
 
-    /// In what the NICs of two hosts differ, so that no queue pair with that recovery, or with
-    /// their own, can connect them.
+    /// Returns the difference between two NICs that prevents a queue pair between them, with
+    /// `recovery` or, if that is `None`, with the recovery of each NIC.
     pub(super) fn mismatch(
         &self,
         [a, b]: [HostId; 2],
         recovery: Option<Recovery>,
     ) -> Option<Mismatch> {
+        // All NICs are equal then.
         if self.own_nics.is_empty() {
             return None;
         }
         self.nic_of(a).mismatch(self.nic_of(b), recovery)
     }
 
-    /// The round-trip time that it is configured with.
+    /// Returns the base round-trip time of the host's NIC.
     pub(super) fn base_rtt_of(&self, host: HostId) -> Span {
         self.own_nics.get(&host).map_or(self.base_rtt, |own| own.base_rtt)
     }
 }
 
-/// How soon after a packet was sent a retransmission timer of any queue pair may expire.
+/// Returns the shortest time after which a retransmission timer of any queue pair may expire.
 fn shortest_timeout(policies: &Policies, nic: &NicConfig) -> Span {
     let recoveries = policies.recoveries(nic.recovery);
     let timeouts = recoveries.map(|recovery| recovery.shortest_timeout(nic.retransmit_timeout));
@@ -86,7 +87,7 @@ fn shortest_timeout(policies: &Policies, nic: &NicConfig) -> Span {
 }
 
 impl Host {
-    /// All hosts of a site, by id.
+    /// Creates every host of a site, by id.
     pub(super) fn all(site: &Site, policies: &Policies) -> Vec<Self> {
         let ids = (0..site.topology.host_count()).map(HostId);
         ids.map(|id| Self::new(id, site, policies)).collect()
@@ -115,27 +116,31 @@ impl Host {
         }
     }
 
-    /// Schedules a message or the end of a delay.
+    /// Schedules the start of a message or the end of a delay.
     pub(super) fn schedule(&mut self, start: Start) {
+        // `VecDeque::insert` moves the shorter side, so inserting near either end is cheap.
         let index = self.starts.partition_point(|&other| other <= start);
         self.starts.insert(index, start);
     }
 
-    /// When it wants to be woken next, at `now` or later, if nothing comes in before and its wire
-    /// is free from `free` on. A packet that its rate lets go while the wire is busy goes without
-    /// a wake-up; but the host wakes before the retransmission timer of the first such packet can
-    /// expire.
+    /// Returns the time of the next wake-up, at or after `now`, if no packet arrives before. `free`
+    /// is the time from which the wire is free. A packet that becomes eligible while the wire is
+    /// busy needs no wake-up. The host still wakes before the retransmission timer of the first
+    /// such packet can expire.
     ///
-    /// A timer shorter than the time that a packet takes can expire before the host is looked at
-    /// again. It then expires late, at `now`; it is not lost.
+    /// A timer that is shorter than a packet's transmission time may expire before the host is
+    /// polled again. It then fires late, at `now`, but is never lost.
     #[inline(always)]
     pub fn next_wake(&self, now: Time, free: Time) -> Option<Time> {
         let mut wake = self.nic.next_timer().unwrap_or(Time::NEVER).min(self.domain_wake);
+        // A pacing time up to `free` needs no wake-up: the port polls the NIC when the wire is
+        // free.
         if let Some(start) = self.nic.next_paced()
             && start > free
         {
             wake = wake.min(start);
         }
+        // A packet that starts without a wake-up starts a timer, too.
         if let Some(expiry) = self.next_expiry(now, free) {
             wake = wake.min(expiry);
         }
@@ -143,11 +148,12 @@ impl Host {
             wake = wake.min(start.at);
         }
         wake = wake.min(self.splitters.poll_timeout());
+        // Overdue times are moved to `now`, because events in the past cannot be scheduled.
         (wake != Time::NEVER).then(|| wake.max(now))
     }
 
-    /// When the timer of a packet can expire that goes without a wake-up once its wire is free, at
-    /// `free`.
+    /// Returns the earliest expiry of the timer of a packet that will start without a wake-up, once
+    /// the wire is free at `free`.
     #[inline(always)]
     pub fn next_expiry(&self, now: Time, free: Time) -> Option<Time> {
         (free > now && self.nic.has_packets()).then(|| free.saturating_add(self.timeout))

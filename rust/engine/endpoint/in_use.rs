@@ -1,34 +1,34 @@
-//! Queue pairs in use: those with flows that have not completed.
+//! Counts of queue pairs in use: those with flows that have not completed.
 
 use crate::ids::{HostId, IdMap};
 
-/// How many queue pairs are in use now, and the most at any time so far, by sending host and by
-/// pair of hosts.
+/// Current number of queue pairs in use and its peak, by sending host and by host pair.
 ///
-/// A queue pair comes into use with a flow, and flows may be as short as a packet: counting takes
-/// no look-up.
+/// Flows may be as short as a packet, and each makes a queue pair busy and idle. Counting therefore
+/// uses indices and no hash lookup.
 #[derive(Debug, Default)]
 pub(super) struct InUse {
-    /// By host.
+    /// Queue pairs in use, by host.
     by_host: Vec<u32>,
-    /// By index of the pair.
+    /// Queue pairs in use, by pair index.
     by_pair: Vec<u32>,
-    /// By index of the pair: how many queue pairs it has.
+    /// Existing queue pairs, by pair index.
     made: Vec<u32>,
-    /// The index of each pair of hosts that has a queue pair.
+    /// Index of each host pair with a queue pair.
     pairs: IdMap<(HostId, HostId), u32>,
-    /// Indices of pairs without one.
+    /// Indices of pairs that no longer have a queue pair.
     free: Vec<u32>,
     per_nic_max: u32,
     per_peer_max: u32,
 }
 
 impl InUse {
-    /// The index of a pair of hosts, from `src` to `dst`, that gets a queue pair.
+    /// Counts a new queue pair from `src` to `dst`, and returns the index of the host pair.
     pub(super) fn pair(&mut self, src: HostId, dst: HostId) -> u32 {
         if self.by_host.len() <= src.index() {
             self.by_host.resize(src.index() + 1, 0);
         }
+        // Split borrows: the closure needs these while `pairs` is borrowed.
         let (by_pair, made, free) = (&mut self.by_pair, &mut self.made, &mut self.free);
         let pair = *self.pairs.entry((src, dst)).or_insert_with(|| {
             free.pop().unwrap_or_else(|| {
@@ -41,7 +41,7 @@ impl InUse {
         pair
     }
 
-    /// A queue pair of that pair of hosts is discarded, which is idle.
+    /// Discards an idle queue pair of this host pair. The index of a pair without any is reused.
     pub(super) fn discard(&mut self, src: HostId, dst: HostId, pair: u32) {
         let made = &mut self.made[pair as usize];
         *made -= 1;
@@ -51,7 +51,7 @@ impl InUse {
         }
     }
 
-    /// A queue pair of that sender and pair comes into use.
+    /// Marks a queue pair of this sender and host pair as in use.
     #[inline]
     pub(super) fn add(&mut self, src: HostId, pair: u32) {
         let host = &mut self.by_host[src.index()];
@@ -62,25 +62,26 @@ impl InUse {
         self.per_peer_max = self.per_peer_max.max(*pair);
     }
 
-    /// A queue pair of that sender and pair becomes idle.
+    /// Marks a queue pair of this sender and host pair as idle.
     #[inline]
     pub(super) fn remove(&mut self, src: HostId, pair: u32) {
         self.by_host[src.index()] -= 1;
         self.by_pair[pair as usize] -= 1;
     }
 
-    /// Takes over the maxima of other hosts.
+    /// Merges the peaks of another partition.
     pub(super) fn absorb(&mut self, other: &Self) {
+        // Each host sends in one partition only, so the maximum over partitions is exact.
         self.per_nic_max = self.per_nic_max.max(other.per_nic_max);
         self.per_peer_max = self.per_peer_max.max(other.per_peer_max);
     }
 
-    /// The most at one sending host at any time.
+    /// Returns the peak at any one sending host.
     pub(super) fn per_nic_max(&self) -> u64 {
         self.per_nic_max.into()
     }
 
-    /// The most from one sending host to one receiving host at any time.
+    /// Returns the peak from any one sending host to any one receiving host.
     pub(super) fn per_peer_max(&self) -> u64 {
         self.per_peer_max.into()
     }

@@ -1,25 +1,26 @@
-//! Lanes: what computes at a host, one delay after the other.
+//! Lanes: each runs the compute delays of a host one at a time.
 
 use std::collections::{BTreeMap, BTreeSet};
 
 use crate::ids::TaskId;
 use crate::workload::Lane;
 
-/// The lanes of a host that have been used.
+/// The busy lanes of a host.
 #[derive(Debug, Default)]
 pub(super) struct Lanes(BTreeMap<Lane, State>);
 
-/// A lane that is busy.
+/// State of a busy lane.
 #[derive(Debug, Default)]
 struct State {
-    /// Delays that wait only for their turn.
+    /// Delays that wait only for the lane.
     ready: BTreeSet<TaskId>,
 }
 
 impl Lanes {
-    /// A delay of a lane waits for no other task any more; true if it begins now, because the lane
+    /// Enqueues a delay whose dependencies are met. Returns true if it begins now, because the lane
     /// was idle.
     pub(super) fn join(&mut self, lane: Lane, delay: TaskId) -> bool {
+        // The running delay is not in the set. A lane with an empty set is busy, too.
         if let Some(busy) = self.0.get_mut(&lane) {
             busy.ready.insert(delay);
             return false;
@@ -28,11 +29,12 @@ impl Lanes {
         true
     }
 
-    /// The delay that a lane was busy with has ended; the next one, if any: of those that are ready
-    /// the one with the lowest id.
+    /// Ends the running delay of a lane, and returns the next one: the ready delay with the lowest
+    /// id.
     pub(super) fn leave(&mut self, lane: Lane) -> Option<TaskId> {
         let next = self.0.get_mut(&lane)?.ready.pop_first();
         if next.is_none() {
+            // Idle lanes have no entry.
             self.0.remove(&lane);
         }
         next

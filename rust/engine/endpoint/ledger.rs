@@ -1,4 +1,4 @@
-//! What became of each message and each flow.
+//! Progress of each message and record of each flow.
 
 use std::collections::VecDeque;
 
@@ -11,14 +11,14 @@ use crate::split::Flow;
 use crate::units::{Bytes, Time};
 use crate::workload::{Message, Workload};
 
-/// Progress of one message.
+/// Progress of a message.
 #[derive(Debug, Clone, Copy, Default)]
 struct Progress {
-    /// Flows that it is cut into; 0 until the first has been posted.
+    /// Number of flows that the message is split into; 0 until the first is posted.
     pieces: u32,
     delivered: u32,
     completed: u32,
-    /// Tasks that it still waits for.
+    /// Number of tasks that must end before the message starts.
     waits_for: u32,
     started: Time,
     completed_at: Time,
@@ -34,34 +34,34 @@ impl Progress {
     }
 }
 
-/// Sums over messages and flows, where these are discarded when they have completed.
+/// Totals over messages and flows, for runs that discard completed ones.
 #[derive(Debug, Clone, PartialEq, Eq, Default)]
 pub struct Discarded {
     /// Messages posted so far.
     pub messages: u64,
-    /// Sum of the lengths of the posted messages.
+    /// Messages posted so far.
     pub bytes: Bytes,
     /// Flows that have completed.
     pub flows: u64,
-    /// Completion minus start of each message that has completed.
+    /// Completion time of each completed message, from its start.
     pub message_fct: Spans,
 }
 
-/// What is kept of messages and flows that are discarded.
+/// State of a ledger that discards completed messages and flows.
 #[derive(Debug, Default)]
 struct Discards {
     sums: Discarded,
-    /// Flows that have completed and were not polled yet, in order of completion.
+    /// Completed flows that have not been polled yet, in order of completion.
     flows: VecDeque<FlowRecord>,
-    /// Indices of flow records that are free.
+    /// Indices of unused flow records.
     free: Vec<u32>,
 }
 
-/// The time of delivery of a flow that another partition of a parallel run receives, until the
-/// partitions are put together: a time at which no flow is delivered.
+/// Delivery time of a flow that another partition receives, until the partitions are merged. No
+/// flow is delivered at this time.
 const ELSEWHERE: Time = Time::ZERO;
 
-/// A flow that another partition of a parallel run sends.
+/// A flow sent by another partition of a parallel run.
 #[derive(Debug, Clone, Copy)]
 struct Arriving {
     message: MessageId,
@@ -72,31 +72,31 @@ struct Arriving {
 /// Messages, flows and connections of a run.
 #[derive(Debug)]
 pub struct Ledger {
-    /// By message; discarded messages are not in it.
+    /// By message, without discarded ones.
     progress: Pages<Progress>,
-    /// Messages that were posted beside those of the workload, by message.
+    /// Messages posted in addition to those of the workload, by message.
     posted: Pages<Message>,
-    /// Messages of the workload; the first that is posted gets this id.
+    /// Number of messages in the workload, which is the id of the first posted one.
     planned: u32,
-    /// The id of the next message that is posted.
+    /// Id of the next posted message.
     next_id: u32,
-    /// Every flow, in the order in which they were posted; where flows are discarded, the open ones
-    /// and some that were, in some order.
+    /// Every flow, in posting order. If flows are discarded: open flows and unused records, in any
+    /// order.
     flows: Vec<FlowRecord>,
-    /// Flows that other partitions of a parallel run send, in the order in which they became known.
+    /// Flows sent by other partitions, in the order of their announcement.
     arriving: Vec<Arriving>,
     pub(super) connections: Connections,
-    /// Messages that have been delivered.
+    /// Number of delivered messages.
     pub(super) delivered: u64,
-    /// Messages that have completed.
+    /// Number of completed messages.
     pub completed: u64,
-    /// When the last message or delay ended.
+    /// Time at which the last message or delay ended.
     pub last_completion: Time,
-    /// Messages and delays that have not ended.
+    /// Number of messages and delays that have not ended.
     pub open: u64,
-    /// By delay: tasks that it still waits for.
+    /// Number of tasks that each delay still waits for.
     delays_wait_for: Vec<u32>,
-    /// `None` unless what has completed is discarded.
+    /// `None` if nothing is discarded.
     discards: Option<Box<Discards>>,
 }
 
@@ -127,21 +127,20 @@ impl Ledger {
         }
     }
 
-    /// From now on messages and flows that have completed are discarded.
+    /// Discards messages and flows that complete from now on.
     pub(super) fn discard_completed(&mut self) {
         self.discards.get_or_insert_default();
     }
 
-    /// Sums over what is discarded; `None` unless it is.
+    /// Returns the totals over discarded messages and flows; `None` if none are discarded.
     pub fn discarded(&self) -> Option<&Discarded> {
         self.discards.as_ref().map(|discards| &discards.sums)
     }
 
-    /// Adds a message beside those of the workload. Ids begin anew after 2^32, without those that
-    /// are in use.
+    /// Adds a message to those of the workload. Ids wrap at 2^32 and skip those in use.
     ///
     /// # Panics
-    /// If there are more than 2^32 messages that are not discarded.
+    /// If 2^32 messages are not discarded.
     pub(super) fn post(&mut self, message: Message) -> MessageId {
         match &mut self.discards {
             Some(discards) => {
@@ -161,18 +160,18 @@ impl Ledger {
         id
     }
 
-    /// A message that was posted and is not discarded.
+    /// Returns a posted message that is not discarded.
     #[inline]
     pub(super) fn posted(&self, id: MessageId) -> Option<&Message> {
         self.posted.get(id.index())
     }
 
-    /// Messages that were posted and are not discarded.
+    /// Iterates over the posted messages that are not discarded.
     pub(super) fn all_posted(&self) -> impl Iterator<Item = &Message> {
         self.posted.iter().map(|(_, message)| message)
     }
 
-    /// How many messages were posted, the discarded ones included.
+    /// Returns the number of posted messages, including discarded ones.
     pub(super) fn posted_count(&self) -> u64 {
         match &self.discards {
             Some(discards) => discards.sums.messages,
@@ -180,13 +179,13 @@ impl Ledger {
         }
     }
 
-    /// True if a flow that has completed was not polled yet, and is to be discarded.
+    /// True if a completed flow waits to be polled and discarded.
     #[inline]
     pub(super) fn has_flows(&self) -> bool {
         self.discards.as_ref().is_some_and(|discards| !discards.flows.is_empty())
     }
 
-    /// The next flow that has completed, in order of completion; it is discarded now.
+    /// Takes the next completed flow, in order of completion.
     #[inline]
     pub(super) fn poll_flow(&mut self) -> Option<FlowRecord> {
         self.discards.as_mut()?.flows.pop_front()
@@ -197,21 +196,21 @@ impl Ledger {
         self.progress.get_mut(id.index()).expect("a message in progress is not discarded")
     }
 
-    /// Opens the record of a flow on a connection; its id.
+    /// Opens the record of a flow on a connection, and returns its index.
     pub(super) fn add_flow(&mut self, now: Time, flow: &Flow, connection: u32) -> u32 {
         let id = self.open_flow(now, flow, connection);
         self.connections.expect_flow(connection, id);
         id
     }
 
-    /// The same for a flow that is delivered in another partition of a parallel run.
+    /// Opens the record of a flow that another partition delivers, and returns its index.
     pub(super) fn add_departing_flow(&mut self, now: Time, flow: &Flow, connection: u32) -> u32 {
         let id = self.open_flow(now, flow, connection);
         self.flows[id as usize].delivered = ELSEWHERE;
         id
     }
 
-    /// Opens the record of a message that no queue pair carries; its id.
+    /// Opens the record of a message that uses no queue pair, and returns its index.
     pub(super) fn add_flow_inside(&mut self, now: Time, id: MessageId, whole: &Message) -> u32 {
         self.progress_mut(id).pieces = 1;
         self.open_record(FlowRecord {
@@ -255,13 +254,13 @@ impl Ledger {
         id
     }
 
-    /// The record of a flow, if there is one.
+    /// Returns the record of a flow, if it exists.
     #[inline]
     pub(super) fn record(&self, flow: u64) -> Option<&FlowRecord> {
         self.flows.get(usize::try_from(flow).ok()?)
     }
 
-    /// The message that a flow is of.
+    /// Returns the message of a flow.
     pub(super) fn message_of(&self, flow: u32) -> MessageId {
         self.flows[flow as usize].message
     }
@@ -270,8 +269,8 @@ impl Ledger {
         self.progress_mut(message).started = now;
     }
 
-    /// The flow of that index on a connection has been delivered; the message if all of it has
-    /// been.
+    /// Marks the flow with this index on a connection as delivered. Returns its message if that is
+    /// now delivered entirely.
     pub(super) fn deliver(&mut self, now: Time, connection: u32, index: u32) -> Option<MessageId> {
         let connection = self.connections.get_mut(connection);
         let flow = connection.take(index);
@@ -284,7 +283,7 @@ impl Ledger {
         self.deliver_piece(message)
     }
 
-    /// A flow has been delivered; the message if all of it has been.
+    /// Marks a flow as delivered. Returns its message if that is now delivered entirely.
     pub(super) fn deliver_flow(&mut self, now: Time, flow: u32) -> Option<MessageId> {
         let FlowRecord { message, delivered, .. } = &mut self.flows[flow as usize];
         *delivered = now;
@@ -302,12 +301,13 @@ impl Ledger {
         Some(id)
     }
 
-    /// A flow has completed; the message if all of it has.
+    /// Marks a flow as completed. Returns its message if that is now complete.
     pub(super) fn complete(&mut self, now: Time, flow: u32) -> Option<MessageId> {
         let record = &mut self.flows[flow as usize];
         assert_ne!(record.delivered, Time::NEVER, "a flow completes after its delivery");
         assert_eq!(record.completed, Time::NEVER, "a flow completes once");
         record.completed = now;
+        // Copied, since the index is free for another flow from here on.
         let record = *record;
         if let Some(discards) = &mut self.discards {
             discards.sums.flows += 1;
@@ -332,7 +332,7 @@ impl Ledger {
         Some(record.message)
     }
 
-    /// The next flow on a connection of another partition of a parallel run: a piece of a message.
+    /// Announces the next flow, a piece of a message, on a connection from another partition.
     pub(super) fn expect(&mut self, connection: u32, message: MessageId, piece: u32, pieces: u32) {
         self.progress_mut(message).pieces = pieces;
         let id = u32::try_from(self.arriving.len()).expect("fewer than 2^32 flows");
@@ -340,12 +340,13 @@ impl Ledger {
         self.connections.expect_flow(connection, id);
     }
 
-    /// Takes over what another partition of a parallel run has, which sends the messages for which
-    /// `is_sent` is true. [`Self::note_arrivals`] follows the last partition.
+    /// Merges the ledger of another partition, which sends the messages for which `is_sent` is
+    /// true. Call [`Self::note_arrivals`] after the last partition.
     pub(super) fn absorb(&mut self, other: Self, is_sent: &dyn Fn(MessageId) -> bool) {
         for (index, theirs) in other.progress.iter() {
             let ours = self.progress.get_mut(index).expect("all partitions have all messages");
             let delivered = ours.delivered + theirs.delivered;
+            // The sender's partition has start and completion. Deliveries add up.
             if is_sent(MessageId(index as u32)) {
                 *ours = *theirs;
             }
@@ -361,11 +362,12 @@ impl Ledger {
         self.connections.absorb(&other.connections);
     }
 
-    /// Gives each flow the time of its delivery in another partition.
+    /// Fills in the delivery times of flows between partitions.
     ///
     /// # Panics
-    /// If a flow has completed and was not delivered.
+    /// If a flow has completed without being delivered.
     pub(super) fn note_arrivals(&mut self) {
+        // Sorted for the binary searches below.
         self.flows.sort_unstable_by_key(|flow| (flow.message, flow.piece));
         for flow in self.flows.iter_mut().filter(|flow| flow.delivered == ELSEWHERE) {
             flow.delivered = Time::NEVER;
@@ -383,7 +385,7 @@ impl Ledger {
         );
     }
 
-    /// Every flow that is not discarded, in order of message and piece.
+    /// Returns every flow that is not discarded, in order of message and piece.
     pub fn flows_in_order(&self) -> Vec<FlowRecord> {
         let mut flows = self.flows.clone();
         if self.discards.is_some() {
@@ -393,47 +395,46 @@ impl Ledger {
         flows
     }
 
-    /// How many flow records are in memory.
+    /// Returns the number of flow records in memory.
     pub(crate) fn flow_records(&self) -> usize {
         self.flows.len()
     }
 
-    /// When a message was started; [`Time::ZERO`] if it has not been, or is discarded.
+    /// Returns the start of a message; [`Time::ZERO`] if it has not started or is discarded.
     pub fn started(&self, message: MessageId) -> Time {
         self.progress.get(message.index()).map_or(Time::ZERO, |progress| progress.started)
     }
 
-    /// Whether its receiver has all of a message.
+    /// True if the receiver has all of the message. Discarded messages have been delivered.
     pub fn is_delivered(&self, message: MessageId) -> bool {
         self.progress.get(message.index()).is_none_or(Progress::is_delivered)
     }
 
-    /// Messages that have not completed, in order of ids.
+    /// Iterates over the messages that have not completed, in order of ids.
     pub fn open_messages(&self) -> impl Iterator<Item = MessageId> {
         let open = self.progress.iter().filter(|(_, progress)| !progress.is_complete());
         open.map(|(index, _)| MessageId(index as u32))
     }
 
-    /// A delay has ended.
+    /// Marks a delay as ended.
     pub(super) fn end_delay(&mut self, now: Time) {
         self.open -= 1;
         self.last_completion = now;
     }
 
-    /// A task that `task` waits for has ended; true if it waits for no more.
+    /// Counts the end of a task that `task` waits for. True if it was the last one.
     pub(super) fn release(&mut self, task: TaskId) -> bool {
         let waits = match task.0.checked_sub(self.planned) {
             Some(delay) => &mut self.delays_wait_for[delay as usize],
             None => &mut self.progress_mut(MessageId(task.0)).waits_for,
         };
-        // A delay that waits for some of its dependencies has started when the others are met.
+        // A delay that does not wait for all of its dependencies may have started already.
         let Some(left) = waits.checked_sub(1) else { return false };
         *waits = left;
         left == 0
     }
 
-    /// Start and completion of every message that has completed and is not discarded, in order of
-    /// ids.
+    /// Iterates over start and completion of every completed message that is not discarded, by id.
     pub fn completions(&self) -> impl Iterator<Item = (Time, Time)> {
         let complete = self.progress.iter().filter(|(_, progress)| progress.is_complete());
         complete.map(|(_, progress)| (progress.started, progress.completed_at))

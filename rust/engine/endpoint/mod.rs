@@ -1,23 +1,23 @@
-//! What all hosts do with a workload, in whatever world they are: messages wait for each other, a
-//! splitter cuts each into flows, a flow goes on a queue pair that is made when it is first needed,
-//! and a ledger keeps what became of each.
+//! Hosts and their workload, independent of the network between them.
 //!
-//! It is sans-IO like the NICs that it holds. A world (the fabric here, or ns-3 through the
-//! bridge) drives it so:
+//! Messages wait for their dependencies. A splitter then cuts each into flows, and each flow is
+//! posted to a queue pair, which is created on first use. A ledger records every message and flow.
 //!
-//! - [`Endpoints::handle_packet`] when a packet has come to a host, and
-//!   [`Endpoints::handle_timeout`] when the time that [`Host::next_wake`] named has come; after
-//!   either [`Endpoints::follow_up`], which starts what is to start now;
-//! - the NIC of [`Endpoints::host_mut`] gives packets whenever the host's wire is free;
-//! - [`Endpoints::poll_touched`] lists the other hosts whose next wake-up may have changed;
-//! - [`Endpoints::handle_routing`] when routing has converged to a new state of the links;
-//! - [`Endpoints::create_qp`], [`Endpoints::post_send`] and the verbs of the NIC serve programs
-//!   that use queue pairs themselves;
-//! - [`Endpoints::hand_over_flows`] serves worlds that carry whole flows in place of packets;
-//! - [`Endpoints::post`] and [`Endpoints::poll_message_event`] serve programs that decide as they
-//!   go what is sent next. Where that never ends, [`Endpoints::discard_completed`] bounds memory.
+//! Like its NICs, this module is sans-IO. A driver (the fabric here, or ns-3 through the bridge)
+//! makes these calls:
 //!
-//! It knows no link, no queue and no switch.
+//! - [`Endpoints::handle_packet`] when a packet reaches a host, and [`Endpoints::handle_timeout`]
+//!   at the time of [`Host::next_wake`]; after either, [`Endpoints::follow_up`], which starts what
+//!   is due;
+//! - the NIC of [`Endpoints::host_mut`], polled for packets whenever the host's wire is free;
+//! - [`Endpoints::poll_touched`] for other hosts whose next wake-up may have moved;
+//! - [`Endpoints::handle_routing`] when routing has converged on a new link state.
+//!
+//! [`Endpoints::create_qp`], [`Endpoints::post_send`] and the verbs of the NIC serve programs with
+//! queue pairs of their own. [`Endpoints::hand_over_flows`] serves drivers that carry whole flows
+//! instead of packets. [`Endpoints::post`] and [`Endpoints::poll_message_event`] serve programs
+//! that decide during the run what to send. [`Endpoints::discard_completed`] bounds the memory of
+//! endless ones.
 
 mod base_rtt;
 mod connections;
@@ -83,42 +83,42 @@ use crate::topology::{LinkState, Routes, Topology};
 use crate::units::{Bytes, Span, Time};
 use crate::workload::{Message, Workload};
 
-/// Everything that hosts are made from.
+/// Inputs from which the hosts are built.
 #[derive(Debug, Clone)]
 pub struct Site {
-    /// Who is wired to whom.
+    /// Hosts, switches and links.
     pub topology: Arc<Topology>,
-    /// Next hops while nothing has failed: what explicit paths are written in.
+    /// Next hops without failures. Explicit paths index into them.
     pub routes: Arc<Routes>,
-    /// The configuration of every host's NIC,
+    /// NIC configuration of every host that is not in `own_nics`.
     pub nic: Arc<NicConfig>,
-    /// except for these hosts.
+    /// Hosts with a NIC configuration of their own.
     pub own_nics: BTreeMap<HostId, OwnNic>,
-    /// How load is balanced.
+    /// Load-balancing scheme of the run.
     pub scheme: Scheme,
-    /// The policies of jobs with one of their own.
+    /// Policies of jobs that do not use the run's.
     pub job_policies: Vec<JobPolicy>,
-    /// How traffic classes take turns at NICs; `None` if data has one class.
+    /// Scheduling of traffic classes at NICs; `None` if data has one class.
     pub classes: Option<Discipline>,
-    /// The traffic classes of jobs; others are of the first class.
+    /// Traffic classes of jobs. Unlisted jobs use the first class.
     pub job_classes: Vec<JobClass>,
-    /// The messages and delays of the hosts, with their dependencies.
+    /// Messages and delays of the hosts, with their dependencies.
     pub workload: Arc<Workload>,
-    /// The seed of every random draw.
+    /// Seed of every random draw.
     pub seed: u64,
-    /// The longest round trip between hosts with messages; see [`base_rtt`]. A queue pair has that
-    /// of its two hosts.
+    /// Longest round trip between hosts with messages; see [`base_rtt`]. Each queue pair uses the
+    /// round trip of its own two hosts.
     pub base_rtt: Span,
-    /// The delay of each switch.
+    /// Forwarding delay of each switch.
     pub forwarding_delay: Span,
-    /// Whether switches trim packets that they have no room for.
+    /// Whether switches trim packets that do not fit into their buffer.
     pub trimming: Trimming,
 }
 
-/// Something that happened to a message.
+/// A delivery or completion of a message.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct MessageEvent {
-    /// Id of the message in the workload.
+    /// Id of the message.
     pub message: MessageId,
     /// Simulated time of the event.
     pub at: Time,
@@ -126,25 +126,25 @@ pub struct MessageEvent {
     pub kind: MessageEventKind,
 }
 
-/// A connection and the state of its sender.
+/// A connection and the state of its requester.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct SendingConnection {
-    /// The host that sends.
+    /// The sending host.
     pub src: HostId,
-    /// The host that receives.
+    /// The receiving host.
     pub dst: HostId,
-    /// The label of its packets; see [`label_of`].
+    /// Label of its packets; see [`label_of`].
     pub label: u32,
-    /// The state of its queue pair.
+    /// State of the queue pair.
     pub state: SendingState,
 }
 
-/// What can happen to a message.
+/// Kind of a message event.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum MessageEventKind {
-    /// Its receiver has all of it.
+    /// The receiver has the whole message.
     Delivered,
-    /// Its sender has been informed of that: all of it is acknowledged.
+    /// The sender has received the last acknowledgement.
     Completed,
 }
 
@@ -155,38 +155,38 @@ pub struct Endpoints {
     policies: Policies,
     hosts: Vec<Host>,
     ledger: Ledger,
-    /// Queue pairs of programs.
+    /// Queue pairs created by programs.
     own: OwnQps,
     paths: PathWeights,
-    /// The choices on the way between the last two hosts that were asked about: many queue pairs in
-    /// a row may have the same.
+    /// Path choices between the last pair of hosts looked up. Consecutive queue pairs often share
+    /// it.
     last_paths: Option<((HostId, HostId), Option<PathSpace>)>,
     /// Base round trips of pairs of hosts.
     trips: PairTrips,
-    /// What routing has distributed, while it weighs next hops for a failure.
+    /// Link state announced by routing, while it weights next hops around a failure.
     link_state: Option<LinkState>,
-    /// Delays that have ended now and have released nothing yet.
+    /// Delays that ended at the current time and have not released their dependents.
     ended: VecDeque<Ended>,
     /// Hosts whose next wake-up may be earlier than it was.
     touched: Vec<HostId>,
-    /// Events of messages that are reported and were not polled yet.
+    /// Reported message events that have not been polled yet.
     message_events: VecDeque<MessageEvent>,
-    /// The first message whose events are reported; `None` if none is.
+    /// First message whose events are reported; `None` if none are.
     first_reported: Option<MessageId>,
-    /// Flows for the world; `None` if NICs send them as packets.
+    /// Flows for the driver; `None` if NICs send packets.
     fluid_flows: Option<FluidFlows>,
-    /// The scale-up networks of servers; `None` without any.
+    /// Scale-up networks of servers; `None` without any.
     domains: Option<Box<Domains>>,
-    /// What becomes of the queue pairs of a message that has completed.
+    /// Fate of the queue pairs of completed messages.
     queue_pairs: QueuePairs,
-    /// The collective whose messages are made during the run, if there is one.
+    /// The collective whose messages are created during the run, if any.
     generating: Option<Generating>,
     /// State of a partition of a parallel run; `None` in a single-threaded run.
     partition: Option<Box<Partition>>,
 }
 
 impl Endpoints {
-    /// The hosts of a site, with their tasks that wait for nothing but the clock scheduled.
+    /// Creates the hosts of a site, and schedules the tasks that have no dependencies.
     pub fn new(site: Site) -> Self {
         let mut all = Self::unscheduled(site);
         tasks::schedule_independent(&all.site.workload, &mut all.hosts, &|_| true);
@@ -219,50 +219,50 @@ impl Endpoints {
         }
     }
 
-    /// The host with this id.
+    /// Returns the host with this id.
     #[inline]
     pub fn host(&self, id: HostId) -> &Host {
         &self.hosts[id.index()]
     }
 
-    /// A host, for its wire.
+    /// Returns a host mutably, for its port.
     #[inline]
     pub fn host_mut(&mut self, id: HostId) -> &mut Host {
         &mut self.hosts[id.index()]
     }
 
-    /// True if there are too many queue pairs for a near cache, so that prefetching them pays. With
-    /// fewer, it costs more than it saves.
+    /// True if the queue pairs exceed a fast cache, so that prefetching them pays off. With fewer,
+    /// prefetching costs more than it saves.
     #[inline]
     pub(crate) fn has_many_queue_pairs(&self) -> bool {
         self.ledger.connections.as_slice().len() >= 1 << 13
     }
 
-    /// All hosts, by id.
+    /// Returns all hosts, by id.
     pub fn hosts(&self) -> &[Host] {
         &self.hosts
     }
 
-    /// What became of messages and flows.
+    /// Returns the ledger of messages and flows.
     pub fn ledger(&self) -> &Ledger {
         &self.ledger
     }
 
-    /// The workload, without messages that were posted.
+    /// Returns the workload, without posted messages.
     pub fn workload(&self) -> &Workload {
         &self.site.workload
     }
 
-    /// A message of the workload, or one that was posted.
+    /// Returns a message of the workload, or a posted one.
     ///
     /// # Panics
-    /// If it was never posted, or is discarded.
+    /// If the message was never posted, or has been discarded.
     pub fn message(&self, id: MessageId) -> &Message {
         let planned = self.site.workload.messages.get(id.index());
         planned.or_else(|| self.ledger.posted(id)).expect("a message in use is not discarded")
     }
 
-    /// A packet came to a host.
+    /// Handles a packet that arrived at a host.
     #[inline]
     pub fn handle_packet(&mut self, now: Time, id: HostId, packet: &Packet) {
         if is_provisional(packet) {
@@ -272,7 +272,7 @@ impl Endpoints {
         self.hosts[id.index()].nic.handle_packet(now, packet);
     }
 
-    /// The time has come that a host wanted to be woken at; early is harmless.
+    /// Handles a wake-up of a host. Calling it early is harmless.
     pub fn handle_timeout(&mut self, now: Time, id: HostId) {
         let host = &mut self.hosts[id.index()];
         host.nic.handle_timeout(now);
@@ -280,11 +280,11 @@ impl Endpoints {
         if host.domain_wake <= now {
             self.handle_domain(now, id);
         }
+        // Last: a message that starts here sees the timers above handled.
         self.start_due(now, id);
     }
 
-    /// After something went into a host: handles its NIC's events, and puts flows that start now
-    /// on their queue pairs.
+    /// Handles the NIC events that an input to the host caused, and posts the flows that start now.
     #[inline(always)]
     pub fn follow_up(&mut self, now: Time, id: HostId) {
         let host = &self.hosts[id.index()];
@@ -293,6 +293,7 @@ impl Endpoints {
         }
     }
 
+    // Out of line: most packets cause no event, and callers inline only the check.
     #[inline(never)]
     fn handle_news(&mut self, now: Time, id: HostId) {
         while let Some(event) = self.hosts[id.index()].nic.poll_event() {
@@ -303,25 +304,27 @@ impl Endpoints {
         }
     }
 
-    /// The NIC of a host detects that its port in `plane` is dead, or works again.
+    /// Notifies the NIC of a host that its port in `plane` has failed, or works again.
     pub fn handle_plane(&mut self, now: Time, id: HostId, plane: u32, is_up: bool) {
         self.hosts[id.index()].nic.handle_plane(now, plane, is_up);
     }
 
-    /// A host whose next wake-up may be earlier than it was, though nothing went into it.
+    /// Returns a host whose next wake-up may have moved forward without an input to it.
     #[inline]
     pub fn poll_touched(&mut self) -> Option<HostId> {
         self.touched.pop()
     }
 
-    /// Sends a message that the workload does not have: it starts now, or at its `start` if that
-    /// is later. [`Self::poll_touched`] lists its sender, [`Self::poll_message_event`] its events.
+    /// Sends a message that is not in the workload. It starts at `now` or at its `start`, whichever
+    /// is later. [`Self::poll_touched`] returns its sender, [`Self::poll_message_event`] its
+    /// events.
     ///
     /// # Panics
-    /// If the workload has delays: who posts messages keeps time itself.
+    /// If the workload has delays, because programs that post messages keep time themselves.
     pub fn post(&mut self, now: Time, message: Message) -> MessageId {
         assert!(self.site.workload.delays.is_empty(), "who posts messages keeps time itself");
         let id = self.ledger.post(message);
+        // Reports begin with the first posted message. With discarding, all are reported already.
         if self.ledger.discarded().is_none() {
             self.first_reported.get_or_insert(id);
         }
@@ -331,32 +334,32 @@ impl Endpoints {
         id
     }
 
-    /// From now on what has completed is discarded, so that memory follows what is open: messages
-    /// when they complete, flows once [`Self::poll_flow`] has returned them. The ids of messages
-    /// begin anew after 2^32. Sums are kept: [`Ledger::discarded`].
+    /// Discards what completes from now on, so that memory is bounded by open work. Messages are
+    /// discarded on completion, flows once [`Self::poll_flow`] has returned them. Message ids wrap
+    /// at 2^32. Totals are kept in [`Ledger::discarded`].
     ///
     /// # Panics
-    /// If there are messages or delays already.
+    /// If any message or delay exists.
     pub fn discard_completed(&mut self) {
         let has_none = self.site.workload.task_count() == 0 && self.ledger.posted_count() == 0;
         assert!(has_none, "only what is posted can be discarded");
+        // Ids wrap, so every message must be reported.
         self.first_reported = Some(MessageId(0));
         self.ledger.discard_completed();
     }
 
-    /// Notes that something that is no message ends at `now`, for a program that keeps time
-    /// itself.
+    /// Records that something other than a message ends at `now`, for programs that keep time.
     pub fn record_end(&mut self, now: Time) {
         self.ledger.last_completion = self.ledger.last_completion.max(now);
     }
 
-    /// The next flow that has completed, in order of completion; it is discarded now.
+    /// Takes the next completed flow, in order of completion.
     #[inline]
     pub fn poll_flow(&mut self) -> Option<FlowRecord> {
         self.ledger.poll_flow()
     }
 
-    /// How many messages have been planned or posted so far, and their bytes.
+    /// Returns the number of messages planned or posted so far, and their bytes.
     pub fn sent(&self) -> (u64, Bytes) {
         if let Some(discarded) = self.ledger.discarded() {
             return (discarded.messages, discarded.bytes);
@@ -367,7 +370,7 @@ impl Endpoints {
         (messages, planned.total_bytes() + posted)
     }
 
-    /// When the first message starts, planned or posted; with delays, when the first job does.
+    /// Returns the start of the first message, planned or posted; with delays, of the first job.
     pub fn first_start(&self) -> Time {
         let workload = &self.site.workload;
         if !workload.delays.is_empty() || self.ledger.discarded().is_some() {
@@ -377,13 +380,13 @@ impl Endpoints {
         messages.map(|message| message.start).min().unwrap_or(Time::ZERO)
     }
 
-    /// The next event of a message that was posted.
+    /// Returns the next event of a posted message.
     #[inline]
     pub fn poll_message_event(&mut self) -> Option<MessageEvent> {
         self.message_events.pop_front()
     }
 
-    /// From now on [`Self::poll_message_event`] reports every message, not only those posted.
+    /// Reports the events of every message from now on, not only of posted ones.
     pub fn report_all_messages(&mut self) {
         self.first_reported = Some(MessageId(0));
     }
@@ -401,23 +404,23 @@ impl Endpoints {
         }
     }
 
-    /// Payload bytes that NICs accepted, each once, and those of messages inside servers.
+    /// Returns the payload bytes accepted by NICs, without duplicates, or delivered inside servers.
     pub fn accepted_bytes(&self) -> u64 {
         let inside = self.domains.as_ref().map_or(0, |domains| domains.delivered_bytes());
         let accepted = self.hosts.iter().map(|host| host.nic.counters().payload_received);
         accepted.sum::<u64>() + inside
     }
 
-    /// The sender of the connection of that index, in the order in which they were made, and how
-    /// much of its work is left; `None` if fewer were made.
+    /// Returns the sender of a connection and its remaining work. `index` counts connections in
+    /// order of creation; `None` if there are fewer.
     pub fn backlog(&self, index: usize) -> Option<(HostId, Backlog)> {
         let connection = self.ledger.connections.as_slice().get(index)?;
         let nic = &self.hosts[connection.src.index()].nic;
         Some((connection.src, nic.backlog(connection.qp)))
     }
 
-    /// The connection of that index at `now`, in the order in which they were made; `None` if fewer
-    /// were made.
+    /// Returns the state at `now` of a connection. `index` counts connections in order of creation;
+    /// `None` if there are fewer.
     pub fn sending(&self, now: Time, index: usize) -> Option<SendingConnection> {
         let connection = self.ledger.connections.as_slice().get(index)?;
         let &Connection { src, dst, qp, .. } = connection;
@@ -425,7 +428,7 @@ impl Endpoints {
         Some(SendingConnection { src, dst, label: connection.key().label(), state })
     }
 
-    /// Queue pairs, counted at the NICs that send on them.
+    /// Returns the counts of queue pairs, at the NICs that send on them.
     pub fn qp_counts(&self) -> QpCounts {
         let nics = || self.hosts.iter().map(|host| &host.nic);
         let in_use = self.ledger.connections.in_use();

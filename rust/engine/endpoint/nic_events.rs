@@ -1,4 +1,4 @@
-//! What the NICs of hosts report: flows that are delivered or complete, and paths that failed.
+//! Handling of NIC events: deliveries, completions and failed paths.
 
 use super::{Ended, Endpoints, MessageEventKind};
 use crate::ids::HostId;
@@ -33,7 +33,7 @@ impl Endpoints {
         }
     }
 
-    /// The flow of that index on a connection has been delivered to its receiver `id`.
+    /// Handles the delivery to receiver `id` of the flow with this index on a connection.
     pub(super) fn handle_delivered(&mut self, now: Time, id: HostId, connection: u32, index: u32) {
         if let Some(message) = self.ledger.deliver(now, connection, index) {
             self.report(now, message, MessageEventKind::Delivered);
@@ -41,11 +41,12 @@ impl Endpoints {
         }
     }
 
-    /// A flow of a connection has completed at its sender `id`.
+    /// Handles the completion of a flow at its sender `id`.
     pub(super) fn handle_completed(&mut self, now: Time, id: HostId, connection: u32, flow: u32) {
         let stream = self.ledger.connections.as_slice()[connection as usize].key().stream_key();
         let policy = self.policies.index_of(stream.stream);
         self.hosts[id.index()].splitters.of(policy).handle_completed_flow(now);
+        // Before the message completes, since that may discard the connection.
         self.ledger.connections.complete_flow(connection);
         self.finish_flow(now, id, flow, stream);
     }

@@ -1,16 +1,16 @@
-//! A table by id whose memory follows the entries that it has.
+//! A paged table by id. Its memory is proportional to the pages in use.
 
-/// Entries of a page.
+/// Entries per page.
 const PAGE: usize = 64;
 
-/// Entries by dense index, in pages of which those without an entry take no memory.
+/// Entries by dense index. A page without entries is not allocated.
 #[derive(Debug)]
 pub(super) struct Pages<T>(Vec<Option<Box<Page<T>>>>);
 
 #[derive(Debug)]
 struct Page<T> {
     entries: [Option<T>; PAGE],
-    /// How many entries there are.
+    /// Number of entries in use.
     used: usize,
 }
 
@@ -21,7 +21,7 @@ impl<T> Default for Pages<T> {
 }
 
 impl<T> Pages<T> {
-    /// Adds an entry at an index that has none.
+    /// Inserts an entry at an unused index.
     pub(super) fn insert(&mut self, index: usize, entry: T) {
         let (page, offset) = (index / PAGE, index % PAGE);
         if self.0.len() <= page {
@@ -35,7 +35,7 @@ impl<T> Pages<T> {
         page.used += 1;
     }
 
-    /// Takes an entry out.
+    /// Removes an entry, and frees its page if that was the last one.
     pub(super) fn remove(&mut self, index: usize) -> Option<T> {
         let slot = self.0.get_mut(index / PAGE)?;
         let page = slot.as_mut()?;
@@ -57,7 +57,7 @@ impl<T> Pages<T> {
         self.0.get_mut(index / PAGE)?.as_mut()?.entries[index % PAGE].as_mut()
     }
 
-    /// Indices and entries, in order of indices.
+    /// Iterates over indices and entries, in order of indices.
     pub(super) fn iter(&self) -> impl Iterator<Item = (usize, &T)> {
         let pages = self.0.iter().enumerate().filter_map(|(at, page)| Some((at, page.as_ref()?)));
         pages.flat_map(|(at, page)| {
@@ -72,7 +72,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn entries_come_and_go_and_empty_pages_take_no_memory() {
+    fn empty_pages_are_freed() {
         let mut pages = Pages::default();
         for index in 0..200 {
             pages.insert(index, index as u32);

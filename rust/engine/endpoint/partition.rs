@@ -1,13 +1,13 @@
-//! The hosts of one partition of a parallel run, and the notes they send to other partitions.
+//! The hosts of one partition of a parallel run, and the notes that partitions exchange.
 //!
-//! Each partition holds every host but simulates only its own. A [`Note`] is an effect on another
-//! host without a packet: a new queue pair, or a flow posted to one. In a single-threaded run the
-//! other host learns of both at once. Here it learns of them at the end of a window, before the
-//! first packet can arrive. Receiving ends are created in the order of a single-threaded run: by
-//! the event that opened the sending end.
+//! Each partition holds every host but simulates only its own. A [`Note`] carries an effect on
+//! another host that no packet carries: a new queue pair, or a flow posted to one. In a
+//! single-threaded run the other host learns of both immediately. Here it learns of them at the end
+//! of a window, before the first packet can arrive. Responders are created in the order of a
+//! single-threaded run: by the event that opened the requester.
 //!
-//! Until the sender knows the number of the receiving end, its packets have a provisional one that
-//! names the sending end ([`provisional`]); the receiver's host finds the queue pair by it.
+//! Until the requester knows the number of its responder, its packets carry a provisional number
+//! that names the requester ([`provisional`]). The receiving host looks up the queue pair by it.
 
 use std::sync::Arc;
 
@@ -21,10 +21,10 @@ use crate::split::Flow;
 use crate::units::Time;
 use crate::workload::{Task, Workload};
 
-/// Set in the provisional numbers of receiving ends: numbers of queue pairs have 24 bits.
+/// Flag of provisional responder numbers. Queue pair numbers have 24 bits.
 const PROVISIONAL: u32 = 1 << 31;
 
-/// The number that packets have before the sender knows that of the receiving end.
+/// Returns the number that packets carry until the requester knows its responder's.
 const fn provisional(sender: QpId) -> QpId {
     QpId(PROVISIONAL | sender.0)
 }
@@ -35,7 +35,7 @@ pub(super) const fn is_provisional(packet: &Packet) -> bool {
     packet.qp.0 & PROVISIONAL != 0
 }
 
-/// The owner of every host.
+/// The assignment of hosts to partitions, as seen by one of them.
 #[derive(Debug, Clone)]
 pub(crate) struct Share {
     /// The partition of each host, by id.
@@ -52,12 +52,12 @@ impl Share {
     }
 }
 
-/// What a host lets another one know without a packet.
+/// An effect of one host on another that no packet carries.
 #[derive(Debug, Clone, Copy)]
 pub(crate) struct Note {
-    /// The time and the rank of the event that caused it.
+    /// Time and rank of the event that caused it.
     pub(crate) at: (Time, u32),
-    /// The partition of the sender, and that of the receiving host.
+    /// Partitions of the sender and of the receiving host.
     pub(crate) from: u16,
     pub(crate) to: u16,
     content: Content,
@@ -65,11 +65,11 @@ pub(crate) struct Note {
 
 #[derive(Debug, Clone, Copy)]
 enum Content {
-    /// A queue pair was opened, with its index among the connections of its partition.
+    /// A queue pair was opened. `connection` is its index in the sender's partition.
     Opened { connection: u32, key: ConnectionKey, qp: QpId },
-    /// A flow has been put on it.
+    /// A flow was posted to the queue pair.
     Posted { connection: u32, message: MessageId, piece: u32, pieces: u32 },
-    /// The number of the receiving end of the queue pair `qp` at `src`.
+    /// Number of the responder of queue pair `qp` at `src`.
     Answered { src: HostId, qp: QpId, receiver: QpId },
 }
 
@@ -77,29 +77,30 @@ enum Content {
 #[derive(Debug)]
 pub(super) struct Partition {
     share: Share,
-    /// Notes to be passed on; those before `stamped` have their time and rank.
+    /// Notes to pass on. The first `stamped` ones have their time and rank.
     notes: Vec<Note>,
     stamped: usize,
-    /// Connections of other partitions with their receivers here, by partition and index there.
+    /// Connections from other partitions to receivers here, by partition and index there.
     arriving: IdMap<(u16, u32), u32>,
-    /// Receiving ends of this partition's hosts, by sending host and its queue pair.
+    /// Responders at this partition's hosts, by sending host and its queue pair.
     receivers: IdMap<(HostId, QpId), QpId>,
 }
 
 impl Partition {
     fn note(&mut self, host: HostId, content: Content) {
+        // Time and rank are filled in by `stamp`, once the event has been handled.
         let (from, to) = (self.share.own, self.share.partitions[host.index()]);
         self.notes.push(Note { at: (Time::ZERO, 0), from, to, content });
     }
 
-    /// A queue pair has been opened, whose receiving end is made at the end of the window; the
-    /// number that its packets have until then.
+    /// Announces a new queue pair, whose responder is created at the end of the window. Returns the
+    /// number that its packets carry until then.
     pub(super) fn open(&mut self, connection: u32, key: ConnectionKey, qp: QpId) -> QpId {
         self.note(key.dst, Content::Opened { connection, key, qp });
         provisional(qp)
     }
 
-    /// Notes a flow on a connection to `dst`. True if another partition delivers it.
+    /// Announces a flow on a connection to `dst`. True if another partition delivers it.
     pub(super) fn post(&mut self, connection: u32, dst: HostId, flow: &Flow) -> bool {
         let is_remote = !self.share.owns(dst);
         if is_remote {
@@ -110,8 +111,8 @@ impl Partition {
     }
 }
 
-/// True if what happens at a host is known at another one only by packets: no delay releases a task
-/// of another host.
+/// True if hosts affect each other only by packets: no message stays at its host, and no delay
+/// releases a task of another host.
 pub(crate) fn is_partitionable(workload: &Workload) -> bool {
     workload.tasks().all(|task| match workload.task(task) {
         Task::Message(_, message) => message.src != message.dst,
@@ -144,26 +145,27 @@ impl Endpoints {
         self.partition.as_ref().is_none_or(|partition| partition.share.owns(host))
     }
 
-    /// Gives the notes of the event that was handled last its time and rank.
+    /// Stamps the notes of the last handled event with its time and rank.
     #[inline]
     pub(crate) fn stamp(&mut self, now: Time, rank: u32) {
         let Some(partition) = &mut self.partition else { return };
         for note in &mut partition.notes[partition.stamped..] {
             note.at = (now, rank);
         }
+        // Notes of later events start here.
         partition.stamped = partition.notes.len();
     }
 
-    /// The notes since the last call, in order.
+    /// Takes the notes since the last call, in order.
     pub(crate) fn take_notes(&mut self) -> Vec<Note> {
         let Some(partition) = &mut self.partition else { return Vec::new() };
         partition.stamped = 0;
         std::mem::take(&mut partition.notes)
     }
 
-    /// Handles the notes of all partitions for this one, at the end of a window.
+    /// Handles the notes of all partitions for this one at the end of a window.
     pub(crate) fn handle_notes(&mut self, mut notes: Vec<Note>) {
-        // Notes of one event are from one partition, and in order.
+        // A stable sort: notes of one event come from one partition and are already in order.
         notes.sort_by_key(|note| note.at);
         for Note { from, content, .. } in notes {
             match content {
@@ -181,14 +183,15 @@ impl Endpoints {
             }
         }
         if let Some(partition) = &mut self.partition {
-            // Answers need no order.
+            // `Answered` notes commute, so they need neither time nor rank.
             partition.stamped = partition.notes.len();
         }
     }
 
-    /// Makes the receiving end of a queue pair.
+    /// Creates the responder of a queue pair.
     fn open_receiving(&mut self, from: u16, connection: u32, key: &ConnectionKey, qp: QpId) {
         let is_own = self.owns(key.src);
+        // Between two hosts of this partition the connection exists already.
         let cookie = match is_own {
             true => connection,
             false => self.ledger.connections.add_arriving(key, qp),
@@ -202,12 +205,14 @@ impl Endpoints {
         if is_own {
             self.hosts[key.src.index()].nic.set_receiver(qp, receiver);
         } else {
+            // The sender refers to the connection by its own index.
             partition.arriving.insert((from, connection), cookie);
             partition.note(key.src, Content::Answered { src: key.src, qp, receiver });
         }
     }
 
-    /// The packet with the number of its receiving end in the place of a provisional one.
+    /// Returns the packet with its provisional number replaced by the responder's.
+    // Cold: only packets of a queue pair's first round trip have provisional numbers.
     #[cold]
     pub(super) fn with_receiver(&self, packet: &Packet) -> Packet {
         let sender = QpId(packet.qp.0 & !PROVISIONAL);
@@ -231,6 +236,7 @@ impl Endpoints {
             let partition = other.partition.take().expect("it is a partition");
             for index in 0..all.hosts.len() {
                 if partition.share.owns(HostId(index as u32)) {
+                    // Each host's state is in the partition that simulated it.
                     std::mem::swap(&mut all.hosts[index], &mut other.hosts[index]);
                 }
             }

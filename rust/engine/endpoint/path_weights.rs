@@ -1,4 +1,4 @@
-//! The weights of explicit paths, for hosts that choose them.
+//! Weights of explicit paths, for senders that choose paths.
 
 use std::collections::BTreeMap;
 use std::sync::Arc;
@@ -7,11 +7,11 @@ use crate::ids::{HostId, LinkId, SwitchId};
 use crate::topology::{Routes, Topology, path_shares};
 use crate::units::BitRate;
 
-/// Shares of paths, computed once for each two edge switches that are asked about.
+/// Path shares, computed on first use for each pair of edge switches.
 #[derive(Debug)]
 pub(super) struct PathWeights {
     topology: Arc<Topology>,
-    /// Next hops while nothing has failed.
+    /// Next hops without failures.
     intact: Arc<Routes>,
     shares: BTreeMap<(SwitchId, SwitchId), Vec<u32>>,
 }
@@ -22,19 +22,20 @@ impl PathWeights {
         Self { topology, intact, shares: BTreeMap::new() }
     }
 
-    /// Discards what was computed: routing has changed.
+    /// Discards all cached shares, because routing has changed.
     pub(super) fn clear(&mut self) {
         self.shares.clear();
     }
 
-    /// The shares of the paths from host to host, with what routing knows to be left of the rate
-    /// of each link.
+    /// Returns the shares of the paths between two hosts. `left` is the remaining rate of each link
+    /// as routing knows it.
     pub(super) fn between(
         &mut self,
         src: HostId,
         dst: HostId,
         left: &dyn Fn(LinkId) -> BitRate,
     ) -> &[u32] {
+        // Hosts at the same edge switch share their paths.
         let edges = (self.intact.edge_of(src), self.intact.edge_of(dst));
         let compute = || path_shares(&self.topology, &self.intact, src, dst, left);
         self.shares.entry(edges).or_insert_with(compute)

@@ -1,9 +1,9 @@
-//! The policies of a run: that of the run, and those of jobs with one of their own.
+//! The policies of a run: the run's own, and those of jobs that choose another.
 //!
-//! Jobs share no message streams, and so no queue pairs: a stream has one policy, which is chosen
-//! when a message starts and when a queue pair is made, never for a packet. Switches have one
-//! policy for the whole fabric. Where some jobs need no more of switches than the hash of ECMP,
-//! the packets of those carry the flag `HASHED`.
+//! Jobs do not share message streams or queue pairs, so each stream has one policy. It is looked up
+//! when a message starts and when a queue pair is created, never for a packet. Switches have one
+//! policy for the whole fabric. Jobs whose policy only hashes, as ECMP does, mark their packets
+//! with the flag `HASHED`.
 
 use std::ops::Range;
 
@@ -13,57 +13,57 @@ use crate::nic::{QpSettings, Recovery};
 use crate::packet::Flags;
 use crate::workload::Workload;
 
-/// The policy of a job that has one of its own.
+/// The policy of a job that does not use the run's.
 #[derive(Debug, Clone, PartialEq)]
 pub struct JobPolicy {
-    /// The index of the job.
+    /// Index of the job.
     pub job: usize,
-    /// The message streams of the job.
+    /// Message streams of the job.
     pub streams: Range<u32>,
-    /// How its load is balanced.
+    /// Load-balancing scheme.
     pub scheme: Scheme,
-    /// The loss recovery of its queue pairs.
+    /// Loss recovery of the job's queue pairs.
     pub recovery: Recovery,
 }
 
 /// The traffic class of a job.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct JobClass {
-    /// The message streams of the job.
+    /// Message streams of the job.
     pub streams: Range<u32>,
-    /// The class of its data packets.
+    /// Class of its data packets.
     pub class: ClassId,
 }
 
-/// All policies of a run, each once.
+/// The distinct policies of a run.
 #[derive(Debug, Clone)]
 pub struct Policies {
-    /// The first is that of the run.
+    /// The run's policy comes first.
     list: Vec<Policy>,
-    /// The streams of jobs with another one than the first, and its index.
+    /// Streams that do not use the first policy, and the index of theirs.
     streams: Vec<(Range<u32>, usize)>,
-    /// True if a message may have the first.
+    /// True if a message can use the first policy.
     first_is_used: bool,
-    /// The streams of another traffic class than the first.
+    /// Streams that do not use the first traffic class.
     classes: Vec<JobClass>,
 }
 
 /// A policy of a run.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Policy {
-    /// How load is balanced.
+    /// Load-balancing scheme.
     pub scheme: Scheme,
-    /// The loss recovery of its queue pairs.
+    /// Loss recovery of the queue pairs.
     pub recovery: Recovery,
-    /// Flags of all its packets: `HASHED` or none.
+    /// Flags of every packet: `HASHED` or none.
     flags: Flags,
 }
 
 impl Policies {
-    /// The policies of a run with this scheme and recovery, and of its jobs.
+    /// Creates the policies of a run with this scheme and recovery, and of its jobs.
     ///
     /// # Panics
-    /// If two of them need different things of switches, beside hashing.
+    /// If two of them need different switch behavior other than hashing.
     pub fn new(
         scheme: &Scheme,
         recovery: Recovery,
@@ -77,6 +77,7 @@ impl Policies {
         let mut all = Self {
             list: vec![policy(scheme, recovery)],
             streams: Vec::new(),
+            // Some job has no policy of its own, or there are no jobs at all.
             first_is_used: jobs.is_empty() || jobs.len() < workload.jobs.len(),
             classes: Vec::new(),
         };
@@ -91,6 +92,7 @@ impl Policies {
                 all.streams.push((job.streams.clone(), index));
             }
         }
+        // After the loop: whether packets need the flag depends on all policies together.
         if all.for_switches().eligibility == Eligibility::Unflagged {
             for policy in all.list.iter_mut().filter(|policy| policy.scheme.is_hashed()) {
                 policy.flags = Flags::HASHED;
@@ -99,32 +101,32 @@ impl Policies {
         all
     }
 
-    /// The same policies, with the traffic classes of jobs.
+    /// Returns the policies with the traffic classes of jobs.
     #[must_use]
     pub fn with_classes(self, classes: &[JobClass]) -> Self {
         let others = classes.iter().filter(|job| job.class != ClassId::default());
         Self { classes: others.cloned().collect(), ..self }
     }
 
-    /// The traffic class of a message stream: the first one unless its job has another.
+    /// Returns the traffic class of a message stream: the first, unless its job has another.
     pub fn class_of(&self, stream: u32) -> ClassId {
         let own = self.classes.iter().find(|job| job.streams.contains(&stream));
         own.map_or(ClassId::default(), |job| job.class)
     }
 
-    /// The index of the policy of a message stream.
+    /// Returns the index of a message stream's policy.
     pub fn index_of(&self, stream: u32) -> usize {
         let own = self.streams.iter().find(|(streams, _)| streams.contains(&stream));
         own.map_or(0, |&(_, index)| index)
     }
 
-    /// The policy of a message stream.
+    /// Returns the policy of a message stream.
     pub fn of(&self, stream: u32) -> &Policy {
         &self.list[self.index_of(stream)]
     }
 
-    /// The settings of queue pairs of a message stream in NICs with that recovery; `None` if they
-    /// are the NIC's.
+    /// Returns the settings of a message stream's queue pairs in a NIC with recovery `of_nic`;
+    /// `None` if they equal the NIC's.
     pub(super) fn settings(&self, stream: u32, of_nic: Recovery) -> Option<QpSettings> {
         let recovery = self.recovery_of(stream).unwrap_or(of_nic);
         let own =
@@ -132,41 +134,41 @@ impl Policies {
         own.differs_from(of_nic)
     }
 
-    /// The settings of queue pairs of programs of a message stream in NICs with that recovery,
-    /// which they keep: their two ends are made one by one.
+    /// Returns the settings of a program's queue pairs on a message stream. They keep the recovery
+    /// of the NIC, because their two ends are created separately.
     pub(super) fn settings_of_program(&self, stream: u32, of_nic: Recovery) -> Option<QpSettings> {
         let (flags, class) = (self.of(stream).flags, self.class_of(stream));
         QpSettings { recovery: of_nic, flags, class }.differs_from(of_nic)
     }
 
-    /// The loss recovery of the queue pairs of a message stream; `None` if it is that of the NIC,
-    /// as under the policy of the run.
+    /// Returns the loss recovery of a message stream's queue pairs; `None` if it is the NIC's, as
+    /// under the run's policy.
     pub fn recovery_of(&self, stream: u32) -> Option<Recovery> {
         let index = self.index_of(stream);
         (index > 0).then(|| self.list[index].recovery)
     }
 
-    /// The loss recoveries that queue pairs of a NIC with that recovery may have.
+    /// Iterates over the recoveries that queue pairs may use in a NIC with recovery `of_nic`.
     pub(super) fn recoveries(&self, of_nic: Recovery) -> impl Iterator<Item = Recovery> {
         let own = self.list.iter().skip(1).map(|policy| policy.recovery);
         std::iter::once(of_nic).chain(own)
     }
 
-    /// All of them; the first is that of the run.
+    /// Returns every policy. The run's comes first.
     pub fn all(&self) -> &[Policy] {
         &self.list
     }
 
-    /// Those that messages have.
+    /// Iterates over the policies that messages can use.
     pub fn used(&self) -> impl Iterator<Item = &Policy> {
         self.list.iter().skip(usize::from(!self.first_is_used))
     }
 
-    /// What switches need to know of all of them: the one policy that is not hashed, with its
-    /// eligibility, or one of those that are.
+    /// Returns the scheme that switches run: the one policy that does more than hash, with its
+    /// eligibility, or any of the hashed ones.
     ///
     /// # Panics
-    /// If switches would have to do different things, beside hashing.
+    /// If two policies need different switch behavior other than hashing.
     pub fn for_switches(&self) -> Scheme {
         let schemes = || self.used().map(|policy| &policy.scheme);
         let Some(other) = schemes().find(|scheme| !scheme.is_hashed()) else {
@@ -183,7 +185,7 @@ impl Policies {
 }
 
 impl Policy {
-    /// Flags of all its packets: `HASHED` or none.
+    /// Returns the flags of every packet: `HASHED` or none.
     pub(super) fn flags(&self) -> Flags {
         self.flags
     }
@@ -198,7 +200,7 @@ mod tests {
         build_scheme(name, &Parameters::new()).unwrap()
     }
 
-    /// A run under `first`, with a job of ten streams for each of `jobs`, and `others` jobs.
+    /// A run under `first`, with a job of ten streams for each of `jobs`, and `others` more jobs.
     fn policies(first: &str, jobs: &[&str], others: usize) -> Policies {
         let own = |(job, name): (usize, &&str)| {
             let scheme = scheme(name);
@@ -230,7 +232,7 @@ mod tests {
     }
 
     #[test]
-    fn beside_another_policy_of_switches_hashed_packets_are_flagged() {
+    fn hashed_packets_are_flagged_if_switches_run_another_policy() {
         for (other, forwarding) in
             [("adaptive", Forwarding::Hashed), ("ethereal", Forwarding::SourceRouted)]
         {

@@ -1,19 +1,19 @@
-//! The idle connections of a pair of hosts and message stream.
+//! Idle connections of a host pair and message stream.
 
-/// Idle connections by their slots. A connection that becomes idle sets a bit: with a heap of them
-/// in its place, each end of a flow would move entries of memory that is not near.
+/// Idle connections, by slot. Marking one idle sets a bit. A heap would move entries of cold memory
+/// at the end of every flow.
 #[derive(Debug, Default)]
 pub(super) struct Pool {
-    /// The connection of each slot; of no meaning where the slot is not of the pool.
+    /// Connection of each slot; undefined for slots outside the pool.
     ids: Vec<u32>,
-    /// A bit for each slot whose connection is idle.
+    /// One bit per slot, set if its connection is idle.
     idle: Vec<u64>,
-    /// No word before this one has a bit.
+    /// Lower bound: no earlier word of `idle` has a bit set.
     first: usize,
 }
 
 impl Pool {
-    /// Adds a connection, which is not idle.
+    /// Adds a connection that is in use.
     pub(super) fn add(&mut self, slot: u32, id: u32) {
         let slot = slot as usize;
         if self.ids.len() <= slot {
@@ -23,11 +23,12 @@ impl Pool {
         self.ids[slot] = id;
     }
 
-    /// The connection of a slot is idle from now on.
+    /// Marks the connection of a slot as idle.
     #[inline]
     pub(super) fn put(&mut self, slot: u32) {
         let word = slot as usize / 64;
         self.idle[word] |= 1 << (slot % 64);
+        // Lowers the bound, so that the next search finds this slot.
         self.first = self.first.min(word);
     }
 
@@ -37,11 +38,12 @@ impl Pool {
         self.first = found.map_or(self.idle.len(), |words| self.first + words);
         let word = self.idle.get_mut(self.first)?;
         let bit = word.trailing_zeros() as usize;
+        // Clears the lowest set bit.
         *word &= *word - 1;
         Some(self.ids[self.first * 64 + bit])
     }
 
-    /// Forgets all of its connections.
+    /// Removes all connections.
     pub(super) fn clear(&mut self) {
         *self = Self::default();
     }

@@ -1,38 +1,38 @@
-//! Polling the NIC of a host with several ports.
+//! Polling of a NIC with several ports.
 //!
-//! A NIC is polled lazily: before an input, for every time since the last one at which a wire
-//! became free or a rate permitted a packet. The packets that it gives then start on any of the
-//! ports that are free. A world has the wires; here is until when the NIC has been polled, so that
-//! every world asks it at the same times.
+//! A NIC is polled lazily. Before an input, it is polled for every time since the last poll at
+//! which a wire became free or a rate permitted a packet. Its packets start on any free port. The
+//! driver owns the wires. This module tracks how far the NIC has been polled, so that every driver
+//! polls it at the same times.
 
 use crate::nic::{FreePorts, Nic};
 use crate::packet::{Packet, PlaneMask};
 use crate::units::Time;
 
-/// Until when the NIC of a host with several ports has been polled.
+/// How far a NIC with several ports has been polled.
 #[derive(Debug, Clone, Copy)]
 pub struct PortPolls {
-    /// It has given all that it could by this time.
+    /// The NIC has been polled up to this time.
     at: Time,
-    /// It gives nothing before this time, unless an input comes first.
+    /// The NIC has no packet before this time, unless an input comes first.
     next: Time,
 }
 
-/// The ports of a host, as a world has them.
+/// The state of a host's ports, provided by the driver.
 #[derive(Debug, Clone, Copy)]
 pub struct Ports<F> {
-    /// When the wire of each is free, by plane.
+    /// Time at which each wire becomes free, by plane.
     pub free: F,
-    /// Those whose data is paused.
+    /// Planes whose data is paused.
     pub paused: PlaneMask,
-    /// Whether answers have priority, so that a pause does not hold them.
+    /// True if control packets have priority and pass a pause.
     pub answers_pass: bool,
 }
 
 /// A packet that starts on a port.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct PortStart {
-    /// When it starts.
+    /// Start of the transmission.
     pub at: Time,
     /// The plane of the port.
     pub plane: u32,
@@ -41,14 +41,14 @@ pub struct PortStart {
 }
 
 impl PortPolls {
-    /// Those of a NIC that is polled from `now` on. After an input what it could send before has
-    /// been sent, and it is polled anew.
+    /// Starts polling at `now`. Call it after an input, once everything that could start before has
+    /// been polled.
     #[inline]
     pub const fn from(now: Time) -> Self {
         Self { at: now, next: now }
     }
 
-    /// Until when it has been polled.
+    /// Returns the time up to which the NIC has been polled.
     #[inline]
     pub const fn at(&self) -> Time {
         self.at
@@ -60,14 +60,14 @@ impl PortPolls {
         self.next <= now
     }
 
-    /// The next packet that starts by `now`, at the first time at which the wire of a port is free
-    /// and its rate permits; `None` if none does. The world puts it on the wire before it asks for
-    /// the next.
+    /// Returns the next packet that starts by `now`, at the first time at which a wire is free and
+    /// the rate permits it. The driver must put it on the wire before the next call.
     pub fn poll<F>(&mut self, now: Time, nic: &mut Nic, ports: Ports<F>) -> Option<PortStart>
     where
         F: Iterator<Item = Time> + Clone,
     {
         while self.is_due(now) {
+            // An idle NIC stays idle until an input: no wire needs to be looked at.
             if !nic.has_packets() {
                 self.next = Time::NEVER;
                 break;
@@ -75,14 +75,16 @@ impl PortPolls {
             let at = self.at;
             let (free, next_free) = look(ports.free.clone(), at);
             let data = PlaneMask::of_bits(free.bits() & !ports.paused.bits());
+            // Without priority, control packets are paused like data.
             let answers = if ports.answers_pass { free } else { data };
             if let Some((packet, plane)) = nic.poll_transmit_on(at, FreePorts { data, answers }) {
                 return Some(PortStart { at, plane, packet });
             }
-            // One whose time has come already waits for a port.
+            // A pacing time that has passed is not a reason to poll: that packet waits for a port.
             let paced = nic.next_paced().filter(|&start| start > at);
             self.next = next_free.min(paced.unwrap_or(Time::NEVER));
             if self.is_due(now) {
+                // Advances to the next time at which something may start, and polls again.
                 self.at = self.next;
             }
         }
@@ -90,7 +92,7 @@ impl PortPolls {
     }
 }
 
-/// The planes whose ports are free at `at`, and when the next of the others is.
+/// Returns the planes whose ports are free at `at`, and when the next of the others becomes free.
 fn look(free: impl Iterator<Item = Time>, at: Time) -> (PlaneMask, Time) {
     let (mut mask, mut next) = (PlaneMask::NONE, Time::NEVER);
     for (plane, free) in (0u32..).zip(free) {

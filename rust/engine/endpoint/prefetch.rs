@@ -1,5 +1,5 @@
-//! Prefetches the state of hosts and records of the ledger, on large fabrics. The network decides
-//! what is prefetched when; this module and `nic::send::prefetch` know where the state is.
+//! Prefetching of hosts and ledger records on large fabrics. The network decides when to prefetch
+//! what. This module and `nic::send::prefetch` know where the state is.
 
 use std::mem::offset_of;
 
@@ -10,7 +10,7 @@ use crate::nic::Nic;
 use crate::prefetch::{prefetch, prefetch_all, prefetch_ends, prefetch_lines};
 
 impl Host {
-    /// Prefetches the parts of a host that every packet touches.
+    /// Prefetches the cache lines of a host that every packet touches.
     #[inline]
     pub(crate) fn prefetch(&self) {
         prefetch_lines(self, (offset_of!(Self, nic) + Nic::TOUCHED).div_ceil(64));
@@ -22,14 +22,14 @@ impl Host {
         prefetch_all(self);
     }
 
-    /// Prefetches the next flow of the host.
+    /// Prefetches the host's next flow.
     pub(crate) fn prefetch_next_flow(&self) {
         self.splitters.next_flow().into_iter().for_each(prefetch_ends);
     }
 }
 
 impl Endpoints {
-    /// Prefetches the record of a flow.
+    /// Prefetches a flow record.
     #[inline]
     pub(crate) fn prefetch_flow(&self, flow: u64) {
         self.ledger.record(flow).into_iter().for_each(prefetch_ends);
@@ -42,7 +42,7 @@ impl Endpoints {
         connections.get(connection as usize).into_iter().for_each(prefetch_ends);
     }
 
-    /// Prefetches the flow of a connection that is delivered next.
+    /// Prefetches the record of the connection's next flow to be delivered.
     #[inline]
     pub(crate) fn prefetch_delivery(&self, connection: u32) {
         let connections = self.ledger.connections.as_slice();
@@ -51,14 +51,14 @@ impl Endpoints {
         }
     }
 
-    /// Prefetches the receiver of the next flow of `host`.
+    /// Prefetches the receiving host of the next flow of `host`.
     pub(crate) fn prefetch_receiver(&self, host: HostId) {
         if let Some(flow) = self.hosts[host.index()].splitters.next_flow() {
             self.hosts[flow.dst.index()].prefetch_all();
         }
     }
 
-    /// Prefetches the slots of a new queue pair at both ends of the next flow of `host`.
+    /// Prefetches the slots of a new queue pair, at both ends of the next flow of `host`.
     pub(crate) fn prefetch_new_queue_pair(&self, host: HostId) {
         let host = &self.hosts[host.index()];
         if let Some(flow) = host.splitters.next_flow() {

@@ -1,11 +1,10 @@
-//! Queue pairs that a program makes for itself, beside those that carry messages.
+//! Queue pairs that programs create in addition to those that carry messages.
 //!
-//! They are queue pairs of the same NICs, with work queues and completions: what
-//! [`crate::nic::verbs`] describes. Packets on them are balanced as those of messages are, by the
-//! scheme's sender part and by the switches; nothing splits them. Where a splitter pins the paths
-//! of a policy, a queue pair of a program is pinned to a path by its hash, and when a timeout shows
-//! that the path failed, to the next one \[inferred\]. (Answers to READs take path 0 then, as no
-//! flow pins them.)
+//! They belong to the same NICs, and have the work queues and completions of [`crate::nic::verbs`].
+//! Their packets are balanced like those of messages, by the sender policy of the scheme and by the
+//! switches, but nothing splits them. If the policy's splitter pins paths, a queue pair of a
+//! program is pinned to a path by its hash. When a timeout shows that the path has failed, it moves
+//! to the next one \[inferred\]. (READ responses then use path 0, because no flow pins them.)
 
 use std::collections::BTreeMap;
 
@@ -21,22 +20,23 @@ use crate::rng::mix32;
 struct OwnQp {
     dst: HostId,
     path: u16,
-    /// How many paths it can be pinned to.
+    /// Number of paths that it can be pinned to.
     paths: u32,
 }
 
-/// The queue pairs that programs have created and not destroyed, by host and id.
+/// Queue pairs that programs have created and not destroyed, by host and id.
 #[derive(Debug, Default)]
 pub(super) struct OwnQps(BTreeMap<(HostId, QpId), OwnQp>);
 
 impl OwnQps {
-    /// Host, peer and id of each.
+    /// Iterates over host, peer and id of each queue pair.
     pub(super) fn iter(&self) -> impl Iterator<Item = (HostId, HostId, QpId)> {
         self.0.iter().map(|(&(host, qp), own)| (host, own.dst, qp))
     }
 
-    /// A path failed: requests that are posted from now on take the next one.
+    /// Moves later requests from the failed path to the next one.
     pub(super) fn leave_path(&mut self, host: HostId, qp: QpId, failed: u16) {
+        // Timeouts of several packets may report the same failure: only the first one moves it.
         if let Some(own) = self.0.get_mut(&(host, qp))
             && own.path == failed
         {
@@ -47,9 +47,9 @@ impl OwnQps {
 
 impl Endpoints {
     /// Creates a queue pair with completions at `host`, in state Reset. `stream` is part of its
-    /// 5-tuple: queue pairs of two hosts that differ in it have hashes and random draws of their
-    /// own. A stream of a job has the policy and the traffic class of that job, with the
-    /// recovery of the NIC.
+    /// 5-tuple: queue pairs of two hosts with different streams have different hashes and random
+    /// draws. A job's stream has the policy and traffic class of the job, but the recovery of the
+    /// NIC.
     ///
     /// # Errors
     /// As [`crate::nic::Nic::create_qp`].
@@ -82,7 +82,7 @@ impl Endpoints {
         Ok(qp)
     }
 
-    /// Posts a work request to a queue pair of [`Self::create_qp`]; its path is filled in here.
+    /// Posts a work request to a queue pair from [`Self::create_qp`], and fills in its path.
     ///
     /// # Errors
     /// As [`crate::nic::Nic::post_send`].
@@ -97,11 +97,12 @@ impl Endpoints {
         self.hosts[host.index()].nic.post_send(qp, request)
     }
 
-    /// Destroys a queue pair of [`Self::create_qp`]; work that has not completed is discarded.
+    /// Destroys a queue pair from [`Self::create_qp`], and discards its incomplete work.
     ///
     /// # Errors
     /// If there is no such queue pair.
     pub fn destroy_qp(&mut self, host: HostId, qp: QpId) -> Result<(), VerbsError> {
+        // First, so that a queue pair of a message cannot be destroyed.
         self.own.0.remove(&(host, qp)).ok_or(VerbsError::UnknownQp { qp })?;
         self.hosts[host.index()].nic.destroy_qp(qp)
     }

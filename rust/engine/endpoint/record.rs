@@ -1,47 +1,47 @@
-//! The records of flows and queue pairs at the end of a run.
+//! Records of flows and queue pairs at the end of a run.
 
 use crate::ids::{HostId, MessageId};
 use crate::units::{Bytes, Time};
 
-/// One flow: a message, or the piece of it that a splitter put on a queue pair.
+/// A flow: a message, or a piece of one that a splitter posted to a queue pair.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct FlowRecord {
-    /// The message it is (a piece of).
+    /// The message that the flow is, or is a piece of.
     pub message: MessageId,
-    /// The index of the piece in its message.
+    /// Index of the piece in its message.
     pub piece: u32,
     /// The host that sends the flow.
     pub src: HostId,
     /// The host that receives the flow.
     pub dst: HostId,
-    /// Payload of the flow, without headers and retransmissions.
+    /// Payload bytes, without headers and retransmissions.
     pub bytes: Bytes,
-    /// When it was posted to the NIC.
+    /// Time at which it was posted to the NIC.
     pub start: Time,
-    /// When its last byte was at the receiver; `Time::NEVER` if that did not happen.
+    /// Time at which the receiver had its last byte; `Time::NEVER` if it was not delivered.
     pub delivered: Time,
-    /// When its sender had the last acknowledgement; `Time::NEVER` if that did not happen.
+    /// Time at which the sender had the last acknowledgement; `Time::NEVER` if it did not complete.
     pub completed: Time,
-    /// UDP source port of its queue pair (49152 and up, by pair and piece); 0 of a message that
-    /// the scale-up network of a server carried.
+    /// UDP source port of its queue pair, from 49152, by pair and piece. 0 if a scale-up network
+    /// carried the message.
     pub source_port: u16,
 }
 
-/// Queue pairs that messages opened, counted at the NIC that sends on them. C++ shares the record,
-/// so that its layout is fixed.
+/// Queue pairs that messages opened, counted at the NIC that sends on them. The layout is fixed,
+/// because C++ shares this record.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 #[repr(C)]
 pub struct QpCounts {
-    /// The most at one NIC.
+    /// Maximum over NICs.
     pub per_nic_max: u64,
-    /// At all NICs together.
+    /// Total over NICs.
     pub total: u64,
-    /// The most at one NIC, without the first of each peer and stream.
+    /// Maximum over NICs, without the first queue pair of each peer and stream.
     pub extra_per_nic_max: u64,
-    /// At all NICs together, without the first of each peer and stream.
+    /// Total over NICs, without the first queue pair of each peer and stream.
     pub extra_total: u64,
-    /// The most at one NIC that had incomplete work at the same time.
+    /// Maximum over NICs of queue pairs with incomplete work at the same time.
     pub in_use_per_nic_max: u64,
-    /// The most from one NIC to one peer that had incomplete work at the same time.
+    /// Maximum over NIC and peer of queue pairs with incomplete work at the same time.
     pub in_use_per_peer_max: u64,
 }

@@ -1,13 +1,13 @@
-//! Messages between the GPUs of a server, which its scale-up network carries ([`ScaleUp`]).
+//! Messages between the GPUs of a server, carried by its scale-up network ([`ScaleUp`]).
 //!
-//! Such a message is carried whole: it is on no queue pair, and no splitter, policy, recovery or
-//! congestion control has a part in it. Messages share the ports of GPUs with max-min fairness
-//! ([`crate::sharing`]), as a non-blocking switch with credits shares them in the long run
-//! \[inferred\]. A message is delivered one latency after its last bit has left, and complete one
-//! latency later.
+//! Such a message is carried whole. It uses no queue pair, and no splitter, policy, recovery or
+//! congestion control applies. Messages share the ports of GPUs with max-min fairness
+//! ([`crate::sharing`]), which is the long-run behavior of a non-blocking switch with credits
+//! \[inferred\]. A message is delivered one latency after its last bit has left, and completes one
+//! latency after that.
 //!
-//! The last GPU of a server wakes for its whole domain, so that all messages of the server that
-//! start at a time, which their senders start in order of ids, share it from then on.
+//! The last GPU of a server wakes for its whole domain. Senders start their messages in order of
+//! ids, so by then all messages of that time have started, and they share the network from then on.
 
 use std::cmp::Reverse;
 use std::collections::BinaryHeap;
@@ -22,71 +22,72 @@ use crate::topology::{ScaleUp, Topology, Way};
 use crate::units::{Bytes, Span, Time};
 use crate::workload::Message;
 
-/// Times are rounded up to the picosecond, but not for the sake of a rounding error.
+/// Tolerance for rounding errors: a time that exceeds a picosecond by less is not rounded up.
 const FORGIVEN_PS: f64 = 1e-3;
 
-/// What the scale-up port of a host has carried.
+/// Bytes carried by the scale-up port of a host.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 pub struct PortBytes {
-    /// From the host.
+    /// Bytes sent by the host.
     pub sent: Bytes,
-    /// To the host.
+    /// Bytes received by the host.
     pub received: Bytes,
 }
 
-/// What scale-up networks have carried.
+/// Traffic of all scale-up networks.
 #[derive(Debug, Clone, PartialEq, Eq, Default)]
 pub struct ScaleUpUse {
     /// Messages delivered inside servers.
     pub inside: u64,
-    /// Messages that were relayed to the GPU of a rail.
+    /// Messages relayed to the GPU of a rail.
     pub relayed: u64,
-    /// By host.
+    /// Bytes carried, by host.
     pub ports: Vec<PortBytes>,
 }
 
-/// A message, or its first leg, in a domain.
+/// A message in a domain, or the first leg of a relayed one.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
 struct Leg {
     message: MessageId,
-    /// Its record in the ledger; `None` if it goes on over the fabric.
+    /// Its record in the ledger; `None` if it continues over the fabric.
     record: Option<u32>,
     from: HostId,
     to: HostId,
     bytes: Bytes,
 }
 
-/// A leg that is being sent.
+/// A leg in transmission.
 #[derive(Debug)]
 struct Transfer {
     leg: Leg,
-    /// Bytes that had not left at `since`.
+    /// Bytes that had not left at time `since`.
     left: f64,
     /// Bytes per picosecond.
     rate: f64,
     since: Time,
-    /// Distinguishes its end from those that another rate has replaced.
+    /// Invalidates scheduled ends: an end with an older version is ignored.
     version: u32,
 }
 
 impl Transfer {
     fn left_at(&self, now: Time) -> f64 {
+        // Rounding may put the end slightly late: the rest is never negative.
         (self.left - self.rate * now.since(self.since).as_ps() as f64).max(0.0)
     }
 }
 
-/// A future action in a domain.
+/// A scheduled action in a domain.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
 enum Action {
     /// The last bit of a transfer leaves.
     Sent { index: u32, version: u32 },
-    /// A leg arrives.
+    /// A leg arrives at its receiver.
     Arrived(Leg),
     /// The sender of a flow, or of a relayed message, learns that it is complete.
     Known { record: u32 },
 }
 
-/// An action with its time. Actions at the same time are in the order of their scheduling.
+/// An action with its time. Actions at the same time are in scheduling order.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
 struct Step {
     at: Time,
@@ -98,11 +99,11 @@ struct Step {
 #[derive(Debug)]
 pub(super) struct Domains {
     scale_up: ScaleUp,
-    /// Port `2h` is that from host `h`, port `2h + 1` that to it.
+    /// Port `2h` sends from host `h`, port `2h + 1` receives at host `h`.
     sharing: Sharing,
-    /// By flow of `sharing`.
+    /// By flow index of `sharing`.
     transfers: Vec<Transfer>,
-    /// By server.
+    /// Scheduled actions, by server.
     steps: Vec<BinaryHeap<Reverse<Step>>>,
     foreseen: u64,
     delivered_bytes: u64,
@@ -110,11 +111,12 @@ pub(super) struct Domains {
 }
 
 impl Domains {
-    /// Those of a topology; `None` without any.
+    /// Creates the domains of a topology; `None` without any.
     pub(super) fn of(topology: &Topology) -> Option<Box<Self>> {
         let scale_up = *topology.scale_up()?;
         let hosts = topology.host_count();
         let mut sharing = Sharing::default();
+        // Bytes per picosecond.
         let capacity = scale_up.rate.as_bps() as f64 / 8e12;
         for _ in 0..2 * hosts {
             sharing.add_link(capacity);
@@ -131,7 +133,7 @@ impl Domains {
         }))
     }
 
-    /// Bytes of messages that were delivered inside servers.
+    /// Returns the bytes of messages delivered inside servers.
     pub(super) fn delivered_bytes(&self) -> u64 {
         self.delivered_bytes
     }
@@ -145,6 +147,8 @@ impl Domains {
     fn begin(&mut self, now: Time, leg: Leg) {
         let port = |link: u32| Use { link, share: 1.0, service: Service::Fair };
         let index = self.sharing.add(&[port(2 * leg.from.0), port(2 * leg.to.0 + 1)]) as usize;
+        // Flow indices are reused. A new transfer continues the version, so that ends of the old
+        // one fail.
         let version = self.transfers.get(index).map_or(0, |before| before.version + 1);
         let left = leg.bytes.get() as f64;
         let transfer = Transfer { leg, left, rate: 0.0, since: now, version };
@@ -154,8 +158,9 @@ impl Domains {
         }
     }
 
-    /// Computes the rates of messages, and when they end.
+    /// Recomputes the rates of transfers, and reschedules their ends.
     fn share(&mut self, now: Time) {
+        // No message started or ended: rates and ends stand.
         if !self.sharing.is_stale() {
             return;
         }
@@ -172,13 +177,13 @@ impl Domains {
         }
     }
 
-    /// When something is to happen next in the server of a host.
+    /// Returns the time of the next action in the server of `host`; `NEVER` without one.
     fn next(&self, host: HostId) -> Time {
         let steps = &self.steps[self.scale_up.server_of(host) as usize];
         steps.peek().map_or(Time::NEVER, |Reverse(step)| step.at)
     }
 
-    /// What else happens by `now` in the server of a host.
+    /// Takes the next action that is due by `now` in the server of `host`.
     fn pop(&mut self, now: Time, host: HostId) -> Option<Action> {
         if self.next(host) > now {
             return None;
@@ -187,12 +192,13 @@ impl Domains {
         steps.pop().map(|Reverse(step)| step.action)
     }
 
-    /// The last bit of a transfer leaves, unless its rate has changed since that was foreseen.
+    /// Ends a transfer, unless its rate has changed since this end was scheduled.
     fn end(&mut self, now: Time, index: u32, version: u32) {
         let transfer = &mut self.transfers[index as usize];
         if transfer.version != version {
             return;
         }
+        // The index may be reused from here on.
         transfer.version += 1;
         let leg = transfer.leg;
         self.sharing.remove(index);
@@ -205,12 +211,12 @@ impl Domains {
 }
 
 impl Endpoints {
-    /// What scale-up networks have carried; `None` without any.
+    /// Returns the traffic of the scale-up networks; `None` without any.
     pub fn scale_up_use(&self) -> Option<&ScaleUpUse> {
         self.domains.as_ref().map(|domains| &domains.carried)
     }
 
-    /// Takes a message that `host` starts to send, if its server's domain carries it.
+    /// Starts a message of `host` in its server's domain. False if the fabric carries it.
     pub(super) fn start_inside(&mut self, now: Time, host: HostId, id: MessageId) -> bool {
         let Some(domains) = &mut self.domains else { return false };
         let message = match self.site.workload.messages.get(id.index()) {
@@ -219,7 +225,7 @@ impl Endpoints {
         };
         let Message { src, dst, bytes, .. } = message;
         let (to, record) = match domains.scale_up.way(src, dst) {
-            // The second leg of a relayed message is one over the fabric.
+            // The second leg of a relayed message goes over the fabric.
             _ if host != src => return false,
             Way::Fabric => return false,
             Way::Inside => (dst, Some(self.ledger.add_flow_inside(now, id, &message))),
@@ -227,19 +233,21 @@ impl Endpoints {
         };
         domains.begin(now, Leg { message: id, record, from: src, to, bytes });
         let last = domains.scale_up.last_of_server(src);
+        // Rates are computed when the domain wakes, after every message of this time has started.
         self.wake_domain(last, now);
         true
     }
 
-    /// What happens by `now` in the domain that a host wakes for.
+    /// Handles what is due by `now` in the domain that `waker` wakes for.
     pub(super) fn handle_domain(&mut self, now: Time, waker: HostId) {
         self.hosts[waker.index()].domain_wake = Time::NEVER;
+        // Taken out, because handling an action also needs the rest of `self`.
         let Some(mut domains) = self.domains.take() else { return };
         while let Some(action) = domains.pop(now, waker) {
             match action {
                 Action::Sent { index, version } => domains.end(now, index, version),
                 Action::Arrived(leg) => {
-                    // What it releases may start messages in the same domain.
+                    // Put back for the call: it may release messages that start in the same domain.
                     self.domains = Some(domains);
                     self.arrive_inside(now, waker, leg);
                     domains = self.domains.take().expect("it was put back");
@@ -254,6 +262,7 @@ impl Endpoints {
         domains.share(now);
         let next = domains.next(waker);
         self.domains = Some(domains);
+        // The calls above may have scheduled an earlier wake-up.
         let wake = &mut self.hosts[waker.index()].domain_wake;
         *wake = next.min(*wake);
     }
@@ -276,13 +285,14 @@ impl Endpoints {
         }
     }
 
-    /// A flow has completed at the host that sent it, and with it the message if all of it has:
-    /// at its sender, which learns of a relayed one over the domain.
+    /// Completes a flow at the host that sent it, and its message if all flows are complete. The
+    /// sender of a relayed message is another host, which learns of it one latency later.
     pub(super) fn finish_flow(&mut self, now: Time, id: HostId, record: u32, stream: StreamKey) {
         if let Some(domains) = &mut self.domains {
             let message = self.ledger.message_of(record);
             let planned = self.site.workload.messages.get(message.index());
             let message = planned.or_else(|| self.ledger.posted(message));
+            // Another host sent it over the fabric: `id` is the relay.
             if message.is_some_and(|message| message.src != id) {
                 let known = now.saturating_add(domains.scale_up.latency);
                 domains.foresee(known, id, Action::Known { record });
@@ -293,8 +303,8 @@ impl Endpoints {
         self.complete_record(now, id, record, Some(stream));
     }
 
-    /// The sender of a message knows that a flow has completed, while `handled` is the host that an
-    /// event is for; `stream` has its queue pairs, unless another host's NIC has them.
+    /// Completes a flow for the sender of its message. `handled` is the host whose event is being
+    /// handled. `stream` names the queue pairs used, unless they belong to another host's NIC.
     fn complete_record(
         &mut self,
         now: Time,

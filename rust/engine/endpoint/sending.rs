@@ -1,5 +1,4 @@
-//! Messages on their way to NICs: a splitter cuts them into flows, and each flow goes on its queue
-//! pair.
+//! Posting of messages: a splitter cuts them into flows, and each flow is posted to its queue pair.
 
 use super::connections::{ConnectionKey, StreamKey};
 use super::{Endpoints, Policy, RoundTrip, Site};
@@ -12,27 +11,28 @@ use crate::topology::{FailuresKnown, LinkState};
 use crate::units::{Bytes, Time};
 use crate::workload::Message;
 
-/// A flow on its queue pair.
+/// A flow that has been assigned to a queue pair.
 #[derive(Debug, Clone, Copy)]
 pub(super) struct Put {
-    /// Its record in the ledger.
+    /// Index of its record in the ledger.
     pub(super) record: u32,
-    /// Its queue pair.
+    /// Id of its connection.
     pub(super) connection: u32,
-    /// The path that it is pinned to, under source routes.
+    /// Path that it is pinned to, with source routes.
     pub(super) path: u16,
     pub(super) bytes: Bytes,
 }
 
 impl Endpoints {
-    /// Hands the message that a task is to the splitter of `host`: its sender, or the GPU that
-    /// relays it.
+    /// Passes a message to the splitter of `host`, which is its sender or the GPU that relays it.
     pub(super) fn start(&mut self, now: Time, host: HostId, task: TaskId) {
         let id = MessageId(task.0);
         let mut message = *self.message(id);
+        // A relayed message starts twice. Its start time is that of the first leg.
         if message.src == host {
             self.ledger.start(now, id);
         }
+        // A scale-up network bypasses splitters and queue pairs.
         if self.start_inside(now, host, id) {
             return;
         }
@@ -51,8 +51,8 @@ impl Endpoints {
         self.hosts[message.src.index()].splitters.of(policy).handle_message(now, &request);
     }
 
-    /// Tells a sender's splitter which paths to the receiver of a message have no capacity left
-    /// since routing converged. Paths with less capacity than others count as whole.
+    /// Notifies a sender's splitter of the paths that have lost all capacity since routing
+    /// converged. Paths with reduced capacity count as whole.
     fn notify_splitter(&mut self, now: Time, message: &Message, policy: usize) {
         let Some(state) = &self.link_state else { return };
         let left = |link: LinkId| state.rates[link.index()];
@@ -64,7 +64,7 @@ impl Endpoints {
         }
     }
 
-    /// The paths that a sender may choose from for a message stream.
+    /// Returns the paths from which a sender may choose for a message stream.
     pub(super) fn paths(&mut self, src: HostId, dst: HostId, stream: u32) -> PathSpace {
         if self.policies.of(stream).scheme.forwarding == Forwarding::Hashed {
             return PathSpace::SINGLE;
@@ -72,8 +72,7 @@ impl Endpoints {
         self.path_space(src, dst).expect("checked: at most 65,536 paths")
     }
 
-    /// The choices on the way from host to host; `None` if there are more paths than 16 bits
-    /// count.
+    /// Returns the path choices between two hosts; `None` if there are more than 2^16 paths.
     fn path_space(&mut self, src: HostId, dst: HostId) -> Option<PathSpace> {
         if let Some((of, paths)) = self.last_paths
             && of == (src, dst)
@@ -87,7 +86,7 @@ impl Endpoints {
         paths
     }
 
-    /// What a policy may know of the queue pair of `key`.
+    /// Returns the context of a queue pair's policy.
     pub(super) fn context(&mut self, key: &ConnectionKey, path: u16) -> QpContext {
         let &ConnectionKey { src, dst, stream, slot: qp_index } = key;
         let paths = if self.policies.of(stream).scheme.sender.needs_paths() {
@@ -112,18 +111,19 @@ impl Endpoints {
         }
     }
 
-    /// The round trips of a pair of hosts, for the packets of the first one's NIC.
+    /// Returns the base round trips of two hosts, for packets of the first one's NIC.
     fn round_trip(&mut self, src: HostId, dst: HostId) -> RoundTrip {
         let Site { topology, routes, .. } = &self.site;
         self.trips.between([src, dst], topology, routes, self.site.nic_of(src))
     }
 
-    /// Puts a flow on its queue pair, which is made if it does not exist yet.
+    /// Posts a flow to its queue pair, which is created if needed.
     pub(super) fn put(&mut self, now: Time, src: HostId, flow: &Flow) {
         let stream = self.message(flow.message).stream;
         let connection = self.connection_for(StreamKey { src, dst: flow.dst, stream }, flow);
         let is_remote =
             self.partition.as_mut().is_some_and(|it| it.post(connection, flow.dst, flow));
+        // The receiver's partition learns of the flow from a note, and keeps its own record.
         let id = match is_remote {
             true => self.ledger.add_departing_flow(now, flow, connection),
             false => self.ledger.add_flow(now, flow, connection),
@@ -136,7 +136,7 @@ impl Endpoints {
         self.hosts[src.index()].nic.post(qp, flow.bytes, u64::from(id), flow.path);
     }
 
-    /// The connection that a flow goes on, which is made if it does not exist yet.
+    /// Returns the connection for a flow, which is created if needed.
     fn connection_for(&mut self, stream: StreamKey, flow: &Flow) -> u32 {
         let connections = &mut self.ledger.connections;
         match flow.queue_pair {
@@ -157,6 +157,7 @@ impl Endpoints {
     }
 
     fn connect(&mut self, key: ConnectionKey, flow: &Flow) -> u32 {
+        // The id that `add` assigns below, once both ends exist.
         let cookie = self.ledger.connections.next_id();
         let context = self.context(&key, flow.path);
         let round_trip = self.round_trip(key.src, key.dst);
@@ -167,6 +168,7 @@ impl Endpoints {
         let label = key.label();
         let half = SendHalf { peer: key.dst, label, cookie, extra, policy };
         let nic = &mut self.hosts[key.src.index()].nic;
+        // A message split into many flows opens as many queue pairs: reserve memory once.
         nic.expect_senders(flow.pieces as usize);
         let qp = nic.open_sender(half);
         nic.set_round_trip(qp, round_trip.longest, round_trip.is_even);
@@ -182,11 +184,12 @@ impl Endpoints {
                 nic.open_receiving(half)
             }
         };
+        // Last, since the number of the responder is known only now.
         self.hosts[key.src.index()].nic.connect(qp, receiver);
         self.ledger.connections.add(&key, qp)
     }
 
-    /// Returns the mismatch that prevents a queue pair of a message stream between two hosts;
+    /// Returns the mismatch that prevents a queue pair of this message stream between two hosts;
     /// `None` if they can connect.
     pub fn mismatch(&self, a: HostId, b: HostId, stream: u32) -> Option<Mismatch> {
         self.site.mismatch([a, b], self.policies.recovery_of(stream))
@@ -207,14 +210,15 @@ impl Endpoints {
         }
     }
 
-    /// Whether senders weigh paths by what routing announces.
+    /// True if senders weight paths by the capacities that routing announces.
     pub(crate) fn weighs_paths(&self) -> bool {
         self.policies.all().iter().any(|policy| weighs_paths(&policy.scheme))
     }
 
-    /// Routing has converged. Policies of source-routing senders that weigh paths by capacity are
-    /// informed of what is left of each path.
+    /// Handles a converged routing state. Source-routing policies that weight paths by capacity are
+    /// informed of the remaining capacity of each path.
     pub fn handle_routing(&mut self, state: LinkState) {
+        // Shares of the previous state are stale.
         self.paths.clear();
         let weighs = |policy: &Policy| weighs_paths(&policy.scheme);
         if self.weighs_paths() {
@@ -230,11 +234,12 @@ impl Endpoints {
                 self.hosts[src.index()].nic.handle_weights(qp, weights);
             }
         }
+        // Without failures new queue pairs need no weights.
         self.link_state = (state.failures == FailuresKnown::Some).then_some(state);
     }
 }
 
-/// The state that routing distributes before any failure, if links have different rates.
+/// Returns the link state that routing announces before any failure, if links differ in rate.
 pub(super) fn weighed_from_the_start(site: &Site) -> Option<LinkState> {
     let state = LinkState::intact(&site.topology);
     let jobs = site.job_policies.iter().map(|it| &it.scheme);
@@ -242,12 +247,12 @@ pub(super) fn weighed_from_the_start(site: &Site) -> Option<LinkState> {
     (weighs && state.failures == FailuresKnown::Some).then_some(state)
 }
 
-/// Whether its senders choose paths and weigh them by capacity.
+/// True if senders choose paths and weight them by capacity.
 fn weighs_paths(scheme: &Scheme) -> bool {
     scheme.forwarding == Forwarding::SourceRouted && scheme.weights == Weights::Capacity
 }
 
-/// The label of data packets from `src` to `dst` on a queue pair: that of a slot of a stream.
+/// Returns the label of data packets from `src` to `dst` on the queue pair in `slot` of a stream.
 pub fn label_of(src: HostId, dst: HostId, stream: u32, slot: u32) -> u32 {
     ConnectionKey { src, dst, stream, slot }.label()
 }

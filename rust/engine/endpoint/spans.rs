@@ -1,30 +1,28 @@
-//! Any number of spans in memory that does not grow with them: exact up to a million, then in
-//! bins.
+//! A distribution of spans in bounded memory: exact up to a million, binned above.
 
 use crate::units::Span;
 
-/// How many are kept one by one: 2^20.
+/// Number of spans kept exactly: 2^20.
 const EXACT: usize = 1 << 20;
 
-/// Bins of each power of two, as a power of two: a quantile is then at most a thousandth too
-/// large.
+/// Base-2 logarithm of the bins per power of two. Quantiles are at most 0.1 % too large.
 const BINS: u32 = 10;
 
-/// A distribution of spans: exact while they are few, counted in logarithmic bins from then on.
+/// A distribution of spans: exact while there are few, in logarithmic bins from then on.
 #[derive(Debug, Clone, PartialEq, Eq, Default)]
 pub struct Spans {
     count: u64,
     sum: u128,
     shortest: Option<Span>,
     longest: Option<Span>,
-    /// All of them, in the order in which they came; empty once there are bins.
+    /// Every span, in order of arrival; empty once bins are used.
     few: Vec<Span>,
-    /// How many there are of each length; empty while there are few.
+    /// Number of spans per bin; empty while spans are kept exactly.
     bins: Vec<u64>,
 }
 
 impl Spans {
-    /// Counts one more span.
+    /// Adds a span.
     pub fn add(&mut self, span: Span) {
         self.count += 1;
         self.sum += u128::from(span.as_ps());
@@ -43,30 +41,31 @@ impl Spans {
         self.bins[bin(span.as_ps())] += 1;
     }
 
-    /// How many there are.
+    /// Returns the number of spans.
     pub fn count(&self) -> u64 {
         self.count
     }
 
-    /// The shortest span; `None` before the first.
+    /// Returns the shortest span; `None` without one.
     pub fn shortest(&self) -> Option<Span> {
         self.shortest
     }
 
-    /// The longest span; `None` before the first.
+    /// Returns the longest span; `None` without one.
     pub fn longest(&self) -> Option<Span> {
         self.longest
     }
 
-    /// The arithmetic mean, to the nearest picosecond.
+    /// Returns the arithmetic mean, to the nearest picosecond; `None` without spans.
     pub fn mean(&self) -> Option<Span> {
         let count = u128::from(self.count);
+        // Adding half of the divisor rounds to nearest.
         let nearest = (self.sum + count / 2).checked_div(count)?;
         Some(Span::from_ps(u64::try_from(nearest).expect("a mean is no larger than the largest")))
     }
 
-    /// The smallest span that at least `percent` in a hundred do not exceed; with more than 2^20
-    /// spans, at most a thousandth more than that.
+    /// Returns the smallest span that at least `percent` % of the spans do not exceed. With more
+    /// than 2^20 spans the result is at most 0.1 % larger.
     pub fn percentile(&self, percent: u64) -> Option<Span> {
         let rank = (u128::from(self.count) * u128::from(percent)).div_ceil(100).max(1);
         if self.bins.is_empty() {
@@ -79,21 +78,24 @@ impl Spans {
             below += u128::from(count);
             below >= rank
         });
+        // The upper end of the last bin may exceed the longest span.
         found.map(upper_end).map(Span::from_ps).min(self.longest)
     }
 }
 
-/// The bin of a length.
+/// Returns the bin of a length.
 fn bin(ps: u64) -> usize {
     let power = ps.max(1).ilog2();
+    // Below 2^10 ps every length has its own bin.
     if power < BINS {
         return ps as usize;
     }
+    // The bits below the leading one, which `power` stands for.
     let within = (ps >> (power - BINS)) & ((1 << BINS) - 1);
     (((power - BINS + 1) << BINS) as u64 | within) as usize
 }
 
-/// The longest length of a bin.
+/// Returns the longest length in a bin.
 fn upper_end(bin: usize) -> u64 {
     let (group, within) = (bin as u64 >> BINS, bin as u64 & ((1 << BINS) - 1));
     if group == 0 {
@@ -109,7 +111,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn bins_follow_each_other_without_a_gap() {
+    fn bins_have_no_gaps() {
         let mut ends = Vec::new();
         for ps in (0..5_000).chain([u64::MAX >> 20, u64::MAX >> 1, u64::MAX]) {
             let end = upper_end(bin(ps));
@@ -123,7 +125,7 @@ mod tests {
     }
 
     #[test]
-    fn percentiles_are_exact_for_few_spans_and_within_a_thousandth_for_many() {
+    fn percentiles_are_exact_for_few_spans_and_close_for_many() {
         let mut spans = Spans::default();
         assert_eq!((spans.mean(), spans.percentile(50)), (None, None));
         for ns in (1..=200).rev() {
@@ -135,7 +137,7 @@ mod tests {
         let count = EXACT as u64 + 1_000;
         let mut spans = Spans::default();
         for index in 0..count {
-            // In a scrambled order.
+            // In scrambled order.
             spans.add(Span::from_ps(1 + index.wrapping_mul(7_919) % count));
         }
         assert_eq!((spans.shortest(), spans.count()), (Some(Span::from_ps(1)), count));

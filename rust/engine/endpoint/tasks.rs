@@ -1,4 +1,4 @@
-//! Which task starts when: dependencies between messages and delays, and the lanes of delays.
+//! Starts of tasks: dependencies between messages and delays, and the lanes of delays.
 
 use super::Endpoints;
 use super::host::{Host, Start};
@@ -6,16 +6,14 @@ use crate::ids::{HostId, TaskId};
 use crate::units::Time;
 use crate::workload::{Task, Workload};
 
-/// A message that has ended for a host, its receiver or its sender, or a delay that has ended
-/// there.
+/// The end of a task at a host: of a message at its receiver or its sender, or of a delay.
 #[derive(Debug, Clone, Copy)]
 pub(super) struct Ended {
     pub(super) host: HostId,
     pub(super) task: TaskId,
 }
 
-/// Schedules the tasks that wait for nothing but the clock and their turn, of the hosts for which
-/// `owns` is true.
+/// Schedules the tasks without dependencies of the hosts for which `owns` is true.
 pub(super) fn schedule_independent(
     workload: &Workload,
     hosts: &mut [Host],
@@ -35,10 +33,12 @@ pub(super) fn schedule_independent(
         }
         let host = &mut hosts[host.index()];
         let lane = workload.lane(task);
+        // A delay that finds its lane busy is scheduled when the lane becomes free.
         if lane.is_none_or(|lane| host.lanes.join(lane, task)) {
             host.starts.push_back(Start { at, order: task.0.into(), task });
         }
     }
+    // Sorted once: sorted insertion of every task would be quadratic.
     for host in hosts {
         host.starts.make_contiguous().sort_unstable();
     }
@@ -51,6 +51,7 @@ impl Endpoints {
             if at > now {
                 break;
             }
+            // Removed before it starts, because starting a task may schedule others.
             self.hosts[host.index()].starts.pop_front();
             if self.site.workload.delay(task).is_some() {
                 self.release(now, host, Ended { host, task });
@@ -60,20 +61,22 @@ impl Endpoints {
         }
     }
 
-    /// Releases what waits for a task that has ended, while `handled` is the host that an event is
-    /// for: that of the task, unless the task is a message inside a server.
+    /// Releases the dependents of an ended task. `handled` is the host whose event is being
+    /// handled: the task's own, unless the task is a message inside a server.
     pub(super) fn release(&mut self, now: Time, handled: HostId, ended: Ended) {
         self.release_next(now, handled, ended);
         self.release_dependents(now, handled, ended);
-        // Delays of no length end at once, one after the other and not one within the other.
+        // A queue instead of recursion: a long chain of delays of zero length must not overflow the
+        // stack.
         while let Some(ended) = self.ended.pop_front() {
             self.release_dependents(now, handled, ended);
         }
     }
 
-    /// Releases what waits for one task, while `handled` is the host that an event is for.
+    /// Releases the dependents of one task, without those of zero-length delays among them.
     fn release_dependents(&mut self, now: Time, handled: HostId, ended: Ended) {
         let Ended { host: at, task } = ended;
+        // Clones the reference, because releasing tasks needs `&mut self`.
         let workload = self.site.workload.clone();
         let is_delay = workload.delay(task).is_some();
         if is_delay {
@@ -81,8 +84,8 @@ impl Endpoints {
         }
         for &dependent in workload.dependents_of(task) {
             let host = workload.host_of(dependent);
-            // A message releases tasks at its receiver when it is delivered, and at its sender when
-            // it has completed; a delay releases tasks anywhere.
+            // A message releases tasks at its receiver on delivery, and at its sender on
+            // completion. A delay releases tasks anywhere.
             if (!is_delay && host != at) || !self.ledger.release(dependent) {
                 continue;
             }
@@ -99,7 +102,7 @@ impl Endpoints {
             };
             self.launch(now, handled, host, self.start_at(due, dependent));
         }
-        // The task that waited for the lane of this one may be next.
+        // The lane is free for the next delay that waits for it.
         let next = workload.lane(task).and_then(|lane| self.hosts[at.index()].lanes.leave(lane));
         if let Some(next) = next {
             let start = self.start_at(end_of(now, &workload, next), next);
@@ -107,8 +110,8 @@ impl Endpoints {
         }
     }
 
-    /// Starts a message of `host`, or ends a delay there, when it is due; at once if it is due and
-    /// the host is the one that is being handled.
+    /// Starts a message of `host`, or ends a delay there, when it is due. If it is due now and
+    /// `host` is being handled, that happens immediately.
     pub(super) fn launch(&mut self, now: Time, handled: HostId, host: HostId, start: Start) {
         if start.at <= now && host == handled {
             match self.site.workload.delay(start.task) {
@@ -118,13 +121,14 @@ impl Endpoints {
             return;
         }
         self.hosts[host.index()].schedule(start);
+        // The host that is being handled schedules its wake-up afterwards anyway.
         if host != handled {
             self.touched.push(host);
         }
     }
 }
 
-/// When a delay that begins now ends.
+/// Returns the end of a delay that begins now.
 fn end_of(now: Time, workload: &Workload, delay: TaskId) -> Time {
     workload.delay(delay).map_or(now, |delay| now.saturating_add(delay.span))
 }

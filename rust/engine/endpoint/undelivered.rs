@@ -1,23 +1,23 @@
-//! The flows of a connection that have not been delivered.
+//! The undelivered flows of a connection.
 
 use std::collections::VecDeque;
 
-/// Flows by their index among all of a connection, from the first that has not been delivered on.
-/// Mostly there is one at a time, which takes no memory of its own.
+/// Undelivered flows, by index among all flows of the connection. Most connections have one at a
+/// time, which needs no allocation.
 #[derive(Debug)]
 pub(super) struct Undelivered {
-    /// The index of the first.
+    /// Index of the first undelivered flow.
     first: u32,
-    /// The first; [`NONE`] if there is none.
+    /// The first undelivered flow; [`NONE`] without one.
     flow: u32,
-    /// Those behind it, and `None` for those delivered out of order; made when it is first needed.
+    /// Later flows, or `None` for those delivered out of order. Allocated on first use.
     later: Option<Box<Later>>,
 }
 
 #[derive(Debug, Default)]
 struct Later(VecDeque<Option<u32>>);
 
-/// No flow: ids of flows are less.
+/// No flow. Ids of flows are smaller.
 const NONE: u32 = u32::MAX;
 
 impl Default for Undelivered {
@@ -27,18 +27,18 @@ impl Default for Undelivered {
 }
 
 impl Undelivered {
-    /// The first flow.
+    /// Returns the first undelivered flow.
     pub(super) fn first(&self) -> Option<u32> {
         (self.flow != NONE).then_some(self.flow)
     }
 
-    /// The index that the next flow gets.
+    /// Returns the index that the next flow will get.
     pub(super) fn end(&self) -> u32 {
         let later = self.later.as_ref().map_or(0, |later| later.0.len() as u32);
         self.first.wrapping_add(u32::from(self.flow != NONE)).wrapping_add(later)
     }
 
-    /// Adds a flow behind all others.
+    /// Appends a flow.
     pub(super) fn push(&mut self, flow: u32) {
         debug_assert!(flow != NONE, "ids of flows are less");
         match self.flow {
@@ -47,11 +47,12 @@ impl Undelivered {
         }
     }
 
-    /// Takes the flow of that index.
+    /// Removes the flow with this index, and returns its id.
     ///
     /// # Panics
-    /// If it was taken before, or never added.
+    /// If the flow was already taken or never added.
     pub(super) fn take(&mut self, index: u32) -> u32 {
+        // Indices wrap, so the distance to the first one decides.
         match index.wrapping_sub(self.first).checked_sub(1) {
             None => self.take_first(),
             Some(later) => self.take_later(later as usize),
@@ -62,6 +63,7 @@ impl Undelivered {
     fn take_first(&mut self) -> Option<u32> {
         let flow = std::mem::replace(&mut self.flow, NONE);
         self.first = self.first.wrapping_add(u32::from(flow != NONE));
+        // Skips the flows that were delivered out of order, up to the next undelivered one.
         if let Some(later) = &mut self.later {
             while let Some(next) = later.0.pop_front() {
                 match next {
@@ -69,6 +71,7 @@ impl Undelivered {
                         self.flow = next;
                         break;
                     }
+                    // This flow was delivered out of order.
                     None => self.first = self.first.wrapping_add(1),
                 }
             }
@@ -86,7 +89,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn flows_are_taken_by_their_index_in_any_order() {
+    fn flows_are_taken_by_index_in_any_order() {
         let mut flows = Undelivered::default();
         assert_eq!(flows.end(), 0);
         (100..106).for_each(|flow| flows.push(flow));
@@ -98,7 +101,7 @@ mod tests {
     }
 
     #[test]
-    fn indices_begin_anew_after_the_last() {
+    fn indices_wrap_around() {
         let mut flows = Undelivered { first: u32::MAX, ..Undelivered::default() };
         (1..4).for_each(|flow| flows.push(flow));
         assert_eq!((flows.end(), flows.take(1), flows.take(0)), (2, 3, 2));
@@ -106,7 +109,7 @@ mod tests {
 
     #[test]
     #[should_panic(expected = "a flow is delivered once")]
-    fn a_flow_is_taken_once() {
+    fn taking_a_flow_twice_panics() {
         let mut flows = Undelivered::default();
         (1..4).for_each(|flow| flows.push(flow));
         flows.take(1);
