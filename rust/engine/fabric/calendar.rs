@@ -1,4 +1,4 @@
-//! The event queue by itself, for `cargo bench --bench pieces`.
+//! The event queue alone, for `cargo bench --bench pieces`.
 
 use super::event_queue::EventQueue;
 use super::network::SlotId;
@@ -6,12 +6,12 @@ use crate::ids::PortId;
 use crate::switching::{TieOrder, Ties};
 use crate::units::Time;
 
-/// The event queue with arrivals alone. It is no part of the interface, and not stable.
+/// An event queue that holds only arrivals. Not part of the public interface, and not stable.
 #[derive(Debug)]
 pub struct Calendar(EventQueue);
 
 impl Calendar {
-    /// A queue for arrivals at so many `ports`, mostly less than `horizon_ps` ahead.
+    /// Creates a queue for arrivals at `ports` ports, most of them less than `horizon_ps` ahead.
     pub fn new(ports: usize, horizon_ps: u64) -> Self {
         Self(EventQueue::new(Ties::new(TieOrder::Drawn, 0, ports), ports, horizon_ps))
     }
@@ -19,7 +19,7 @@ impl Calendar {
     /// Adds an arrival.
     ///
     /// # Panics
-    /// If it lies in the past.
+    /// If it is in the past.
     #[inline(always)]
     pub fn push(&mut self, time: Time, port: PortId) {
         self.0.push_arrival(time, port, SlotId(0));
@@ -38,7 +38,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn arrivals_come_out_by_time() {
+    fn arrivals_are_popped_in_order_of_time() {
         let mut calendar = Calendar::new(4, 1_000_000);
         let at = |ps, port| (Time::from_ps(ps), PortId(port));
         for (time, port) in [at(901, 1), at(20_000_000, 0), at(900, 0), at(5, 3)] {

@@ -1,7 +1,7 @@
-//! What a world counts between the NICs.
+//! Counters of the network between the NICs.
 
-/// The packets between the NICs, counted over all ports. C++ shares the record, so that its layout
-/// is fixed.
+/// Counts of packets between the NICs, summed over all ports. The layout is fixed, because C++
+/// shares this record.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 #[repr(C)]
 pub struct NetworkCounters {
@@ -11,19 +11,19 @@ pub struct NetworkCounters {
     pub control_dropped: u64,
     /// Packets that reached the end of a wire.
     pub hops: u64,
-    /// Data packets that came to an output port of a switch.
+    /// Data packets that arrived at an output port of a switch.
     pub arrivals: u64,
-    /// Sum of the bytes without priority that they found waiting. 64 bits hold it: 2^34 arrivals
-    /// at a mean queue of 1 GiB, more packets than a run can process.
+    /// Sum over these arrivals of the bytes without priority that were queued. It fits 64 bits:
+    /// 2^34 arrivals at a mean queue of 1 GiB are more than a run can process.
     pub waiting_found: u64,
-    /// Data packets cut to their header.
+    /// Data packets trimmed to their header.
     pub trimmed: u64,
     /// Pause frames sent.
     pub pauses: u64,
 }
 
 impl NetworkCounters {
-    /// Adds the counts of other ports.
+    /// Adds the counters of another partition.
     pub(crate) fn add(&mut self, other: &Self) {
         let &Self { data_dropped, control_dropped, hops, arrivals, waiting_found, .. } = other;
         self.data_dropped += data_dropped;
@@ -35,7 +35,8 @@ impl NetworkCounters {
         self.pauses += other.pauses;
     }
 
-    /// Mean of the bytes that data packets found waiting at switch ports; 0 if none came to one.
+    /// Returns the mean of the bytes that data packets found queued at switch ports; 0 without
+    /// packets.
     pub(crate) fn queue_bytes_mean(&self) -> f64 {
         self.waiting_found as f64 / self.arrivals.max(1) as f64
     }
@@ -46,7 +47,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn the_counts_of_two_parts_add_up_one_by_one() {
+    fn counters_add_up_field_by_field() {
         let of = |data_dropped, control_dropped, hops, arrivals| NetworkCounters {
             data_dropped,
             control_dropped,

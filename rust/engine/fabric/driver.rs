@@ -1,9 +1,9 @@
 //! The event loop of every run.
 //!
-//! The loop does not handle packets: it compares the next event of the world with the next time of
-//! the program and runs the earlier one. A fixed workload is a program that posts no messages
-//! ([`FixedWorkload`]); the loop is compiled for each kind of program, so that such a run has no
-//! cost for the others.
+//! The loop handles no packets. It compares the time of the world's next event with the program's
+//! next time, and runs the earlier one. A fixed workload is a program that posts no messages
+//! ([`FixedWorkload`]). The loop is monomorphized for each kind of program, so such a run pays
+//! nothing for the others.
 
 use super::network::PortCounters;
 use super::outcome::{Outcome, Progress, Verdict};
@@ -14,8 +14,8 @@ use super::world::World;
 use crate::ids::PortId;
 use crate::units::Time;
 
-/// The number of events between two reports of progress, and between two checks for a run that can
-/// never complete.
+/// Number of events between progress reports, which is also the interval of the check for runs that
+/// can never complete.
 const PROGRESS_EVERY: u64 = 1 << 18;
 
 /// The observers of a run.
@@ -31,7 +31,7 @@ pub fn run(setup: &Setup, progress: &mut dyn FnMut(&Progress)) -> Outcome {
     drive(World::new(setup), &mut FixedWorkload, Observers { watch: None, progress })
 }
 
-/// Runs a world to its end under a program. At the same time, events of the world come before the
+/// Runs a world to its end under a program. At equal times, events of the world precede the
 /// program.
 pub fn drive<P: Program + ?Sized>(
     mut world: World,
@@ -42,6 +42,7 @@ pub fn drive<P: Program + ?Sized>(
     let mut watcher = Watcher::new(watch, &mut world);
     let verdict = run_to_end(&mut world, program, &mut watcher, progress);
     progress(&world.progress());
+    // Settles the traced ports, so that the packets that started last are recorded too.
     if let Some(watch) = watcher.watch {
         watch.take_records(&world.take_last_records());
     }
@@ -56,8 +57,7 @@ fn run_to_end<P: Program + ?Sized>(
 ) -> Verdict {
     let time_limit = world.time_limit();
     loop {
-        // A program answers what has happened before anything else does: what it posts may come
-        // before the event that is next now.
+        // The program reacts before the next event: what it posts may come before that event.
         while let Some(event) = world.poll_message_event() {
             program.handle_message(event, world);
         }
@@ -74,8 +74,8 @@ fn run_to_end<P: Program + ?Sized>(
         let Some(next) = of_world.into_iter().chain(of_program).min() else {
             return Verdict::Stalled;
         };
-        // A sample comes before an event of the same time. The order of events is looked up again
-        // after it, since settling ports may have scheduled earlier ones.
+        // A sample precedes events of the same time. Restart the loop after it, since settling
+        // ports may have scheduled earlier events.
         if watcher.is_due(next.min(time_limit)) {
             watcher.sample(world);
             continue;
@@ -85,20 +85,21 @@ fn run_to_end<P: Program + ?Sized>(
             world.stop(time_limit);
             return Verdict::TimeLimit;
         }
+        // At equal times the world goes first.
         if of_world != Some(next) {
             program.handle_time(next, world);
             continue;
         }
-        // What the world handles by itself: events up to the next time at which something else has
-        // a say, of which an event of the same time is handled before the program.
+        // The world runs alone up to the next sample, program time or time limit.
         let by = watcher.last_before_sample().min(of_program.unwrap_or(time_limit)).min(time_limit);
+        // Aligned, so that the test for the next report below is hit exactly.
         let most = PROGRESS_EVERY - world.events() % PROGRESS_EVERY;
+        // With a watch, records are taken after every event.
         world.run(by, if watcher.watch.is_some() { 1 } else { most });
         watcher.take_records(world);
         if world.events().is_multiple_of(PROGRESS_EVERY) {
             progress(&world.progress());
-            // A program that waits for a time of its own may still post a message that can
-            // complete.
+            // A program that still waits for a time may post a message that can complete.
             if program.next_time().is_none() && world.only_unreachable_remain() {
                 return Verdict::Stalled;
             }
@@ -106,10 +107,10 @@ fn run_to_end<P: Program + ?Sized>(
     }
 }
 
-/// The watch of a run, if any, and its state between samples.
+/// The watch of a run, if any, and its sampling state.
 struct Watcher<'a> {
     watch: Option<&'a mut dyn Watch>,
-    /// The time of its next sample; `NEVER` without a watch.
+    /// Time of the next sample; `NEVER` without a watch.
     next_sample: Time,
     ports: Vec<PortId>,
     counters: PortCounters,
@@ -131,18 +132,20 @@ impl<'a> Watcher<'a> {
         self.next_sample <= by && self.watch.is_some()
     }
 
-    /// The last time before the next sample.
+    /// Returns the last time before the next sample.
     #[inline]
     fn last_before_sample(&self) -> Time {
+        // A sample at time zero has nothing before it.
         Time::from_ps(self.next_sample.as_ps().saturating_sub(1))
     }
 
+    // Cold: samples are rare next to events.
     #[cold]
     fn sample(&mut self, world: &mut World) {
         let Some(watch) = &mut self.watch else { return };
         let now = self.next_sample;
         world.read_before(now, &self.ports, &mut self.counters);
-        // Settling the ports may have scheduled an event before all pending ones.
+        // Settling the ports may have scheduled an event before all others.
         let next = world.next_time().unwrap_or(Time::NEVER).min(world.time_limit());
         let PortCounters { waiting, carried } = &self.counters;
         let (endpoints, pauses) = (world.endpoints(), world.pauses());

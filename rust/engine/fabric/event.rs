@@ -1,42 +1,41 @@
-//! Events, and their order.
+//! Events and their order.
 //!
-//! Events at the same time have a designed order: failures and routing first, then probes, then
-//! ends of pauses and starts by the port, then arrivals in an order of ports that is drawn for each
-//! time (`Ties` of the queue), then hosts by
-//! their id. The order does not depend on the order in which events were scheduled. No event is
-//! cancelled: an event that is early has no effect. Each port has at most one event of a kind at a
-//! time, so the order is total where it matters.
+//! Events at the same time have a defined order: first failures and routing, then probes, then ends
+//! of pauses and starts by port, then arrivals, then hosts by id. Arrivals are in an order of ports
+//! that is drawn for each time (`Ties` of the queue). The order does not depend on when events were
+//! scheduled. Events are never cancelled: an event that is early has no effect. Each port has at
+//! most one event of a kind at a time, so the order is total where it matters.
 //!
-//! In the calendar an event is one word ([`Word`]), and words are compared as numbers: from the top
-//! the time within its bucket, the kind, the id, and the slot of the packet that arrives. The parts
-//! stand at fixed places, since each event is made and read once. A pair of time and event takes
-//! twice the memory, which costs more than the shifts do: a bucket is written once, sorted when its
-//! turn comes, and read once.
+//! In the calendar an event is one word ([`Word`]), and words compare as numbers. From the top they
+//! hold the time within the bucket, the kind, the id, and the slot of an arriving packet. The
+//! fields are at fixed positions, since each event is encoded and decoded once. A pair of time and
+//! event would take twice the memory, which costs more than the shifts: a bucket is written once,
+//! sorted when it becomes current, and read once.
 
 use super::network::SlotId;
 use crate::ids::{HostId, PortId};
 use crate::switching::Ties;
 use crate::topology::MAX_LINKS;
 
-/// What is due at a port, at a host or in the fabric as a whole.
+/// An event at a port, at a host or in the whole fabric.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum Event {
-    /// A change of links or routing: a step of the failure plan, by its index.
+    /// Link or routing change: a step of the failure plan, by index.
     Control(u32),
-    /// A measurement of the queues: a probe of the setup, by its index.
+    /// Measurement of the queues: a probe of the setup, by index.
     Probe(u32),
-    /// The pause of this port expires, unless a later frame has put that off.
+    /// The pause of this port expires, unless a later frame has extended it.
     PauseEnd(PortId),
     /// The wire of this port is free for the next packet in its queues (with PFC or CBFC only).
     Start(PortId),
-    /// The credit of packets lost on the wire of this port is given back (with CBFC only).
+    /// The credit of packets lost on this port's wire is returned (with CBFC only).
     Correction(PortId),
     /// A packet arrives at the end of the wire of this port.
     Arrival(PortId, SlotId),
-    /// A packet arrives at the end of the wire of this port, in another partition: the arrival
-    /// is an event there, and this port learns that its wire has one packet less.
+    /// A packet reaches the end of this port's wire in another partition, which has the arrival
+    /// event. Here the wire then has one packet less.
     Handoff(PortId),
-    /// The wire of this port is free, and no packet is on it.
+    /// The wire of this port is free, and carries no packet whose arrival would settle the port.
     Free(PortId),
     /// A timeout of this host.
     Host(HostId),
@@ -49,33 +48,33 @@ pub(super) struct Word(u64);
 const SLOT_BITS: u32 = 27;
 const ID_BITS: u32 = 25;
 const KIND_BITS: u32 = 2;
-/// The lowest bits of a time in picoseconds that a word has room for.
+/// Number of low bits of a time, in picoseconds, that fit into a word.
 pub(super) const TIME_BITS: u32 = u64::BITS - KIND_BITS - ID_BITS - SLOT_BITS;
 
-/// The bits of an id that have room beside time and kind in 32 bits.
+/// Number of id bits that fit into 32 bits together with time and kind.
 const SHORT_ID_BITS: u32 = u32::BITS - TIME_BITS - KIND_BITS;
 
-/// The slot of an event without a packet.
+/// Slot of an event without a packet.
 const NO_SLOT: u64 = (1 << SLOT_BITS) - 1;
-/// The slot of an event without a packet: of one that has been handed off, or of a
-/// correction of credit.
+/// Slot that marks handoffs and corrections of credit, which share their kind with other events.
 const HANDED_OFF: u64 = NO_SLOT - 1;
-/// The slot of the end of a pause, which shares its kind with starts and precedes them; the least
-/// that is no packet's.
+/// Slot of the end of a pause. Pause ends share their kind with starts and precede them, so this is
+/// the smallest slot that is not a packet's.
 const PAUSE_END: u64 = HANDED_OFF - 1;
-/// Set in the ids of probes, which share their kind with failures.
+/// Flag in the ids of probes, which share their kind with failures.
 const PROBE: u32 = 1 << (ID_BITS - 1);
 
+// The kinds are numbered in the order of events at the same time.
 const CONTROL: u64 = 0;
 const START: u64 = 1;
-/// Of arrivals, and of wires that are free.
+/// Kind of arrivals, handoffs and free wires.
 const PORT: u64 = 2;
 const HOST: u64 = 3;
 
-/// The greatest number of ports: those of the largest topology.
+/// Maximum number of ports: those of the largest topology.
 const MOST_PORTS: u32 = 1 << ID_BITS;
 const _: () = assert!(2 * MAX_LINKS <= MOST_PORTS as u64, "every port has an id in a word");
-/// The greatest number of packets in the fabric; they take 8.6 GB.
+/// Maximum number of packets in the fabric. They would take 8.6 GB.
 pub(super) const MOST_PACKETS: u32 = PAUSE_END as u32;
 
 impl Word {
@@ -84,13 +83,14 @@ impl Word {
         Self((kind << ID_BITS | id as u64) << SLOT_BITS | slot)
     }
 
-    /// The word of an event, without its time.
+    /// Encodes an event, without its time.
     pub(super) const fn of(event: Event) -> Self {
         match event {
             Event::Control(index) => Self::new(CONTROL, index, NO_SLOT),
             Event::Probe(index) => Self::new(CONTROL, PROBE | index, NO_SLOT),
             Event::PauseEnd(port) => Self::new(START, port.0, PAUSE_END),
             Event::Start(port) => Self::new(START, port.0, NO_SLOT),
+            // The slot distinguishes events of one kind.
             Event::Correction(port) => Self::new(START, port.0, HANDED_OFF),
             Event::Arrival(port, slot) => Self::of_arrival(port, slot),
             Event::Handoff(port) => Self::new(PORT, port.0, HANDED_OFF),
@@ -99,47 +99,50 @@ impl Word {
         }
     }
 
-    /// The word of an arrival, without its time.
+    /// Encodes an arrival, without its time.
     #[inline(always)]
     pub(super) const fn of_arrival(port: PortId, slot: SlotId) -> Self {
         Self::new(PORT, port.0, slot.0 as u64)
     }
 
-    /// A word without a time, with the low bits of one.
+    /// Adds the low bits of a time to a word without one.
     #[inline(always)]
     pub(super) const fn at(self, time: u64) -> Self {
         Self(time << (u64::BITS - TIME_BITS) | self.0)
     }
 
-    /// The low bits of its time.
+    /// Returns the low bits of the time.
     #[inline(always)]
     pub(super) const fn low_time(self) -> u64 {
         self.0 >> (u64::BITS - TIME_BITS)
     }
 
-    /// The port and the packet of an arrival, as nearly all events are: nothing else has a slot.
+    /// Returns port and packet of an arrival. Nearly all events are arrivals, and only they have a
+    /// packet's slot.
     #[inline(always)]
     pub(super) const fn arrival(self) -> Option<(PortId, SlotId)> {
         let slot = self.0 & NO_SLOT;
+        // One comparison identifies arrivals: the special slots are the largest ones.
         if slot >= PAUSE_END { None } else { Some((PortId(self.id()), SlotId(slot as u32))) }
     }
 
-    /// The port of a start: most of what is no arrival, with flow control.
+    /// Returns the port of a start. With flow control, most events other than arrivals are starts.
     #[inline(always)]
     pub(super) const fn start(self) -> Option<PortId> {
+        // Compares kind and slot at once.
         const MASK: u64 = ((1 << KIND_BITS) - 1) << (SLOT_BITS + ID_BITS) | NO_SLOT;
         let is_start = self.0 & MASK == START << (SLOT_BITS + ID_BITS) | NO_SLOT;
         if is_start { Some(PortId(self.id())) } else { None }
     }
 
-    /// The host of a timeout.
+    /// Returns the host of a timeout.
     #[inline(always)]
     pub(super) const fn timeout(self) -> Option<HostId> {
         let kind = self.0 >> (SLOT_BITS + ID_BITS) & ((1 << KIND_BITS) - 1);
         if kind == HOST { Some(HostId(self.id())) } else { None }
     }
 
-    /// Its event, whatever the time.
+    /// Decodes the event, regardless of the time.
     pub(super) const fn event(self) -> Event {
         if let Some((port, slot)) = self.arrival() {
             return Event::Arrival(port, slot);
@@ -157,23 +160,26 @@ impl Word {
         }
     }
 
-    /// The low bits of the time, the kind and the lowest bits of the id as a number: it orders
-    /// events that differ in them, if all have a short key. The id must be the place in the order.
+    /// Returns the low bits of the time, the kind and the lowest bits of the id as one number. It
+    /// orders events that differ in them, if all have a short key. The id must be the place in the
+    /// tie order.
     #[inline(always)]
     pub(super) const fn short_key(self) -> i32 {
         const ID: u64 = (1 << SHORT_ID_BITS) - 1;
         let top = self.0 >> (ID_BITS + SLOT_BITS) << SHORT_ID_BITS;
         let key = top | self.0 >> SLOT_BITS & ID;
+        // Flips the sign bit: signed comparisons then give the unsigned order, and vectorize
+        // better.
         (key as u32 ^ 1 << (u32::BITS - 1)) as i32
     }
 
-    /// Whether its id has more bits than a short key has room for.
+    /// True if the id has more bits than fit into a short key.
     #[inline(always)]
     pub(super) const fn has_long_key(self) -> bool {
         self.id() >> SHORT_ID_BITS != 0
     }
 
-    /// Whether events of its kind at one time have a drawn order.
+    /// True if events of this kind are in a drawn order at equal times.
     #[inline(always)]
     const fn is_of_port(self) -> bool {
         self.0 >> (SLOT_BITS + ID_BITS) & ((1 << KIND_BITS) - 1) == PORT
@@ -186,20 +192,21 @@ impl Word {
         Self(self.0 & !IDS | (id as u64) << SLOT_BITS)
     }
 
-    /// Replaces the id of an arrival by its place in the order, so that words are compared as
+    /// Replaces the id of an arrival by its place in the tie order, so that words compare as
     /// numbers.
     #[inline(always)]
     pub(super) const fn placed(self, time: u64, ties: Ties) -> Self {
+        // Only port events are in a drawn order. All others are ordered by id.
         if self.is_of_port() { self.with_id(ties.place_of(time, self.id())) } else { self }
     }
 
-    /// The word that has been given this place.
+    /// Reverses [`Self::placed`].
     #[inline(always)]
     pub(super) const fn restored(self, time: u64, ties: Ties) -> Self {
         if self.is_of_port() { self.with_id(ties.port_at(time, self.id())) } else { self }
     }
 
-    /// What orders events of the same time: the kind and the id.
+    /// Returns the kind and the id, which order events of the same time.
     #[inline]
     pub(super) const fn rank(self) -> u32 {
         (self.0 >> SLOT_BITS) as u32 & ((1 << (KIND_BITS + ID_BITS)) - 1)

@@ -13,62 +13,64 @@ use crate::ids::{HostId, PortId};
 use crate::switching::Ties;
 use crate::units::Time;
 
-/// An event that is not in the calendar.
+/// An event outside the calendar.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
 struct Entry {
     time: u64,
-    /// Without its time; of early events, with their places (`Word::placed`).
+    /// Word without a time. For early events the id is the place in the tie order (`Word::placed`).
     word: Word,
 }
 
-/// How much narrower than a word allows a bucket may be, as a power of two.
+/// Base-2 logarithm of how much narrower a bucket may be than a word permits.
 const MOST_NARROW: u32 = 3;
-/// The most buckets, for fabrics with long links.
+/// Maximum number of buckets, which fabrics with long links reach.
 const MOST_BUCKETS: u64 = 1 << 16;
 
-/// Pending events, by time and rank.
+/// Pending events, ordered by time and rank.
 #[derive(Debug)]
 pub(super) struct EventQueue {
-    /// A bucket has `2^shift` picoseconds.
+    /// Base-2 logarithm of the picoseconds per bucket.
     shift: u32,
-    /// Bucket `b` is `buckets[b % buckets.len()]`, not sorted; their number is a power of two.
+    /// Bucket `b` is `buckets[b % buckets.len()]`, unsorted. The length is a power of two.
     buckets: Vec<Vec<Word>>,
-    /// A bit for each bucket that is not empty.
+    /// One bit per bucket, set if it is not empty.
     occupied: Vec<u64>,
-    /// Memory of buckets that are empty, the one used last on top.
+    /// Memory of emptied buckets, most recently used on top.
     spare: Vec<Vec<Word>>,
-    /// The number of the bucket whose events are in `current`.
+    /// Number of the bucket whose events are in `current`.
     bucket: u64,
-    /// The events of that bucket, in order.
+    /// Events of that bucket, sorted.
     current: Vec<Word>,
-    /// How many of them are taken.
+    /// Number of events taken from `current`.
     taken: usize,
-    /// Where the next bucket that was not empty at that time is; beyond the end if all were.
+    /// Index in `buckets` of the first nonempty bucket when `current` was taken; out of range if
+    /// there was no other.
     next_place: usize,
-    /// What the times of these events have in common.
+    /// High bits of the times in `current`.
     base: u64,
-    /// Events before that bucket: time advances to a bucket when it is looked up, and an event may
-    /// be scheduled before it.
+    /// Events before `bucket`. Looking ahead advances the calendar to a bucket, and an event may be
+    /// scheduled before it afterwards.
     early: BinaryHeap<Reverse<Entry>>,
-    /// Events later than the calendar's last bucket.
+    /// Events beyond the calendar's last bucket.
     far: BinaryHeap<Reverse<Entry>>,
-    /// Packets that arrive in another partition of a parallel run, in the order of their starts:
-    /// the time of the arrival, the port and the packet.
+    /// Packets that arrive in another partition of a parallel run, in order of their starts:
+    /// arrival time, port and slot.
     handoffs: Vec<(Time, PortId, SlotId)>,
-    /// How many `buckets` are not empty, so that an empty calendar is not searched.
+    /// Number of nonempty `buckets`. An empty calendar is not searched.
     near: usize,
     last: u64,
     sorter: Sorter,
-    /// The order of arrivals at one time.
+    /// Order of arrivals at the same time.
     ties: Ties,
 }
 
 impl EventQueue {
-    /// A queue for events of so many `ports` that are mostly less than `horizon_ps` ahead.
+    /// Creates a queue for events of `ports` ports, most of them less than `horizon_ps` ahead.
     pub(super) fn new(ties: Ties, ports: usize, horizon_ps: u64) -> Self {
-        // The more ports, the narrower the buckets: what the events of a bucket need is fetched
-        // ahead while the bucket before is handled, and has to fit a cache that is near.
+        // The more ports, the narrower the buckets: the memory that a bucket's events need is
+        // prefetched while the previous bucket is handled, and must fit a fast cache.
         let shift = TIME_BITS - (ports / 8_192).checked_ilog2().unwrap_or(0).min(MOST_NARROW);
+        // Twice the horizon, so that few events land in the heap beyond the calendar.
         let buckets = (horizon_ps.saturating_mul(2) >> shift).clamp(64, MOST_BUCKETS);
         let buckets = buckets.next_power_of_two() as usize;
         Self {
@@ -91,7 +93,10 @@ impl EventQueue {
         }
     }
 
-    /// Adds an event; panics if it lies in the past.
+    /// Adds an event.
+    ///
+    /// # Panics
+    /// If it is in the past.
     pub(super) fn push(&mut self, time: Time, event: Event) {
         self.push_word(time.as_ps(), Word::of(event));
     }
@@ -111,6 +116,7 @@ impl EventQueue {
     /// Adds the arrival of a packet in another partition of a parallel run.
     pub(super) fn push_handoff(&mut self, time: Time, port: PortId, slot: SlotId) {
         self.push(time, Event::Handoff(port));
+        // The packet itself is passed on at the end of the window.
         self.handoffs.push((time, port, slot));
     }
 
@@ -122,31 +128,34 @@ impl EventQueue {
     #[inline(always)]
     fn push_word(&mut self, time: u64, word: Word) {
         let bucket = time >> self.shift;
-        // Within one turn of the calendar no two buckets share a place. A bucket that is not ahead
-        // wraps to a large number. One that is ahead is not in the past.
+        // Within one turn of the calendar no two buckets share an index. For a bucket that is not
+        // ahead the subtraction wraps to a large number. A bucket that is ahead cannot be in the
+        // past.
         if bucket.wrapping_sub(self.bucket + 1) >= self.buckets.len() as u64 - 1 {
             return self.push_outside(time, word);
         }
         let place = self.place_of(bucket);
         let events = &mut self.buckets[place];
+        // Checked here, so that the fast path contains no call into the allocator.
         if events.len() == events.capacity() {
             return self.push_growing(place, word.at(time));
         }
         events.push(word.at(time));
     }
 
-    /// The place of a bucket among `buckets`.
+    /// Returns the index of a bucket in `buckets`.
     #[inline(always)]
     fn place_of(&self, bucket: u64) -> usize {
         bucket as usize & (self.buckets.len() - 1)
     }
 
-    /// Adds an event to a bucket that is given more memory for it: that of one that was emptied, if
-    /// it has none, since a bucket that is empty has none.
+    /// Adds an event to a bucket without free memory. An empty bucket has no memory of its own, and
+    /// takes over that of an emptied one.
     #[cold]
     fn push_growing(&mut self, place: usize, word: Word) {
         let events = &mut self.buckets[place];
         if events.capacity() == 0 {
+            // Without memory the bucket was empty, so it becomes occupied now.
             self.occupied[place / 64] |= 1 << (place % 64);
             self.near += 1;
             if let Some(mut spare) = self.spare.pop() {
@@ -158,14 +167,13 @@ impl EventQueue {
         grow(events, word);
     }
 
-    /// Adds an event to the current bucket, or one that is not in the calendar.
+    /// Adds an event to the current bucket or outside the calendar.
     #[cold]
     fn push_outside(&mut self, time: u64, word: Word) {
         assert!(time >= self.last, "an event at {time} ps lies in the past");
         let bucket = time >> self.shift;
         match bucket.cmp(&self.bucket) {
-            // What is being taken is sorted, and stays sorted: the insertion moves what is left of
-            // one bucket at most.
+            // The current bucket stays sorted. The insertion moves at most the rest of one bucket.
             Ordering::Equal => {
                 let word = word.at(time);
                 let placed = |it: Word| it.placed(self.time_of(it), self.ties);
@@ -181,13 +189,13 @@ impl EventQueue {
         }
     }
 
-    /// True if the events of the current bucket have been taken, and none precedes the next one.
+    /// True if every event of the current bucket has been taken and none precedes the next bucket.
     #[inline(always)]
     pub(super) fn is_bucket_done(&self) -> bool {
         self.taken >= self.current.len() && self.early.is_empty()
     }
 
-    /// Takes the earliest event, if it is not later than `by`.
+    /// Takes the earliest event that is not later than `by`.
     #[inline(always)]
     pub(super) fn pop(&mut self, by: Time) -> Option<(Time, Word)> {
         if self.is_bucket_done() {
@@ -196,9 +204,10 @@ impl EventQueue {
         self.pop_of_bucket(by)
     }
 
-    /// The same among the events of the current bucket and what precedes it.
+    /// Like [`Self::pop`], but only among the current bucket and the events before it.
     #[inline(always)]
     pub(super) fn pop_of_bucket(&mut self, by: Time) -> Option<(Time, Word)> {
+        // Early events precede the whole current bucket.
         if !self.early.is_empty() {
             let word = self.pop_early(by)?;
             return Some((Time::from_ps(self.last), word));
@@ -210,12 +219,12 @@ impl EventQueue {
         }
         self.taken += 1;
         debug_assert!(time >= self.last, "time goes back from {} to {time} ps", self.last);
-        // Time moves here alone, and not where `next_time` looks ahead.
+        // Only here does time advance. `next_time` looks ahead without moving it.
         self.last = time;
         Some((Time::from_ps(time), word))
     }
 
-    /// Takes the earliest event of those before the current bucket; its time is `last` then.
+    /// Takes the earliest event before the current bucket, and sets `last` to its time.
     #[cold]
     fn pop_early(&mut self, by: Time) -> Option<Word> {
         if self.early.peek()?.0.time > by.as_ps() {
@@ -227,7 +236,7 @@ impl EventQueue {
         Some(word.restored(time, self.ties))
     }
 
-    /// The time and the rank of the earliest event.
+    /// Returns time and rank of the earliest event.
     pub(super) fn peek(&mut self) -> Option<(Time, u32)> {
         if let Some(Reverse(entry)) = self.early.peek() {
             return Some((Time::from_ps(entry.time), entry.word.rank()));
@@ -236,12 +245,12 @@ impl EventQueue {
         Some((at, self.rank(at, *self.current.get(self.taken)?)))
     }
 
-    /// The rank of an event among those at the same time.
+    /// Returns the rank of an event among those of the same time.
     pub(super) fn rank(&self, at: Time, word: Word) -> u32 {
         word.placed(at.as_ps(), self.ties).rank()
     }
 
-    /// The time of the earliest event.
+    /// Returns the time of the earliest event.
     #[inline]
     pub(super) fn next_time(&mut self) -> Option<Time> {
         if let Some(Reverse(entry)) = self.early.peek() {
@@ -253,45 +262,46 @@ impl EventQueue {
         self.current.get(self.taken).map(|&word| Time::from_ps(self.time_of(word)))
     }
 
-    /// The time of an event in the current bucket.
+    /// Returns the time of an event in the current bucket.
     #[inline]
     fn time_of(&self, word: Word) -> u64 {
         self.base | word.low_time()
     }
 
-    /// The arrivals of the bucket after the current one, as far as it is known, in no order.
+    /// Iterates over the known arrivals of the next nonempty bucket, in no particular order.
     pub(super) fn upcoming(&self) -> impl Iterator<Item = (PortId, SlotId)> + '_ {
         let bucket = self.next_occupied();
         let events = bucket.map_or(&[][..], |bucket| &self.buckets[self.place_of(bucket)]);
         events.iter().filter_map(|word| word.arrival())
     }
 
-    /// The event of the bucket after the current one that has the index, among those of its
-    /// bucket, of the event that is taken next, if it is an arrival and the bucket was not empty
-    /// when the current one was taken.
+    /// Returns the arrival in the next bucket that has the same index as the event that will be
+    /// taken next. `None` if it is another kind of event, or if that bucket was empty when the
+    /// current one was taken.
     #[inline(always)]
     pub(super) fn beside(&self) -> Option<(PortId, SlotId)> {
         self.buckets.get(self.next_place)?.get(self.taken)?.arrival()
     }
 
-    /// The event of the current bucket that comes after `distance` others, if it is an arrival.
+    /// Returns the event of the current bucket `distance` events ahead, if it is an arrival.
     #[inline(always)]
     pub(super) fn coming(&self, distance: usize) -> Option<(PortId, SlotId)> {
         self.current.get(self.taken + distance)?.arrival()
     }
 
-    /// The host of the event of the current bucket that comes after `distance` others, if it is a
+    /// Returns the host of the event `distance` events ahead in the current bucket, if it is a
     /// timeout.
     pub(super) fn coming_timeout(&self, distance: usize) -> Option<HostId> {
         self.current.get(self.taken + distance)?.timeout()
     }
 
-    /// How many events of the current bucket have been taken.
+    /// Returns the number of events taken from the current bucket.
     pub(super) fn taken(&self) -> usize {
         self.taken
     }
 
-    /// All arrivals to come, those in other partitions of a parallel run included, in no order.
+    /// Iterates over all pending arrivals, including those in other partitions, in no particular
+    /// order.
     pub(super) fn arrivals(&self) -> impl Iterator<Item = (PortId, SlotId)> + '_ {
         let current = &self.current[self.taken..];
         let near = self.buckets.iter().flatten().chain(current).copied();
@@ -301,23 +311,23 @@ impl EventQueue {
         near.chain(others).filter_map(Word::arrival).chain(handoffs)
     }
 
-    /// Makes the next bucket that is not empty the current one; false if all are empty.
+    /// Makes the next nonempty bucket the current one. False if every bucket is empty.
     #[inline(never)]
     pub(super) fn advance(&mut self) -> bool {
         let near = self.next_occupied().unwrap_or(u64::MAX);
-        // Only the bucket that comes next is taken from the heap: a far event moves once, and never
-        // into a slot.
+        // Only the next bucket is taken from the heap, so a far event moves once and never into the
+        // calendar.
         let far = self.far.peek().map_or(u64::MAX, |Reverse(entry)| entry.time >> self.shift);
         let bucket = near.min(far);
         if bucket == u64::MAX {
             return false;
         }
         self.bucket = bucket;
-        // The low bits of the bucket's number are among those of the time in the word.
+        // The low bits of the bucket's number are part of the time in the word.
         self.base = (bucket << self.shift) & !((1 << TIME_BITS) - 1);
         if near == bucket {
             let place = self.place_of(bucket);
-            // The next bucket that gets an event takes over the memory of the old one, which is
+            // The next bucket that receives an event reuses the memory of the old one, which is
             // still cached.
             let events = std::mem::take(&mut self.buckets[place]);
             let mut empty = std::mem::replace(&mut self.current, events);
@@ -334,14 +344,13 @@ impl EventQueue {
         if far == bucket {
             self.take_far(bucket);
         }
-        // Time and rank order every two events that are not the same one, so that an unstable sort
-        // always gives the same order.
+        // Time and rank order every two distinct events, so an unstable sort is deterministic.
         self.sorter.sort(&mut self.current, self.base, self.ties);
         self.next_place = self.next_occupied().map_or(usize::MAX, |bucket| self.place_of(bucket));
         true
     }
 
-    /// Moves the events of a bucket that are later than the calendar was to the current one.
+    /// Moves the events of a bucket from the heap of far events to the current bucket.
     #[cold]
     fn take_far(&mut self, bucket: u64) {
         while let Some(&Reverse(Entry { time, word })) = self.far.peek() {
@@ -353,11 +362,11 @@ impl EventQueue {
         }
     }
 
-    /// The first bucket after the current one that is not empty.
+    /// Returns the first nonempty bucket after the current one.
     #[inline]
     fn next_occupied(&self) -> Option<u64> {
         let start = (self.bucket + 1) as usize & (self.buckets.len() - 1);
-        // Mostly it is one of the next few.
+        // Usually it is one of the next few, in the same word.
         match self.occupied[start / 64] >> (start % 64) {
             0 => self.search_occupied(start),
             bits => Some(self.bucket + 1 + u64::from(bits.trailing_zeros())),
@@ -366,11 +375,12 @@ impl EventQueue {
 
     #[cold]
     fn search_occupied(&self, start: usize) -> Option<u64> {
+        // An empty calendar would otherwise be searched completely.
         if self.near == 0 {
             return None;
         }
         let (buckets, words) = (self.buckets.len(), self.occupied.len());
-        // The word of `start` is read twice: its upper part first, its lower part last.
+        // The word of `start` is searched twice: its upper part first, its lower part last.
         for step in 0..=words {
             let word = (start / 64 + step) & (words - 1);
             let mask = match step {
@@ -392,6 +402,7 @@ impl EventQueue {
 /// Adds an event to a bucket whose memory is full.
 #[cold]
 fn grow(events: &mut Vec<Word>, word: Word) {
+    // At least 16: growing from one event up would reallocate at every doubling.
     events.reserve(16);
     events.push(word);
 }

@@ -1,20 +1,21 @@
-//! The checks at the end of every run: what its counts must agree on.
+//! Consistency checks of the counters at the end of every run.
 //!
-//! They read what is counted for other reasons, once, so that no packet costs more for them:
+//! They read existing counters once, and add no cost per packet:
 //!
-//! - packets: each that was sent was delivered or dropped, or is in flight; each that is in flight
-//!   is in a queue or on a wire;
-//! - bytes: what links carried to a switch has left it or waits in it, but for packets that were
-//!   dropped or trimmed, and the account of its memory is what waits in it;
-//! - buffers: no queue was longer than its buffer, and flow control with enough headroom, or by
-//!   credit, dropped no data;
-//! - delivery: a host accepted what flows brought it, once, and its links carried that much;
+//! - packets: each packet sent was delivered or dropped, or is in flight. Each packet in flight is
+//!   in a queue or on a wire;
+//! - bytes: the bytes that links carried to a switch have left it or are queued in it, except for
+//!   dropped or trimmed packets. The switch's memory account equals its queued bytes;
+//! - buffers: no queue exceeded its buffer. Flow control with enough headroom or by credit dropped
+//!   no data;
+//! - delivery: a host accepted the bytes of its flows exactly once, and its links carried at least
+//!   as many;
 //! - times: no flow was delivered before its start, completed before its delivery, or did either
 //!   after the end of the run;
-//! - a run that has completed has left nothing open.
+//! - a completed run left nothing open.
 //!
-//! A difference is a fault of evenkeel, not of a scenario: the run panics with all of them.
-//! `evenkeel run --check` follows every packet, and finds more.
+//! A difference is a bug in evenkeel, not an error in the scenario. The run panics and lists every
+//! difference. `evenkeel run --check` follows every packet, and finds more.
 
 use super::network::Remainder;
 use super::outcome::{Outcome, Verdict};
@@ -26,18 +27,18 @@ use crate::switching::{Buffer, PFC_FRAME_BYTES, SwitchConfig};
 use crate::topology::Node;
 use crate::units::Time;
 
-/// What hosts have of themselves at the end of a run.
+/// Per-host totals at the end of a run.
 #[derive(Debug, Clone, PartialEq, Eq, Default)]
 pub(super) struct HostTotals {
-    /// By host: payload bytes that its NIC accepted.
+    /// Payload bytes accepted by each host's NIC.
     pub(super) accepted: Vec<u64>,
-    /// By host: queue pairs with work that is not acknowledged.
+    /// Queue pairs of each host with unacknowledged work.
     pub(super) unfinished: Vec<u64>,
-    /// Messages and delays that have not ended.
+    /// Number of messages and delays that have not ended.
     pub(super) open: u64,
 }
 
-/// The outcome of a run, with what it is checked against.
+/// The outcome of a run, with the data that it is checked against.
 #[derive(Debug, Clone)]
 pub(super) struct Ending {
     pub(super) outcome: Outcome,
@@ -56,10 +57,10 @@ impl Ending {
         Self { outcome, remainder, hosts }
     }
 
-    /// The outcome, if nothing is wrong.
+    /// Returns the outcome if every check passes.
     ///
     /// # Panics
-    /// If it is one that no run can have: with every difference.
+    /// If a check fails; the message lists every failure.
     pub(super) fn checked(self, setup: &Setup) -> Outcome {
         let faults = self.faults(setup);
         assert!(
@@ -70,14 +71,14 @@ impl Ending {
         self.outcome
     }
 
-    /// What is wrong.
+    /// Returns a description of each failed check.
     pub(super) fn faults(&self, setup: &Setup) -> Vec<String> {
         let Self { outcome, remainder, hosts } = self;
         Checks { setup, outcome, remainder, hosts }.faults()
     }
 }
 
-/// What is compared.
+/// Inputs of the checks.
 #[derive(Debug, Clone, Copy)]
 struct Checks<'a> {
     setup: &'a Setup,
@@ -125,7 +126,7 @@ impl Checks<'_> {
         faults
     }
 
-    /// The account of each switch's memory, and of each port's queues.
+    /// Checks the memory account of each switch, and the byte counter of each port's queues.
     fn memory(&self) -> Vec<String> {
         let mut faults = Vec::new();
         for (id, port) in (0u32..).map(PortId).zip(&self.remainder.ports) {
@@ -147,16 +148,17 @@ impl Checks<'_> {
         faults
     }
 
-    /// What came to each switch, and what left it or waits in it.
+    /// Checks the bytes received by each switch against those that left it or are queued in it.
     fn bytes_of_switches(&self) -> Vec<String> {
         let Self { setup, outcome, remainder, .. } = self;
         let switch = &setup.fabric.switch;
-        // Frames of flow control begin and end in switches. Those of credit are not counted, and a
-        // pause that expires is recorded as if a frame had come.
+        // Flow-control frames begin and end in switches. Credit frames are not counted, and an
+        // expired pause is recorded as if a frame had arrived.
         if switch.cbfc.is_some() || switch.pfc.is_some_and(|pfc| pfc.pause_time.is_some()) {
             return Vec::new();
         }
         let mut frames = vec![0; remainder.ports.len()];
+        // A pause is recorded at the paused port. Its frame used the opposite direction.
         for pause in &outcome.pauses {
             debug_assert!(matches!(pause.order, PauseOrder::Pause | PauseOrder::Resume));
             frames[pause.port.reverse().index()] += i128::from(PFC_FRAME_BYTES);
@@ -175,6 +177,7 @@ impl Checks<'_> {
                 came -= i128::from(remainder.ports[port.reverse().index()].on_wire);
                 went += carried(port) + i128::from(remainder.ports[port.index()].waiting);
             }
+            // Losses and trimming explain missing bytes, but nothing explains additional ones.
             if went > came || is_whole && went < came {
                 let name = self.switch_name(id);
                 faults.push(format!("{came} B came to {name}, and {went} left it or wait in it"));
@@ -183,7 +186,7 @@ impl Checks<'_> {
         faults
     }
 
-    /// Queues that were longer than their buffer.
+    /// Checks that no queue exceeded its buffer.
     fn queues(&self) -> Vec<String> {
         let Some(room) = room_of_port(&self.setup.fabric.switch) else { return Vec::new() };
         let queues = (0u32..).map(PortId).zip(&self.outcome.queue_bytes_max_by_port);
@@ -195,7 +198,7 @@ impl Checks<'_> {
         longer.map(fault).collect()
     }
 
-    /// Data that was lost where nothing can be.
+    /// Checks that lossless traffic lost no data.
     fn losses(&self) -> Option<String> {
         let (outcome, fabric) = (self.outcome, &self.setup.fabric);
         let lossless = |class: u32| fabric.loses_none_of(ClassId(class));
@@ -208,12 +211,12 @@ impl Checks<'_> {
             .then(|| format!("{dropped} data packets were dropped in spite of flow control"))
     }
 
-    /// What NICs accepted, what flows brought them, and what their links carried.
+    /// Checks the bytes that NICs accepted against their flows and their links.
     fn deliveries(&self) -> Vec<String> {
         let Self { setup, outcome, remainder, hosts } = self;
         let count = hosts.accepted.len();
         let (mut posted, mut delivered) = (vec![0; count], vec![0; count]);
-        // Messages inside servers have no source port, and no NIC.
+        // Messages inside servers have no source port and do not reach a NIC.
         for flow in outcome.flows.iter().filter(|flow| flow.source_port != 0) {
             posted[flow.dst.index()] += flow.bytes.get();
             if flow.delivered != Time::NEVER {
@@ -224,6 +227,7 @@ impl Checks<'_> {
         for (id, port) in (0u32..).map(PortId).zip(&remainder.ports) {
             if let Node::Host(host) = setup.topology.ends_of(id).1 {
                 let bytes = outcome.link_bytes[id.index()].get();
+                // Saturating, so that a wrong count is reported below instead of overflowing.
                 carried[host.index()] += bytes.saturating_sub(port.on_wire + port.frames_on_wire);
             }
         }
@@ -231,7 +235,7 @@ impl Checks<'_> {
         for (index, &accepted) in hosts.accepted.iter().enumerate() {
             let name = setup.topology.node_name(Node::Host(HostId(index as u32)));
             let (least, most) = (delivered[index], posted[index]);
-            // Flows that are discarded are not there to be added up.
+            // Discarded flows cannot be summed.
             if outcome.discarded.is_none() && !(least..=most).contains(&accepted) {
                 faults.push(format!(
                     "{name} accepted {accepted} B, of flows of {most} B, of which {least} are \
@@ -246,7 +250,7 @@ impl Checks<'_> {
         faults
     }
 
-    /// What is left open of a run that has completed.
+    /// Checks that a completed run left no message and no work open.
     fn open(&self) -> Option<String> {
         if self.outcome.verdict != Verdict::Completed {
             return None;
@@ -272,21 +276,22 @@ impl Checks<'_> {
     }
 }
 
-/// What may wait at a port; `None` if what waits elsewhere decides that.
+/// Returns the bytes that may be queued at a port; `None` if the limit is not per port.
 fn room_of_port(switch: &SwitchConfig) -> Option<u64> {
-    // Flow control counts by links, and does not limit what has priority.
+    // Flow control counts per link, and does not limit packets with priority.
     if switch.pfc.is_some() || switch.cbfc.is_some() {
         return None;
     }
     let trim = switch.trim.map(|trim| trim.limit);
     Some(match switch.buffer {
-        // Both queues of a port have all of it; with trimming headers have room of their own.
+        // Each of the two queues may use the whole limit. With trimming, headers have their own
+        // limit.
         Buffer::PerPort(limit) => limit.get().saturating_add(trim.unwrap_or(limit).get()),
         Buffer::Shared(limit) => limit.get().saturating_add(trim.unwrap_or_default().get()),
     })
 }
 
-/// A flow whose times are out of order, or after the end.
+/// Describes a flow whose times are out of order or after the end of the run.
 fn disorder(outcome: &Outcome) -> Option<String> {
     let is_known = |time: Time| time != Time::NEVER;
     let is_disordered = |flow: &&FlowRecord| {

@@ -1,15 +1,15 @@
-//! The program of a run whose messages are made as the ranks of a collective reach them.
+//! The program of a run that creates the messages of a collective on demand.
 
 use super::program::Program;
 use super::world::World;
 use crate::endpoint::{FlowRecord, MessageEvent};
 use crate::units::Time;
 
-/// Collects the flows of a run that makes its messages itself ([`World::generate`]).
+/// Collects the flows of a run that creates its own messages ([`World::generate`]).
 pub struct Generate<'f>(&'f mut dyn FnMut(&FlowRecord));
 
 impl<'f> Generate<'f> {
-    /// A program that calls `flows` with each flow when it completes.
+    /// Creates a program that calls `flows` with each completed flow.
     pub fn new(flows: &'f mut dyn FnMut(&FlowRecord)) -> Self {
         Self(flows)
     }

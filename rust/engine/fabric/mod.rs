@@ -1,8 +1,8 @@
-//! The world in Rust: links, queues, packets and the event loop.
+//! The simulated fabric: links, queues, packets and the event loop.
 //!
-//! A [`Setup`] determines a run; [`run`] and [`drive`] are the event loop; a [`World`] is the hosts
-//! and the network under one clock. The network, which carries packets from NIC to NIC, is in
-//! `network`; the decisions of its switches are in [`crate::switching`].
+//! A [`Setup`] determines a run. [`run`] and [`drive`] are the event loop. A [`World`] combines
+//! hosts and network under one clock. The module `network` carries packets from NIC to NIC, and
+//! [`crate::switching`] makes the decisions of its switches.
 
 mod calendar;
 mod counters;

@@ -9,10 +9,10 @@ use crate::nic::QpAccount;
 use crate::packet::PauseOrder;
 use crate::units::{Bytes, Span, Time};
 
-/// How a run ended.
+/// Reason for the end of a run.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Verdict {
-    /// Every message has been delivered and has completed.
+    /// Every message has been delivered and acknowledged.
     Completed,
     /// No future event can complete the open messages.
     Stalled,
@@ -20,10 +20,10 @@ pub enum Verdict {
     TimeLimit,
 }
 
-/// How many packets there were of each kind, over all hosts and switches of a run.
+/// Packet counts over all hosts and switches of a run.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 pub struct Counters {
-    /// Data packets that NICs put on the wire, retransmissions included.
+    /// Data packets that NICs put on the wire, including retransmissions.
     pub sent: u64,
     /// Data packets that reached their host, whole or trimmed.
     pub delivered: u64,
@@ -33,9 +33,9 @@ pub struct Counters {
     pub dropped: u64,
     /// Data packets trimmed to their header, each counted once.
     pub trimmed: u64,
-    /// Data packets that were ECN marked on arrival.
+    /// Data packets that arrived with an ECN mark.
     pub marked: u64,
-    /// Data packets that arrived after one of a higher PSN.
+    /// Data packets that arrived after one with a higher PSN.
     pub out_of_order: u64,
     /// Acknowledgements, NACKs and CNPs that NICs put on the wire.
     pub control_sent: u64,
@@ -51,77 +51,77 @@ pub struct Counters {
     pub events: u64,
 }
 
-/// The lengths of all queues at one time, before any packet starts or arrives at that time.
+/// Lengths of all queues at one time, before any packet starts or arrives at that time.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct QueueProbe {
-    /// The time of the measurement.
+    /// Time of the measurement.
     pub at: Time,
-    /// The load of each switch port, by port id; zero for ports of hosts.
+    /// Load of each switch port, by port id; zero for ports of hosts.
     pub queues: Vec<Queue>,
 }
 
-/// The load of a port: its queued packets and the packet on its wire.
+/// Load of a port: its queued packets and the packet on its wire.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 pub struct Queue {
-    /// Packets that wait, and the one on the wire.
+    /// Queued packets, and the one on the wire.
     pub packets: u32,
-    /// Their bytes on the wire, without gaps.
+    /// Bytes of these packets on the wire, without gaps.
     pub bytes: Bytes,
 }
 
 /// A PFC frame that took effect at a port, or a pause that expired there.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct PauseRecord {
-    /// The time at which it took effect.
+    /// Time at which it took effect.
     pub at: Time,
-    /// The output port that it pauses or resumes.
+    /// Output port that it pauses or resumes.
     pub port: PortId,
     /// Whether it pauses or resumes the port.
     pub order: PauseOrder,
-    /// The traffic class of the packets that it is about; the first one where there are none.
+    /// Traffic class that it pauses or resumes; the first one if data has no classes.
     pub class: ClassId,
 }
 
-/// All results of a run.
+/// Results of a run.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Outcome {
-    /// Whether it completed, stalled or met the time limit.
+    /// Whether it completed, stalled or reached the time limit.
     pub verdict: Verdict,
-    /// The time of the last event, or the time limit if it was reached.
+    /// Time of the last event, or the time limit if it was reached.
     pub ended: Time,
-    /// Messages of the workload.
+    /// Number of messages.
     pub messages: u64,
-    /// Sums over the messages and flows that were discarded when they completed, which are not in
-    /// `message_fct` and `flows`; `None` if nothing is discarded.
+    /// Totals over messages and flows discarded on completion, which `message_fct` and `flows`
+    /// omit. `None` if nothing is discarded.
     pub discarded: Option<Discarded>,
-    /// Completion minus start at the sender, of every message that completed, in order of
-    /// message ids.
+    /// Time from start to completion at the sender of every completed message, in order of message
+    /// ids.
     pub message_fct: Vec<Span>,
-    /// From the first start to the last completion; `None` unless every message completed.
+    /// Time from the first start to the last completion; `None` unless every message completed.
     pub cct: Option<Span>,
     /// Every flow, in order of message and piece.
     pub flows: Vec<FlowRecord>,
     /// Counts of packets and events over the whole run.
     pub counters: Counters,
-    /// What the scale-up networks of servers carried; `None` without any.
+    /// Traffic of the scale-up networks of servers; `None` without any.
     pub scale_up: Option<ScaleUpUse>,
-    /// Queue pairs, counted at the end.
+    /// Queue pair counts at the end of the run.
     pub qps: QpCounts,
-    /// The account of each NIC's queue pairs, by host; both ends of a connection have one.
+    /// Queue pair account of each NIC, by host. Both ends of a connection have one.
     pub qp_accounts: Vec<QpAccount>,
-    /// The maximum of queued bytes at one switch port.
+    /// Peak of the queued bytes over all switch ports.
     pub queue_bytes_max: Bytes,
-    /// The maximum of queued bytes at each port, by port id; 0 for hosts.
+    /// Peak of the queued bytes at each port, by port id; 0 for hosts.
     pub queue_bytes_max_by_port: Vec<Bytes>,
-    /// The mean of the queued bytes that data packets found at switch ports on arrival.
+    /// Mean of the queued bytes that data packets found at switch ports on arrival.
     pub queue_bytes_mean: f64,
-    /// The most bytes that one direction of a link carried.
+    /// Maximum over the directions of all links of the bytes carried.
     pub link_bytes_max: Bytes,
     /// Bytes that each port carried, by port id.
     pub link_bytes: Vec<Bytes>,
-    /// The state of each switch's policy at the end, by switch id.
+    /// State size of each switch's policy at the end, by switch id.
     pub switch_states: Vec<StateSize>,
-    /// The most bits of state that a sender policy kept for one queue pair.
+    /// Maximum number of state bits that a sender policy kept for one queue pair.
     pub sender_bits_per_qp_max: u64,
     /// Queue lengths at the times of the setup's probes.
     pub probes: Vec<QueueProbe>,
@@ -131,15 +131,15 @@ pub struct Outcome {
     pub pauses: Vec<PauseRecord>,
     /// Packets that were ECN marked at each port, by port id; empty if no port marks.
     pub marked_by_port: Vec<u64>,
-    /// Of a run that did not complete, a cycle of paused ports each of which waits for the next, so
-    /// that no packet of theirs ever moves (a PFC deadlock); empty if there is none, and in ns-3,
-    /// where it is not looked for.
+    /// A cycle of paused ports in a run that did not complete. Each port waits for the next, so
+    /// their packets never move (a PFC deadlock). Empty without one, and always in ns-3, which does
+    /// not look for cycles.
     pub deadlock: Vec<PortId>,
     /// Data packets of each traffic class that were dropped; empty without classes.
     pub dropped_by_class: Vec<u64>,
 }
 
-/// The measurements of a world's links and switches; the hosts count the rest.
+/// Measurements of a world's links and switches. Hosts count the rest.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Measured {
     /// How the run ended.
@@ -152,20 +152,20 @@ pub struct Measured {
     pub events: u64,
     /// Data packets in flight at the end.
     pub in_flight: u64,
-    /// By port id; 0 for ports of hosts.
+    /// Peak of the queued bytes, by port id; 0 for ports of hosts.
     pub queue_bytes_max_by_port: Vec<Bytes>,
-    /// By port id: bytes sent.
+    /// Bytes sent, by port id.
     pub link_bytes: Vec<Bytes>,
     /// Queues at the times of probes.
     pub probes: Vec<QueueProbe>,
     /// PFC frames that took effect.
     pub pauses: Vec<PauseRecord>,
-    /// By port id: packets marked.
+    /// ECN-marked packets, by port id.
     pub marked_by_port: Vec<u64>,
-    /// Of a run that did not complete, what pauses hold back: the port over which it came, and the
-    /// paused one.
+    /// Data held back by pauses in a run that did not complete: the port over which it arrived, and
+    /// the paused one.
     pub held_back: Vec<(LinkClass, LinkClass)>,
-    /// By traffic class: data packets that were dropped; empty without classes.
+    /// Dropped data packets, by traffic class; empty without classes.
     pub dropped_by_class: Vec<u64>,
 }
 
@@ -190,8 +190,8 @@ impl Outcome {
         Self { switch_states, counters, ..Self::of_flows(measured, endpoints) }
     }
 
-    /// The same for a world that moves no packets: without their counts, and without the state of
-    /// switches.
+    /// Combines measurements and counts for a world without packets. Packet counts and switch
+    /// states are empty.
     pub fn of_flows(measured: Measured, endpoints: &Endpoints) -> Self {
         let ledger = endpoints.ledger();
         let messages = endpoints.sent().0;
@@ -253,12 +253,12 @@ fn counters(measured: &Measured, endpoints: &Endpoints) -> Counters {
     sum
 }
 
-/// The progress of a run.
+/// Progress of a run.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Progress {
-    /// The simulated time that the run has reached.
+    /// Simulated time reached so far.
     pub now: Time,
-    /// Messages that are completed at their senders.
+    /// Messages completed at their senders.
     pub completed: u64,
     /// Messages of the workload.
     pub messages: u64,

@@ -1,8 +1,8 @@
-//! Detection of runs that cannot complete: every open message is between hosts without a path, or
-//! depends on such a message.
+//! Detection of runs that cannot complete, because every open message is between hosts without a
+//! path or depends on such a message.
 //!
-//! Such a run would retransmit until the time limit. Ending it early changes no other result and
-//! saves wall time.
+//! Such a run would retransmit until the time limit. Ending it early saves wall time and changes no
+//! other result.
 
 use std::collections::BTreeMap;
 
@@ -14,20 +14,20 @@ use crate::topology::{Routes, Topology};
 use crate::units::{Span, Time};
 use crate::workload::Task;
 
-/// The time after the last permanent failure during which a packet that crossed the link before may
-/// still be in flight \[inferred\]: longer than any queue or pause of a fabric; and this many round
-/// trips if wires are long.
+/// Time after the last permanent failure during which a packet that crossed the link before may
+/// still be in flight \[inferred\]. Longer than any queue or pause of a fabric. With long wires,
+/// this many round trips instead.
 const GRACE: Span = Span::from_ms(10);
 const GRACE_ROUND_TRIPS: u64 = 4;
 
-/// The pairs of hosts that can no longer reach each other.
+/// Pairs of hosts that can no longer reach each other.
 #[derive(Debug)]
 pub(super) struct Reachability {
-    /// The time from which on all permanently failed links are down; `None` without such links.
+    /// Time from which all permanently failed links are down; `None` without such links.
     since: Option<Time>,
-    /// Next hops over the other links, computed at first use.
+    /// Next hops over the other links, computed on first use.
     routes: Option<Routes>,
-    /// Whether a sender has no path to a receiver, computed at first use.
+    /// Whether a sender has no path to a receiver, computed on first use.
     apart: BTreeMap<(HostId, HostId), bool>,
 }
 
@@ -48,8 +48,8 @@ impl Reachability {
         failures: &[Failure],
         endpoints: &Endpoints,
     ) -> bool {
-        // Nearly every run ends here: routes and pairs are computed only once links stay down for
-        // good.
+        // Nearly every run returns here. Routes and pairs are computed only once links stay down
+        // permanently.
         if self.since.is_none_or(|since| now < since) {
             return false;
         }
@@ -57,7 +57,7 @@ impl Reachability {
         let mut is_apart = |id: MessageId| {
             let message = endpoints.message(id);
             let pair = (message.src, message.dst);
-            // A message to its own host needs no path, and routes have none for it.
+            // A message to its own host needs no path, and has no route.
             let compute = || is_separated(topology, routes, pair);
             *self.apart.entry(pair).or_insert_with(compute)
         };
@@ -67,24 +67,24 @@ impl Reachability {
     }
 }
 
-/// The number of messages that cannot complete: those between `separated` hosts, and those that
-/// depend on them.
+/// Returns the number of messages that cannot complete: those between `separated` hosts, and their
+/// dependents.
 fn never_completing(endpoints: &Endpoints, separated: &[MessageId]) -> usize {
     let (workload, ledger) = (endpoints.workload(), endpoints.ledger());
-    // No task depends on a message that a program posted.
+    // No task depends on a posted message.
     let is_planned = |id: &&MessageId| id.index() < workload.messages.len();
     let mut count = separated.iter().filter(|id| !is_planned(id)).count();
     let mut next: Vec<TaskId> = separated.iter().filter(is_planned).map(|&id| id.into()).collect();
     let mut never = vec![false; workload.task_count()];
     while let Some(task) = next.pop() {
-        // A task may wait for several that never complete; it counts once.
+        // A task may wait for several others that never complete, but counts once.
         if std::mem::replace(&mut never[task.index()], true) {
             continue;
         }
         let waits_in_vain = |after: &&TaskId| match workload.task(task) {
-            // Others may meet its dependencies in time.
+            // Other tasks may meet its dependencies.
             _ if workload.starts_after.contains_key(*after) => false,
-            // Its sender waits for its completion, its receiver for its delivery.
+            // The sender waits for the completion, the receiver for the delivery.
             Task::Message(id, message) => {
                 !ledger.is_delivered(id) || workload.host_of(**after) == message.src
             }
@@ -107,7 +107,7 @@ pub(super) fn separates(setup: &Setup) -> bool {
     messages.any(|it| is_separated(topology, &routes, (it.src, it.dst)))
 }
 
-/// Whether a message needs the fabric, and its routes have no path for it.
+/// True if a message needs the fabric and has no path there.
 fn is_separated(topology: &Topology, routes: &Routes, (src, dst): (HostId, HostId)) -> bool {
     let sender = topology.sender_over_fabric(src, dst);
     src != dst && sender.is_some_and(|sender| routes.path_count(sender, dst) == 0)
@@ -120,7 +120,7 @@ fn surviving_routes(topology: &Topology, failures: &[Failure]) -> Routes {
 }
 
 fn stays_down(failure: &Failure) -> bool {
-    // A link that is dead in one direction may still be part of the only path in the other.
+    // A link that has failed in one direction may still be part of the only path in the other.
     let is_dead = failure.kind == FailureKind::Down && failure.direction == Direction::Both;
     is_dead && failure.until == Time::NEVER
 }
@@ -131,7 +131,7 @@ mod tests {
     use crate::units::Fraction;
 
     #[test]
-    fn only_links_that_are_down_both_ways_for_good_stay_down() {
+    fn only_permanent_failures_of_both_directions_stay_down() {
         let down = Failure {
             link: LinkId(0),
             direction: Direction::Both,

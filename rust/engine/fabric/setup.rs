@@ -13,45 +13,45 @@ use crate::topology::Topology;
 use crate::units::Time;
 use crate::workload::Workload;
 
-/// Everything that determines a run: the same setup gives the same outcome, bit for bit.
+/// Everything that determines a run. Equal setups give bit-identical outcomes.
 #[derive(Debug, Clone)]
 pub struct Setup {
     /// Hosts, switches and links.
     pub topology: Arc<Topology>,
-    /// How links and switches behave, and which of them fail.
+    /// Behavior of links and switches, and their failures.
     pub fabric: FabricConfig,
-    /// The configuration of the NIC of every host,
+    /// NIC configuration of every host that is not in `own_nics`.
     pub nic: NicConfig,
-    /// except for these hosts. Hosts between which messages go have NICs that a queue pair can
-    /// connect ([`NicConfig::mismatch`]).
+    /// Hosts with a NIC configuration of their own. Hosts that exchange messages must have NICs
+    /// that a queue pair can connect ([`NicConfig::mismatch`]).
     pub own_nics: BTreeMap<HostId, NicConfig>,
-    /// The load-balancing scheme.
+    /// Load-balancing scheme.
     pub scheme: Scheme,
-    /// The policies of jobs with one of their own, which `scheme` does not apply to.
+    /// Policies of jobs to which `scheme` does not apply.
     pub job_policies: Vec<JobPolicy>,
-    /// The traffic classes of jobs, by index among those of `fabric`; other messages are of the
-    /// first class. [`super::World::new`] says what can have classes.
+    /// Traffic classes of jobs, by index among those of `fabric`. Other messages use the first
+    /// class. [`super::World::new`] lists the features that exclude classes.
     pub job_classes: Vec<JobClass>,
-    /// The messages and delays, and what each of them waits for.
+    /// Messages and delays, with their dependencies.
     pub workload: Arc<Workload>,
-    /// The seed of every random draw.
+    /// Seed of every random draw.
     pub seed: u64,
-    /// The time at which a run ends that has not completed.
+    /// Time at which an incomplete run ends.
     pub time_limit: Time,
-    /// The times at which the queues of all switches are measured, see [`super::Outcome::probes`];
-    /// times after the end of the run are ignored.
+    /// Times at which the queues of all switches are measured; see [`super::Outcome::probes`].
+    /// Times after the end of the run are ignored.
     pub probes: Vec<Time>,
 }
 
 impl Setup {
-    /// The policies of all messages.
+    /// Returns the policies of all messages.
     pub fn policies(&self) -> Policies {
         let Self { scheme, nic, job_policies, workload, .. } = self;
         let policies = Policies::new(scheme, nic.recovery, job_policies, workload);
         policies.with_classes(&self.job_classes)
     }
 
-    /// How traffic classes take turns at each wire; `None` if data has one class.
+    /// Returns the scheduling of traffic classes at each wire; `None` if data has one class.
     pub fn discipline(&self) -> Option<Discipline> {
         let classes = &self.fabric.classes;
         let scheduling = classes.iter().map(|class| class.scheduling);
@@ -59,11 +59,11 @@ impl Setup {
         (!classes.is_empty()).then(|| Discipline::new(scheduling, packet))
     }
 
-    /// Checks that what has traffic classes can have them, as a scenario does of its file.
+    /// Checks that traffic classes are valid here, as a scenario file is checked.
     ///
     /// # Panics
-    /// If there are too many, if a job is of a class that there is not, or beside what knows one
-    /// class of data alone: credit-based flow control, trimming, and hosts with several ports.
+    /// If there are too many, if a job's class does not exist, or if classes are combined with
+    /// credit-based flow control, trimming or hosts with several ports.
     pub fn check_classes(&self) {
         let (fabric, count) = (&self.fabric, self.fabric.class_count());
         assert!(count <= MOST_CLASSES, "{count} traffic classes, of at most {MOST_CLASSES}");
@@ -79,17 +79,17 @@ impl Setup {
         }
     }
 
-    /// The configuration of the NIC of a host.
+    /// Returns the NIC configuration of a host.
     pub fn nic_of(&self, host: HostId) -> &NicConfig {
         self.own_nics.get(&host).unwrap_or(&self.nic)
     }
 
-    /// The switches of a fabric for these policies.
+    /// Creates the switches of the fabric for these policies.
     pub fn switching(&self) -> Switching {
         Switching::new(&self.topology, &self.fabric, &self.policies().for_switches(), self.seed)
     }
 
-    /// The configuration of the hosts in a fabric with these switches.
+    /// Returns the configuration of the hosts in a fabric with these switches.
     pub fn site(&self, switching: &Switching) -> Site {
         let routes = switching.intact_routes();
         let forwarding_delay = self.fabric.forwarding_delay;
@@ -97,6 +97,7 @@ impl Setup {
             base_rtt(&self.topology, routes, nic, forwarding_delay, &self.workload)
         };
         let hosts = (0..self.topology.host_count()).map(HostId);
+        // Equal NICs need no table of their peers.
         let peers = (!self.own_nics.is_empty())
             .then(|| Arc::new(Peers::new(hosts.map(|host| self.nic_of(host)))));
         let informed = |nic: &NicConfig| NicConfig { peers: peers.clone(), ..nic.clone() };
@@ -123,7 +124,8 @@ impl Setup {
         }
     }
 
-    /// The NICs that are not configured as the others, of which `make` makes each kind once.
+    /// Returns the NICs of hosts with their own configuration. `make` is called once for each
+    /// distinct one.
     fn own_nics(&self, make: &impl Fn(&NicConfig) -> OwnNic) -> BTreeMap<HostId, OwnNic> {
         let mut kinds: Vec<(&NicConfig, OwnNic)> = Vec::new();
         let mut of_hosts = BTreeMap::new();

@@ -1,9 +1,9 @@
-//! Records of packets at traced nodes, in order of time.
+//! Packet records at traced nodes, in order of time.
 //!
-//! Ports are settled lazily, so events are recorded out of order, but at most a packet's time of
-//! flight late. The buffer holds back younger records and returns the others sorted: by time; at
-//! the same time arrivals first, then by port; at the same port in order of occurrence. Two worlds
-//! with the same events therefore have the same order of records.
+//! Ports are settled lazily, so events are recorded out of order, but late by a packet's flight
+//! time at most. The buffer holds back recent records and returns the others sorted by time. At the
+//! same time, arrivals come first, then records are ordered by port, and at a port by occurrence.
+//! Two worlds with the same events therefore return the same records in the same order.
 
 use crate::ids::PortId;
 use crate::packet::Packet;
@@ -14,29 +14,29 @@ use crate::units::{Bytes, Span, Time};
 /// An event of a packet at a port.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum PacketEvent {
-    /// Its last bit has arrived here.
+    /// The last bit has arrived here.
     Received,
-    /// It joins the queue of this port, and may leave it at once.
+    /// The packet joins the queue of this port, and may leave it immediately.
     Enqueued,
-    /// It leaves the queue: its first bit starts on the wire.
+    /// The packet leaves the queue: its first bit starts on the wire.
     Dequeued,
-    /// It is lost: the buffer is full at this port, or it is lost on the wire to it.
+    /// The packet is lost: the buffer of this port is full, or it is lost on the wire to it.
     Dropped,
 }
 
-/// The record of an event.
+/// A recorded event.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct PacketRecord {
-    /// When it happened, in the order of which records are returned.
+    /// Time of the event. Records are returned in this order.
     pub at: Time,
-    /// The output port at the node, also for a packet that arrives over its link.
+    /// Output port at the node, even for a packet that arrives over its link.
     pub port: PortId,
-    /// What happened to the packet there.
+    /// Kind of the event.
     pub event: PacketEvent,
-    /// The length of the queue that the packet joins or left, without the packet; for a received
-    /// packet, the length of the queue with priority. 0 at hosts, which have no queues here.
+    /// Bytes in the queue that the packet joined or left, without the packet. For a received
+    /// packet, those in the queue with priority. 0 at hosts, which have no queues here.
     pub waiting: u32,
-    /// The packet as it was then, marks and trimming included.
+    /// The packet at that time, including marks and trimming.
     pub packet: Packet,
 }
 
@@ -44,20 +44,20 @@ pub struct PacketRecord {
 #[derive(Debug)]
 pub struct TraceBuffer {
     records: Vec<PacketRecord>,
-    /// The longest time between an event and its record.
+    /// Maximum time between an event and its record.
     lag: Span,
-    /// The number of records from which on they are sorted.
+    /// Number of records from which they are sorted.
     enough: usize,
 }
 
 /// The minimum number of records to sort.
 const ENOUGH: usize = 1 << 15;
 
-/// The longest packet: its length has 16 bits.
+/// Length of the longest packet. Lengths have 16 bits.
 const LONGEST: Bytes = Bytes::new(1 << 16);
 
 impl TraceBuffer {
-    /// An empty buffer for a fabric.
+    /// Creates an empty buffer for a fabric.
     pub fn new(topology: &Topology, config: &FabricConfig) -> Self {
         let flight = |link: &crate::topology::Link| {
             link.rate.time_for(LONGEST + config.gap) + link.delay + config.forwarding_delay
@@ -76,23 +76,23 @@ impl TraceBuffer {
         self.records.len() >= self.enough
     }
 
-    /// Takes the records that no future record can precede, in order; all of them at `Time::NEVER`.
+    /// Takes the records that no future record can precede, in order; every record at
+    /// `Time::NEVER`.
     pub fn take(&mut self, now: Time) -> Vec<PacketRecord> {
         let arrival = |record: &PacketRecord| record.event == PacketEvent::Received;
-        // A stable sort: records of one port at one time stay in the order in which they were made,
-        // as the two of a packet that passes through. An arrival comes before what it causes.
+        // A stable sort: records of one port and time stay in the order in which they were made,
+        // such as the two of a packet that passes through. An arrival precedes its effects.
         self.records.sort_by_key(|record| (record.at, !arrival(record), record.port));
         let settled = match now {
             Time::NEVER => self.records.len(),
             _ => {
-                // Ports that are settled late record starts of the past, but never of more than
-                // `lag` ago.
+                // Late settling records starts of the past, but at most `lag` ago.
                 let before = now.as_ps().saturating_sub(self.lag.as_ps());
                 self.records.partition_point(|record| record.at.as_ps() < before)
             }
         };
         let young = self.records.split_off(settled);
-        // Otherwise the same young records would be sorted again and again.
+        // Otherwise the same recent records would be sorted over and over.
         self.enough = ENOUGH.max(2 * young.len());
         std::mem::replace(&mut self.records, young)
     }
@@ -127,8 +127,8 @@ mod tests {
         TraceBuffer::new(&topology, &config)
     }
 
-    /// The longest packet with its gap, the wire, and the switch at its end; a port may be settled
-    /// as late as the packet before arrives.
+    /// The longest packet with its gap, the wire, and the switch at its end, twice: a port may be
+    /// settled as late as the previous packet's arrival.
     #[test]
     fn a_record_is_late_by_two_flights_of_the_longest_packet_at_most() {
         let buffer = with(Bytes::new(20), Span::from_ns(300));

@@ -21,7 +21,7 @@ use crate::workload::Message;
 
 /// A fabric with its hosts.
 ///
-/// [`super::run`] runs a fixed workload, and [`super::drive`] a [`super::Program`], which posts
+/// [`super::run`] runs a fixed workload. [`super::drive`] runs a [`super::Program`], which posts
 /// messages during the run. To run several worlds under one clock, step each of them event by
 /// event: [`World::next_time`], [`World::step`], [`World::post`], [`World::poll_message_event`].
 #[derive(Debug)]
@@ -38,16 +38,16 @@ pub struct World {
 }
 
 impl World {
-    /// The world of a setup, before its first event.
+    /// Creates the world of a setup, before its first event.
     ///
     /// # Panics
-    /// With more than [`super::MOST_CLASSES`] traffic classes, a job of a class that there is not,
-    /// or classes beside credit-based flow control, trimming or hosts with several ports.
+    /// With more than [`super::MOST_CLASSES`] traffic classes, a job whose class does not exist, or
+    /// classes combined with credit-based flow control, trimming or hosts with several ports.
     pub fn new(setup: &Setup) -> Self {
         Self::with_hosts(setup, Endpoints::new)
     }
 
-    /// The world of a setup, of which `hosts` makes the hosts.
+    /// Creates the world of a setup with the hosts that `hosts` returns.
     fn with_hosts(setup: &Setup, hosts: impl FnOnce(Site) -> Endpoints) -> Self {
         setup.check_classes();
         let mut network = Network::new(setup);
@@ -74,7 +74,7 @@ impl World {
         world
     }
 
-    /// The time of the next event; `None` without one.
+    /// Returns the time of the next event.
     #[inline]
     pub fn next_time(&mut self) -> Option<Time> {
         self.network.next_time()
@@ -86,22 +86,22 @@ impl World {
         self.run(Time::NEVER, 1);
     }
 
-    /// Handles at most `most` events that are not later than `by`; fewer if there is something to
-    /// poll, or no message is open.
+    /// Handles up to `most` events that are not later than `by`. Stops early if there is something
+    /// to poll, or no message is open.
     pub(super) fn run(&mut self, by: Time, most: u64) {
         let end = self.events + most;
         while self.events < end {
             let Some((now, word)) = self.network.pop_event(by, &self.endpoints) else { return };
             self.now = now;
             self.events += 1;
-            // Only what happens at a host ends a message or calls for an answer.
+            // Only events at hosts end messages or create something to poll.
             if self.handle(now, word) && (self.is_idle() || self.endpoints.has_reports()) {
                 return;
             }
         }
     }
 
-    /// Handles an event; false if it did not reach a host.
+    /// Handles an event. False if it did not reach a host.
     #[inline(always)]
     fn handle(&mut self, now: Time, word: Word) -> bool {
         if let Some((port, slot)) = word.arrival() {
@@ -123,7 +123,7 @@ impl World {
             Event::Arrival(..) | Event::Start(_) => unreachable!("they are handled apart"),
             Event::Free(port) => self.network.handle_free(now, port, &mut self.endpoints),
             Event::Handoff(port) => {
-                // The arrival is counted in the receiving partition.
+                // The receiving partition counts the arrival.
                 self.events -= 1;
                 self.network.handle_handoff(now, port);
             }
@@ -143,18 +143,18 @@ impl World {
         }
     }
 
-    /// The time of the last event.
+    /// Returns the time of the last event.
     pub fn now(&self) -> Time {
         self.now
     }
 
-    /// The number of handled events.
+    /// Returns the number of handled events.
     #[inline]
     pub fn events(&self) -> u64 {
         self.events
     }
 
-    /// The time limit of a run.
+    /// Returns the time limit of the run.
     pub fn time_limit(&self) -> Time {
         self.setup.time_limit
     }
@@ -178,14 +178,14 @@ impl World {
         id
     }
 
-    /// Records that a computation of a program ends at `now`, which must be between the last event
-    /// and the next: the run does not complete before.
+    /// Records that a program's computation ends at `now`, which must be between the last event and
+    /// the next. The run does not complete earlier.
     pub fn record_end(&mut self, now: Time) {
         self.advance(now);
         self.endpoints.record_end(now);
     }
 
-    /// Discards messages and flows when they complete: see [`Endpoints::discard_completed`].
+    /// Discards messages and flows on completion; see [`Endpoints::discard_completed`].
     ///
     /// # Panics
     /// If the world has messages or delays.
@@ -193,7 +193,7 @@ impl World {
         self.endpoints.discard_completed();
     }
 
-    /// Discards queue pairs with the messages that have completed on them: see
+    /// Discards queue pairs together with their completed messages; see
     /// [`Endpoints::discard_queue_pairs`].
     ///
     /// # Panics
@@ -202,24 +202,24 @@ impl World {
         self.endpoints.discard_queue_pairs();
     }
 
-    /// The next completed flow, in a world that discards them; the flow is discarded.
+    /// Takes the next completed flow, in a world that discards them.
     #[inline]
     pub fn poll_flow(&mut self) -> Option<FlowRecord> {
         self.endpoints.poll_flow()
     }
 
-    /// The next event of a posted message.
+    /// Returns the next event of a posted message.
     #[inline]
     pub fn poll_message_event(&mut self) -> Option<MessageEvent> {
         self.endpoints.poll_message_event()
     }
 
-    /// The hosts of the fabric, with their NICs and the ledger of messages.
+    /// Returns the hosts of the fabric, with their NICs and the ledger of messages.
     pub fn endpoints(&self) -> &Endpoints {
         &self.endpoints
     }
 
-    /// The pauses and resumes so far.
+    /// Returns the pauses and resumes so far.
     pub(super) fn pauses(&self) -> &[PauseRecord] {
         self.network.pauses()
     }
@@ -245,7 +245,7 @@ impl World {
         )
     }
 
-    /// The progress of the run.
+    /// Returns the progress of the run.
     pub fn progress(&self) -> Progress {
         let (messages, bytes) = self.endpoints.sent();
         Progress {
@@ -258,22 +258,22 @@ impl World {
         }
     }
 
-    /// The results of a run that ends now.
+    /// Returns the results of a run that ends now.
     ///
     /// # Panics
-    /// If they are such as no run can have: a packet or a byte is unaccounted for, for one.
+    /// If packets or bytes are not conserved, or another final check fails.
     pub fn outcome(mut self, verdict: Verdict) -> Outcome {
         self.ending(verdict).checked(&self.setup)
     }
 
-    /// The same, not yet checked.
+    /// Like [`Self::outcome`], without the checks.
     pub(super) fn ending(&mut self, verdict: Verdict) -> Ending {
         let measured = self.measured(verdict);
         let (states, remainder) = (self.network.switching().states(), self.network.remainder());
         Ending::new(Outcome::of(measured, states, &self.endpoints), remainder, &self.endpoints)
     }
 
-    /// The measurements of links and switches at the end.
+    /// Returns the measurements of links and switches at the end.
     fn measured(&mut self, verdict: Verdict) -> Measured {
         let network = &mut self.network;
         network.settle_hosts(self.now, &mut self.endpoints);
@@ -317,7 +317,7 @@ impl World {
     fn deliver(&mut self, now: Time, delivery: DeliveredPacket) {
         let DeliveredPacket { host, slot, is_traced } = delivery;
         let packet = self.network.take(slot);
-        // What the NIC could send by now was decided without this packet, and goes first.
+        // The NIC decided without this packet what it sends by now, so that goes first.
         self.network.transmit_from(now, self.endpoints.host_mut(host));
         if is_traced {
             let before = self.endpoints.host(host).nic.answers().len();
@@ -329,7 +329,7 @@ impl World {
         self.follow_up(now, host);
     }
 
-    /// Applies a frame of flow control to a host's port.
+    /// Applies a flow-control frame to a host's port.
     fn apply_pause(&mut self, now: Time, port: PortId, order: LinkOrder) {
         let Node::Host(id) = self.setup.topology.ends_of(port).0 else { return };
         // Packets that could start by now start before the frame takes effect.
@@ -359,10 +359,11 @@ impl World {
     /// Handles a timeout of a host, unless it has already been handled.
     fn handle_host(&mut self, now: Time, id: HostId) {
         self.network.prefetch_timeouts(&self.endpoints);
-        // An earlier wake-up took the place of this one; events are never cancelled.
+        // An earlier wake-up has replaced this one. Events are never cancelled.
         if self.endpoints.host(id).wake != now {
             return;
         }
+        // This wake-up is used up. The follow-up schedules the next one.
         self.endpoints.host_mut(id).wake = Time::NEVER;
         self.network.transmit_from(now, self.endpoints.host_mut(id));
         self.endpoints.handle_timeout(now, id);
@@ -372,8 +373,8 @@ impl World {
     /// Updates a host after an input: its events, its wire, its next timeout.
     #[inline(always)]
     fn follow_up(&mut self, now: Time, id: HostId) {
-        // Deliveries and completions first: they may post messages to this host's own NIC, which
-        // can go with the same look at its wire.
+        // Deliveries and completions first: they may post messages to this host's NIC, which one
+        // poll of the wire then sends.
         self.endpoints.follow_up(now, id);
         self.wake_touched();
         self.network.follow_up(now, id, &mut self.endpoints);
@@ -382,8 +383,7 @@ impl World {
     /// Schedules hosts that have new work without an input.
     #[inline(always)]
     fn wake_touched(&mut self) {
-        // Only their wake-ups change: nothing has gone into these NICs, so that their wires need no
-        // look.
+        // These NICs received no input, so only their wake-ups change and their wires need no poll.
         while let Some(id) = self.endpoints.poll_touched() {
             self.network.schedule_wake(self.now, id, &mut self.endpoints);
         }
@@ -392,25 +392,25 @@ impl World {
 
 /// Observation of a run.
 impl World {
-    /// The credits of credit-based flow control that are in use on all links.
+    /// Returns the credits of credit-based flow control in use on all links.
     #[cfg(test)]
     pub(super) fn credit_in_use(&mut self) -> u64 {
         self.network.credit_in_use()
     }
 
-    /// Fetches memory ahead as with that many bytes of ports.
+    /// Prefetches as if ports had this many bytes.
     #[cfg(test)]
     pub(super) fn prefetch_as_with(&mut self, port_bytes: usize) {
         self.network.prefetch_as_with(port_bytes);
     }
 
-    /// Counts as if so many events had been handled.
+    /// Sets the event counter.
     #[cfg(test)]
     pub(super) fn count_from(&mut self, events: u64) {
         self.events = events;
     }
 
-    /// Starts to record the packets at the nodes for which `traced` is true.
+    /// Starts recording packets at the nodes for which `traced` is true.
     pub(super) fn trace_nodes(&mut self, traced: &dyn Fn(Node) -> bool) {
         let buffer = TraceBuffer::new(&self.setup.topology, &self.setup.fabric);
         self.network.trace_nodes(traced, buffer);
@@ -421,20 +421,20 @@ impl World {
         self.network.trace_mut().is_some_and(|trace| trace.has_enough())
     }
 
-    /// The records that no future record can precede.
+    /// Takes the records that no future record can precede.
     pub(super) fn take_records(&mut self) -> Vec<PacketRecord> {
         let now = self.now;
         self.network.trace_mut().map_or_else(Vec::new, |trace| trace.take(now))
     }
 
-    /// All remaining records at the end of a run.
+    /// Takes all remaining records at the end of a run.
     pub(super) fn take_last_records(&mut self) -> Vec<PacketRecord> {
         self.network.settle_traced(self.now, &mut self.endpoints);
         self.network.trace_mut().map_or_else(Vec::new, |trace| trace.take(Time::NEVER))
     }
 
-    /// Reads all counters before any packet starts or arrives at `now`; those of `ports` are exact,
-    /// others may lag behind.
+    /// Reads all counters before any packet starts or arrives at `now`. Those of `ports` are exact;
+    /// others may be stale.
     pub(super) fn read_before(&mut self, now: Time, ports: &[PortId], counters: &mut PortCounters) {
         self.now = now;
         self.network.read_before(now, ports, counters, &mut self.endpoints);

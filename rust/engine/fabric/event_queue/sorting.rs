@@ -1,25 +1,25 @@
-//! Sorting the events of a bucket.
+//! Sorting of the events of a bucket.
 //!
-//! Buckets mostly have some ten or twenty events. There the place of each is the number of those
-//! that precede it, which is counted without a branch: the library's sort of so few mispredicts
-//! about one branch for each of them.
+//! Most buckets have ten or twenty events. For these, the index of each event is the number of
+//! events that precede it, which is counted without branches. The library's sort mispredicts about
+//! one branch per event at this size.
 
 use crate::fabric::event::Word;
 use crate::switching::Ties;
 
-/// The fewest events that are counted.
+/// Minimum number of events to sort by counting.
 const FEWEST_COUNTED: usize = 2;
-/// The most events that are counted; the time for each grows with their number.
+/// Maximum number of events to sort by counting. The time per event grows with their number.
 const MOST_COUNTED: usize = 64;
-/// How many places are counted at a time.
+/// Number of events whose predecessors are counted together.
 const AT_ONCE: usize = 8;
 
 /// Sorts the events of buckets.
 #[derive(Debug)]
 pub(super) struct Sorter {
-    /// What is compared of the events; the rest is of earlier buckets.
+    /// Sort keys of the events; unused entries are left over from earlier buckets.
     keys: [i32; MOST_COUNTED],
-    /// The events in order, in the same way.
+    /// The events in order, with the same kind of leftovers.
     sorted: [Word; MOST_COUNTED],
 }
 
@@ -30,7 +30,7 @@ impl Default for Sorter {
 }
 
 impl Sorter {
-    /// Sorts the events of a bucket, whose times have `base` in common.
+    /// Sorts the events of a bucket, whose times share the high bits `base`.
     #[inline(always)]
     pub(super) fn sort(&mut self, events: &mut [Word], base: u64, ties: Ties) {
         let is_counted = (FEWEST_COUNTED..=MOST_COUNTED).contains(&events.len());
@@ -39,8 +39,8 @@ impl Sorter {
         }
     }
 
-    /// Sorts at most [`MOST_COUNTED`] events; false if what it compares does not tell them all
-    /// apart, and they stay as they are.
+    /// Sorts at most [`MOST_COUNTED`] events. Returns false and leaves them as they are if two
+    /// events have equal keys.
     #[inline(always)]
     fn sort_by_counting(&mut self, events: &mut [Word], base: u64, ties: Ties) -> bool {
         let count = events.len();
@@ -52,6 +52,7 @@ impl Sorter {
         }
         let mut sum = 0;
         let places = self.keys.chunks_exact(AT_ONCE).zip(events.chunks(AT_ONCE));
+        // A fixed number of counters per pass, so that the inner loop is vectorized.
         for (keys, events) in places {
             let mut before = [0i32; AT_ONCE];
             for &other in &self.keys[..count] {
@@ -61,10 +62,12 @@ impl Sorter {
             }
             for (&event, &before) in events.iter().zip(&before) {
                 sum += before as usize;
+                // The remainder only removes the bounds check: the count is below it.
                 self.sorted[before as usize % MOST_COUNTED] = event;
             }
         }
-        // Events with the same key have the same number of events before them.
+        // Equal keys have equally many predecessors, so the sum is smaller than that of a
+        // permutation.
         if has_long_key || sum != count * count.saturating_sub(1) / 2 {
             return false;
         }
@@ -73,7 +76,7 @@ impl Sorter {
     }
 }
 
-/// Sorts by places, which the events have meanwhile.
+/// Sorts with the library. Events hold their places in the tie order meanwhile.
 fn sort_by_library(events: &mut [Word], base: u64, ties: Ties) {
     for event in &mut *events {
         *event = event.placed(base | event.low_time(), ties);
@@ -94,11 +97,11 @@ mod tests {
     use crate::switching::TieOrder;
 
     #[test]
-    fn events_are_sorted_as_by_the_library() {
+    fn counting_sort_agrees_with_the_library_sort() {
         let mut random = Stream::new(3, Purpose::Test, 0);
         let (mut sorter, mut counted) = (Sorter::default(), 0);
         for round in 0..4_000u64 {
-            // Few times and ports, so that some are the same; ids of all sizes.
+            // Few distinct times and ports, so that some are equal; ids of all sizes.
             let (ports, times) = (1 << (1 + random.below(24)), 1 + random.below(1_024));
             let (base, ties) = (round << 10, Ties::new(TieOrder::Drawn, round, ports as usize));
             let event = |random: &mut Stream| {

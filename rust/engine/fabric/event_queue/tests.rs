@@ -1,4 +1,4 @@
-//! Events come out in order, wherever they wait.
+//! Events are popped in order, regardless of where they are stored.
 
 use super::*;
 use crate::ids::HostId;
@@ -35,7 +35,7 @@ fn events_at_equal_times_are_ordered_by_kind_then_id() {
 }
 
 #[test]
-fn events_near_and_far_come_out_in_order() {
+fn near_and_far_events_are_popped_in_order() {
     // The more ports, the narrower the buckets.
     for ports in [5_000, 1 << 15, 1 << 20] {
         let mut random = Stream::new(1, Purpose::Test, 0);
@@ -60,7 +60,7 @@ fn events_near_and_far_come_out_in_order() {
     }
 }
 
-/// The start of a bucket of a queue for few ports.
+/// Start time of a bucket, in a queue for few ports.
 fn bucket(number: u64) -> u64 {
     number << TIME_BITS
 }
@@ -83,7 +83,7 @@ fn a_bucket_nearly_a_turn_ahead_comes_after_those_between() {
     let event = Event::Arrival(PortId(1), SlotId(2));
     queue.push(at(bucket(19)), event);
     assert_eq!(queue.pop(Time::NEVER).unwrap().0, at(bucket(19)));
-    // Its place is before that of bucket 19, in the same word of the map of occupied buckets.
+    // Its index precedes that of bucket 19, in the same word of the occupancy map.
     for number in [138, 100] {
         queue.push(at(bucket(number)), event);
     }
@@ -113,7 +113,7 @@ fn scheduling_in_the_past_panics() {
 
 #[test]
 #[should_panic(expected = "time goes back from 7 to 5 ps")]
-fn time_that_goes_back_panics_where_assertions_are_on() {
+fn time_that_goes_back_panics_in_debug_builds() {
     let mut queue = queue_for(5_000, 1_000);
     queue.push(at(5), Event::Host(HostId(0)));
     queue.last = 7;
@@ -121,7 +121,7 @@ fn time_that_goes_back_panics_where_assertions_are_on() {
 }
 
 #[test]
-fn arrivals_are_found_wherever_they_wait() {
+fn arrivals_lists_events_in_every_storage() {
     let mut queue = queue_for(5_000, 1_000_000);
     let slots = || (0..4).map(SlotId);
     let times = [500_000, 2_000, 900_000_000_000, 500_001];
@@ -130,7 +130,7 @@ fn arrivals_are_found_wherever_they_wait() {
     }
     queue.push(at(3_000), Event::Host(HostId(0)));
     queue.push_handoff(at(4_000), PortId(4), SlotId(4));
-    // The bucket that is looked up is the current one, and what precedes it is early.
+    // Looking a bucket up makes it the current one. Events before it are then early.
     queue.pop(at(2_000));
     assert_eq!(queue.next_time(), Some(at(3_000)));
     queue.push_arrival(at(2_500), PortId(1), SlotId(1));
@@ -139,13 +139,13 @@ fn arrivals_are_found_wherever_they_wait() {
     assert_eq!(found, [(0, 0), (1, 1), (2, 2), (3, 3), (4, 4)]);
 }
 
-/// From wherever the calendar stands, one event in a bucket and one in another, up to a turn and
-/// more ahead; the farther one is added first.
+/// From every position of the calendar: one event in a bucket and one in another, up to a turn and
+/// more ahead. The farther one is added first.
 #[test]
-fn two_events_come_out_in_order_from_every_two_buckets_of_a_turn() {
+fn events_of_any_two_buckets_are_popped_in_order() {
     let all: Vec<u64> = (1..=66).collect();
     let of_four_words = [1, 62, 63, 64, 65, 127, 128, 191, 193, 254, 255, 256, 257];
-    // Buckets of 1,024 ps; with more ports, of 128 ps.
+    // Buckets of 1,024 ps, or of 128 ps with more ports.
     for (ports, horizon, buckets, width, steps) in [
         (5_000, 1_000, 64, 1_024, &all[..]),
         (5_000, 100_000, 256, 1_024, &of_four_words),
@@ -169,10 +169,10 @@ fn two_events_come_out_in_order_from_every_two_buckets_of_a_turn() {
 }
 
 #[test]
-fn an_event_is_taken_at_its_time_and_not_a_picosecond_before() {
+fn an_event_is_popped_at_its_time_and_not_earlier() {
     let mut queue = queue_for(5_000, 1_000_000);
     queue.push(at(500_000), Event::Host(HostId(0)));
-    // The bucket that is looked up is the current one, and what precedes it is early.
+    // Looking a bucket up makes it the current one. Events before it are then early.
     assert_eq!(queue.next_time(), Some(at(500_000)));
     queue.push(at(100), Event::Host(HostId(1)));
     for (time, host) in [(100, 1), (500_000, 0)] {
@@ -182,7 +182,7 @@ fn an_event_is_taken_at_its_time_and_not_a_picosecond_before() {
     }
 }
 
-/// Partitions of a parallel run are compared by what comes next in each.
+/// Partitions of a parallel run are compared by their next events.
 #[test]
 fn the_next_event_is_known_by_its_time_and_rank_before_it_is_taken() {
     let mut queue = queue_for(5_000, 1_000_000);
@@ -202,9 +202,9 @@ fn the_next_event_is_known_by_its_time_and_rank_before_it_is_taken() {
     assert_eq!(queue.peek(), None);
 }
 
-/// What they need is fetched ahead.
+/// Their memory is prefetched.
 #[test]
-fn the_arrivals_of_the_bucket_after_the_current_one_are_known() {
+fn upcoming_lists_the_arrivals_of_the_next_bucket() {
     let mut queue = queue_for(5_000, 1_000_000);
     let bucket = 1_024;
     for (port, time) in [(1, 10 * bucket), (2, 70 * bucket + 5), (3, 70 * bucket), (4, 80 * bucket)]
@@ -227,7 +227,7 @@ fn the_arrivals_of_the_bucket_after_the_current_one_are_known() {
 }
 
 #[test]
-fn arrivals_that_come_soon_are_those_of_the_bucket_and_the_one_beside_it() {
+fn coming_and_beside_return_arrivals_of_this_and_the_next_bucket() {
     let mut queue = queue_for(5_000, 1_000_000);
     for port in 0..4 {
         queue.push(at(bucket(1) + 9 - u64::from(port)), Event::Arrival(PortId(port), SlotId(port)));

@@ -1,4 +1,4 @@
-//! The arrival of a packet at the end of a wire, and the wire that is free.
+//! Arrivals of packets at the end of a wire, and events of free wires.
 
 use super::Network;
 use super::pfc::LinkOrder;
@@ -10,14 +10,14 @@ use crate::packet::Packet;
 use crate::topology::Node;
 use crate::units::Time;
 
-/// The result of a port's event for the world.
+/// Result of a port's event, for the world.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(in crate::fabric) enum Arrival {
     /// The network has handled the event completely.
     Nothing,
     /// A packet has arrived at a host.
     Delivered(DeliveredPacket),
-    /// A frame of flow control has arrived at a host, for whose port it is.
+    /// A flow-control frame for the port of a host has arrived there.
     Pfc(PortId, LinkOrder),
 }
 
@@ -26,7 +26,7 @@ pub(in crate::fabric) enum Arrival {
 pub(in crate::fabric) struct DeliveredPacket {
     pub(in crate::fabric) host: HostId,
     pub(in crate::fabric) slot: SlotId,
-    /// Whether the host's acknowledgements are traced.
+    /// True if the host's acknowledgements are traced.
     pub(in crate::fabric) is_traced: bool,
 }
 
@@ -40,18 +40,21 @@ impl Network {
         slot: SlotId,
         endpoints: &mut Endpoints,
     ) -> Arrival {
-        // The packet leaves the wire first: settling arms the port if no other is on it. What the
-        // packet changes comes last, when the port is as it was without it.
+        // The packet leaves the wire first, because settling arms the port if no other packet is on
+        // it. The effects of the packet come last, once the port is in the state that it has
+        // without the packet.
         self.shared.counters.hops += 1;
         let port = &mut self.ports[id.index()];
         port.handle_arrival();
+        // Copied, because settling needs the whole network.
         let (end, special) = (port.end, port.special);
-        // Mostly nothing waits at a switch's port.
+        // Usually nothing is queued at a switch's port.
         match port.start.node() {
             Node::Host(host) => self.settle_host(now, host, endpoints),
             Node::Switch(_) if port.needs_settling(now) => self.settle_switch_port(now, id),
             Node::Switch(_) => {}
         }
+        // One test of both flags keeps plain ports on the fast path.
         if special.has(Special::AT_END.with(Special::FLOW_CONTROL)) {
             if special.has(Special::AT_END)
                 && let Some(arrival) = self.arrive_specially(now, id, slot, endpoints)
@@ -59,8 +62,8 @@ impl Network {
                 return arrival;
             }
             if special.has(Special::FLOW_CONTROL) {
-                // A frame ends here, at either end of a link: it is never forwarded nor counted at
-                // an ingress.
+                // A frame ends here, at either end of a link. It is never forwarded, and not
+                // counted at an ingress.
                 if let Some(order) = self.take_frame(slot) {
                     return self.handle_frame(now, id.reverse(), order);
                 }
@@ -79,25 +82,26 @@ impl Network {
         }
     }
 
-    /// Takes a delivered packet out of the network.
+    /// Removes a delivered packet from the network.
     #[inline(always)]
     pub(in crate::fabric) fn take(&mut self, slot: SlotId) -> Packet {
         self.shared.pool.remove(slot)
     }
 
-    /// Handles a port's wire that is free, without a packet on it.
+    /// Handles the event of a free wire that carries no packet.
     pub(in crate::fabric) fn handle_free(
         &mut self,
         now: Time,
         id: PortId,
         endpoints: &mut Endpoints,
     ) {
+        // This event was the armed one.
         self.ports[id.index()].armed = false;
         self.settle_port(now, id, endpoints);
     }
 
-    /// What else an arrival is at the end of a link that fails or is traced, or with telemetry;
-    /// `None` if the packet then goes on as any other.
+    /// Slow path of an arrival: links that fail or are traced, and telemetry. Returns `None` if the
+    /// packet then continues like any other.
     #[cold]
     fn arrive_specially(
         &mut self,
@@ -111,6 +115,7 @@ impl Network {
             if special.has(Special::CREDIT) {
                 self.lose_credit(now, id, slot);
             }
+            // Traced before the slot is released.
             self.trace_drop(now, id.reverse(), slot);
             self.drop_packet(slot);
             return Some(Arrival::Nothing);
@@ -118,7 +123,7 @@ impl Network {
         if special.has(Special::TRACED_END) {
             self.trace_arrival(now, id.reverse(), slot);
         }
-        // Frames of flow control carry none.
+        // Flow-control frames carry no telemetry.
         if special.has(Special::TELEMETRY)
             && !self.shared.pool.get(slot).packet.is_link_frame()
             && let Node::Host(host) = end.node()

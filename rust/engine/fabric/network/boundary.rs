@@ -2,7 +2,7 @@
 //!
 //! The partition of the switch at the start of the wire owns the port. It decides what starts
 //! there, and has an event when a packet leaves the wire. The arrival, with all its effects, is an
-//! event of the partition of the switch at the end. That partition has a port of the same id, where
+//! event of the partition at the other end. That partition has a port with the same id, where
 //! nothing starts. It counts the packets on the wire and holds the rates of the link.
 
 use super::Network;
@@ -16,15 +16,15 @@ use crate::units::Time;
 /// A packet handed off to another partition.
 #[derive(Debug, Clone, Copy)]
 pub(in crate::fabric) struct Handoff {
-    /// When it arrives there.
+    /// Time of arrival.
     pub(in crate::fabric) at: Time,
-    /// The port that it has left by.
+    /// Port from which it was sent.
     pub(in crate::fabric) port: PortId,
     slot: Slot,
 }
 
 impl Network {
-    /// Marks the ports with wires that end in other partitions.
+    /// Marks the ports whose wires end in other partitions.
     pub(in crate::fabric) fn set_boundaries(&mut self, ports: Vec<PortId>) {
         for id in &ports {
             let port = &mut self.ports[id.index()];
@@ -42,12 +42,14 @@ impl Network {
         }
     }
 
-    /// Settles the boundary ports until `end`, and passes to `take` the packets that started there
-    /// since the last call. Each port's packets are in the order of their starts.
+    /// Settles the boundary ports up to `end`, and passes the packets that started there since the
+    /// last call to `take`. Each port's packets are in order of their starts.
     pub(in crate::fabric) fn take_handoffs(&mut self, end: Time, take: &mut dyn FnMut(Handoff)) {
+        // A packet that starts at `end` belongs to the next window.
         let Some(before) = end.as_ps().checked_sub(1).map(Time::from_ps) else { return };
         for index in 0..self.boundaries.len() {
             let id = self.boundaries[index];
+            // A port without a due packet needs no settling.
             if self.ports[id.index()].is_due(before) {
                 self.settle_switch_port(before, id);
             }
@@ -62,6 +64,7 @@ impl Network {
     pub(in crate::fabric) fn receive(&mut self, handoff: Handoff) {
         let Handoff { at, port, slot } = handoff;
         let slot = self.shared.pool.put(slot);
+        // The wire carries it here until the arrival, which counts it off.
         self.ports[port.index()].handle_handoff();
         self.shared.queue.push_arrival(at, port, slot);
     }
@@ -72,12 +75,12 @@ impl Network {
         ports.filter(|port| port.has_waiting()).map(|port| port.free).min()
     }
 
-    /// The time and the rank of the next event.
+    /// Returns time and rank of the next event.
     pub(in crate::fabric) fn peek(&mut self) -> Option<(Time, u32)> {
         self.shared.queue.peek()
     }
 
-    /// The rank of an event.
+    /// Returns the rank of an event.
     pub(in crate::fabric) fn rank(&self, at: Time, word: Word) -> u32 {
         self.shared.queue.rank(at, word)
     }
@@ -99,7 +102,7 @@ mod tests {
     use crate::units::Span;
 
     #[test]
-    fn what_waits_at_a_boundary_starts_as_the_packet_before_it_leaves_the_wire() {
+    fn a_handoff_starts_the_packet_queued_at_the_boundary() {
         let setup = setup(leaf_spine(2, 1, 1, 400), "ecmp", Vec::new());
         let mut network = Network::new(&setup);
         let [id, _] = setup.topology.link_named("leaf0-spine0").unwrap().ports();
@@ -113,7 +116,7 @@ mod tests {
             (port.data_waiting(), port.carried, port.has_on_wire())
         };
         assert_eq!(state(&network), (4_158, 4_158, true));
-        // The wire was free long before, at 83,560 ps.
+        // The wire has been free since 83,560 ps.
         let leaves = Time::from_ps(4_158 * 20 + 500_000);
         network.handle_handoff(leaves, id);
         assert_eq!(state(&network), (0, 2 * 4_158, true));

@@ -1,24 +1,24 @@
-//! The queues of traffic classes of all ports.
+//! Queues of traffic classes, for all ports.
 
 use super::port::ClassQueues;
 use crate::fabric::setup::Setup;
 use crate::ids::PortId;
 use crate::sharing::{Discipline, MOST_CLASSES};
 
-/// The queues of all ports by class.
+/// Class queues of all ports.
 #[derive(Debug)]
 pub(super) struct Classes {
     pub(super) discipline: Discipline,
     /// The number of classes.
     pub(super) count: usize,
-    /// By port id.
+    /// Class queues, by port id.
     pub(super) queues: Vec<ClassQueues>,
-    /// By class: data packets that were dropped.
+    /// Dropped data packets, by class.
     pub(super) dropped: [u64; MOST_CLASSES],
 }
 
 impl Classes {
-    /// Those of a run, if it has classes.
+    /// Creates the table of a run; `None` if data has one class.
     pub(in crate::fabric::network) fn of(setup: &Setup) -> Option<Box<Self>> {
         let discipline = setup.discipline()?;
         let ports = 2 * setup.topology.links().len();
@@ -27,7 +27,7 @@ impl Classes {
         Some(Box::new(Self { discipline, count, queues, dropped }))
     }
 
-    /// The queues of a port.
+    /// Returns the queues of a port.
     pub(super) fn of_port(&self, port: PortId) -> &ClassQueues {
         &self.queues[port.index()]
     }

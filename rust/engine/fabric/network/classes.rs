@@ -1,8 +1,8 @@
-//! Traffic classes at the ports of switches: which queue a packet joins, and which one starts.
+//! Traffic classes at switch ports: which queue a packet joins, and which one starts next.
 //!
-//! A port with classes is settled as any other. A packet starts without being queued only where
-//! nothing waits that may start; all others go by the order of the classes, one decision at a time,
-//! when the wire is free.
+//! A port with classes is settled like any other. A packet bypasses the queues only if no queued
+//! packet may start. Otherwise the scheduling of the classes decides, one packet at a time, when
+//! the wire is free.
 
 use super::Network;
 use super::output::Output;
@@ -16,7 +16,7 @@ use crate::topology::Node;
 use crate::units::Time;
 
 impl Network {
-    /// Gives the ports of switches a queue for each class, in a run that has some.
+    /// Gives switch ports a queue for each class, if the run has classes.
     pub(super) fn mark_class_ports(&mut self) {
         if self.shared.classes.is_none() {
             return;
@@ -41,7 +41,7 @@ impl Network {
         if self.output(id).pass_by_class(now, slot) {
             return;
         }
-        // As at ports without classes, the count of a shared buffer may lag behind.
+        // As at ports without classes, the count of a shared buffer may be stale.
         if self.shared.switching.exceeds_shared_buffer(switch, &self.shared.pool.get(slot).packet) {
             self.settle_switch(now, switch);
         }
@@ -53,6 +53,7 @@ impl Network {
         let frame = output.enqueue_in_class(now, switch, slot);
         output.arm(|| false);
         if !self.shared.switching.has_flow_control() {
+            // Without flow control, starts are lazy and need no event.
             return;
         }
         if let Some(frame) = frame {
@@ -61,24 +62,24 @@ impl Network {
         self.output(id).arm_start();
     }
 
-    /// Data packets of each class that were dropped; empty without classes.
+    /// Returns the dropped data packets of each class; empty without classes.
     pub(in crate::fabric) fn dropped_by_class(&self) -> Vec<u64> {
         let classes = self.shared.classes.as_ref();
         classes.map_or_else(Vec::new, |classes| classes.dropped[..classes.count].to_vec())
     }
 
-    /// The number of classes of data: one if data has no classes.
+    /// Returns the number of data classes; 1 without classes.
     pub(super) fn class_count(&self) -> usize {
         self.shared.classes.as_ref().map_or(1, |classes| classes.count)
     }
 
-    /// Queued packets of paused classes at a port, in no order.
+    /// Iterates over the queued packets of a port's paused classes, in no particular order.
     pub(super) fn held_class_slots(&self, id: PortId) -> impl Iterator<Item = SlotId> + '_ {
         let queues = self.shared.classes.iter().map(move |classes| classes.of_port(id));
         queues.flat_map(ClassQueues::held_slots)
     }
 
-    /// Queued packets of all classes at a port, in no order.
+    /// Iterates over the queued packets of a port's classes, in no particular order.
     pub(super) fn class_slots(&self, id: PortId) -> impl Iterator<Item = SlotId> + '_ {
         let queues = self.shared.classes.iter().map(move |classes| classes.of_port(id));
         queues.flat_map(ClassQueues::slots)
@@ -86,7 +87,7 @@ impl Network {
 }
 
 impl Output<'_> {
-    /// Starts a packet at once, if nothing waits that may start and its class is not paused.
+    /// Starts a packet immediately, if no queued packet may start and its class is not paused.
     fn pass_by_class(&mut self, now: Time, slot: SlotId) -> bool {
         if self.port.free > now || self.port.has_waiting() {
             return false;
@@ -96,9 +97,11 @@ impl Output<'_> {
         let queued = Queued::of(slot, packet);
         if !packet.flags.has(Flags::PRIORITY) {
             let queues = &mut classes.queues[self.id.index()];
+            // A paused class must queue even on a free wire.
             if !queues.is_open(packet.class()) {
                 return false;
             }
+            // The class is charged although nothing was queued, because it used its turn.
             queues.pass(&classes.discipline, packet.class(), queued.bytes());
         }
         self.transmit(now, queued);
@@ -106,7 +109,7 @@ impl Output<'_> {
         true
     }
 
-    /// Enqueues a packet, in the queue of its class unless it has priority.
+    /// Enqueues a packet: in its class, or with the packets that have priority.
     fn enqueue_in_class(&mut self, now: Time, switch: SwitchId, slot: SlotId) -> Option<Frame> {
         self.mark_by_class(EcnPoint::Enqueue, slot);
         let frame = self.account_enqueue(switch, slot);
@@ -123,8 +126,8 @@ impl Output<'_> {
         frame
     }
 
-    /// What admission looks at: of data all that waits, as buffers are common to all classes, or
-    /// with flow control what waits of the packet's class.
+    /// Returns the queued bytes that admission considers. With flow control these are the bytes of
+    /// the packet's class. Otherwise they are all data bytes, because classes share the buffer.
     fn waiting_for(&self, slot: SlotId) -> Waiting {
         let waiting = self.port.waiting();
         match self.shared.classes.as_deref() {
@@ -136,15 +139,15 @@ impl Output<'_> {
         }
     }
 
-    /// The far end pauses a class, or resumes it.
+    /// Pauses a class, or resumes it, for the far end.
     pub(super) fn pause_class(&mut self, class: ClassId, is_paused: bool) {
         if let Some(classes) = self.shared.classes.as_deref_mut() {
             self.port.pause_class(&mut classes.queues[self.id.index()], class, is_paused);
         }
     }
 
-    /// Starts queued packets whose start is at or before `now`, up to the first start that lets a
-    /// link be resumed: the frame to be sent, and the time.
+    /// Starts the queued packets that are due by `now`, up to the first start that resumes a link.
+    /// Returns that time and the frame to send.
     #[cold]
     pub(super) fn start_due_by_class(&mut self, now: Time) -> Option<(Time, Frame)> {
         while self.port.is_due(now) {
@@ -152,6 +155,7 @@ impl Output<'_> {
             let queues = &mut classes.queues[self.id.index()];
             let queued = self.port.dequeue_by_class(queues, &classes.discipline)?;
             let start = self.port.free;
+            // Before `transmit`, which overwrites the ingress on links that fail.
             let frame = self.account_start(queued);
             self.transmit(start, queued);
             self.mark_by_class(EcnPoint::Dequeue, queued.slot());
@@ -167,6 +171,7 @@ impl Output<'_> {
     fn mark_by_class(&mut self, point: EcnPoint, slot: SlotId) {
         let Some(classes) = self.shared.classes.as_deref() else { return };
         let packet = &mut self.shared.pool.get_mut(slot).packet;
+        // Only data is marked.
         if packet.is_control() {
             return;
         }

@@ -1,9 +1,9 @@
-//! What pauses hold back at the end of a run, and the cycle of ports that no pause ends.
+//! Packets held back by pauses at the end of a run, and cycles of paused ports that never resume.
 //!
-//! A paused port waits until its far end has passed on what came over it. Where that waits at
-//! another paused port, the first one waits for the second; a cycle of such ports never moves
+//! A paused port waits until its far end has forwarded the packets that came over it. If these wait
+//! at another paused port, the first port waits for the second. A cycle of such ports never moves
 //! again (a PFC deadlock: Guo et al., RDMA over Commodity Ethernet at Scale, SIGCOMM 2016, section
-//! 4.2). Traffic classes are paused apart: with several, a cycle is within a class.
+//! 4.2). Traffic classes are paused separately, so a cycle is within one class.
 
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -11,8 +11,8 @@ use super::Network;
 use crate::ids::{LinkClass, PortId};
 
 impl Network {
-    /// For each paused port that holds data back, the ports over which these came: pairs of such a
-    /// port and the paused one, each with the class of the data.
+    /// Returns, for each paused port with held-back data, the ports over which that data arrived:
+    /// pairs of such a port and the paused one, each with the class of the data.
     pub(in crate::fabric) fn held_back(&self) -> Vec<(LinkClass, LinkClass)> {
         let mut held = BTreeSet::new();
         for (id, port) in (0u32..).map(PortId).zip(&self.ports) {
@@ -28,8 +28,8 @@ impl Network {
     }
 }
 
-/// The ports of a cycle, each of which waits for the next and the last for the first, from its
-/// lowest port on; empty if there is none.
+/// Returns the ports of a cycle in which each port waits for the next. The lowest port comes first;
+/// empty without a cycle.
 pub(in crate::fabric) fn cycle(held: &[(LinkClass, LinkClass)]) -> Vec<PortId> {
     let mut next: BTreeMap<LinkClass, Vec<LinkClass>> = BTreeMap::new();
     for &(from, to) in held {
@@ -37,9 +37,11 @@ pub(in crate::fabric) fn cycle(held: &[(LinkClass, LinkClass)]) -> Vec<PortId> {
     }
     let mut left: BTreeSet<LinkClass> = BTreeSet::new();
     for &first in next.keys() {
+        // Depth-first search with an explicit stack: paths may be long.
         let mut path = vec![first];
         let mut branches = vec![next[&first].iter()];
         while let Some(branch) = branches.last_mut() {
+            // All branches explored: no cycle passes through this port.
             let Some(&port) = branch.next() else {
                 branches.pop();
                 left.extend(path.pop());
@@ -47,6 +49,7 @@ pub(in crate::fabric) fn cycle(held: &[(LinkClass, LinkClass)]) -> Vec<PortId> {
             };
             if let Some(begin) = path.iter().position(|&it| it == port) {
                 let mut cycle = path.split_off(begin);
+                // Rotated, so that the result does not depend on where the search began.
                 let lowest = (0..cycle.len()).min_by_key(|&at| cycle[at]).unwrap_or(0);
                 cycle.rotate_left(lowest);
                 return cycle.into_iter().map(|it| it.link).collect();

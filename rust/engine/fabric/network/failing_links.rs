@@ -1,6 +1,6 @@
-//! Links that fail: the steps of the failure plan, and the packets that are lost on the wire.
+//! Failing links: the steps of the failure plan, and packets lost on the wire.
 //!
-//! Only ports of links that fail at some time are looked up here ([`super::port::Port::faulty`]).
+//! Only ports of links that fail at some time take this path ([`super::port::Port::faulty`]).
 
 use std::collections::BTreeMap;
 
@@ -13,24 +13,24 @@ use crate::switching::{Failure, Flight, StepEffect, StepKind};
 use crate::topology::Node;
 use crate::units::{BitRate, Span, Time};
 
-/// The rates that ports of degraded links have had, the current one last. A packet on the wire has
-/// the index of the rate at which it was sent.
+/// Rates that the ports of degraded links have had; the current one is last. A packet on the wire
+/// has the index of the rate at which it was sent.
 #[derive(Debug, Default)]
 pub(super) struct LinkRates(BTreeMap<PortId, Vec<BitRate>>);
 
 impl LinkRates {
     /// Sets the rate of `port` for packets that start from now on.
     fn change(&mut self, id: PortId, port: &mut Port, rate: BitRate) {
-        // Index 0 is the rate before the first change: packets sent before have that index already.
+        // Index 0 is the rate before the first change. Packets already on the wire have that index.
         let rates = self.0.entry(id).or_insert_with(|| vec![port.rate()]);
         rates.push(rate);
         port.set_rate(rate, u32::try_from(rates.len() - 1).expect("fewer than 2^31 changes"));
     }
 
-    /// The time at which the packet that arrives at `now` was started.
+    /// Returns the start time of the packet that arrives at `now`.
     fn start_of(&self, now: Time, id: PortId, port: &Port, slot: &Slot) -> Time {
-        // A slot has no room for the time of the start: it follows from the arrival and the
-        // rate of that time.
+        // A slot has no room for the start time. It follows from the arrival and the rate at the
+        // start.
         let bytes = u32::from(slot.packet.wire_bytes);
         let rates = self.0.get(&id);
         let rate = rates.map_or(port.rate(), |rates| rates[slot.aside.rate_index()]);
@@ -43,6 +43,7 @@ impl Network {
     pub(super) fn schedule_failures(&mut self, failures: &[Failure]) {
         for port in failures.iter().flat_map(Failure::ports) {
             let port = &mut self.ports[port.index()];
+            // Only these ports pay for the checks of failures.
             port.special = port.special.with(Special::FAULTY);
         }
         for (index, step) in (0u32..).zip(self.shared.switching.steps()) {
@@ -59,7 +60,7 @@ impl Network {
     ) {
         let step = self.shared.switching.steps()[index as usize];
         if step.kind == StepKind::RateChange {
-            // Packets that started before now have the old rate, so the port is settled first.
+            // Packets that started earlier have the old rate, so settle the port first.
             for id in step.link.ports() {
                 self.settle_before(now, id, endpoints);
             }
@@ -75,9 +76,9 @@ impl Network {
                     self.rates.change(id, &mut self.ports[id.index()], rate);
                 }
             }
-            // The packets in queues stay where they are: a switch decides once about each packet.
+            // Queued packets keep their ports: a switch decides only once about each packet.
             StepEffect::Converged(state) => {
-                // Packets that started before now took their paths by the old weights.
+                // Packets that started earlier chose their paths with the old weights.
                 if endpoints.weighs_paths() {
                     self.settle_hosts_before(now, endpoints);
                 }
@@ -86,10 +87,10 @@ impl Network {
         }
     }
 
-    /// True if the packet that arrives at `now` over `id` is lost on the way.
+    /// True if the packet that arrives at `now` over `id` was lost on the wire.
     pub(super) fn is_lost(&mut self, now: Time, id: PortId, slot: SlotId) -> bool {
         let (port, slot) = (&self.ports[id.index()], self.shared.pool.get(slot));
-        // A packet that a switch processes has left the wire.
+        // The forwarding delay is not part of the flight: that packet has left the wire.
         let inside = match port.end.node() {
             Node::Switch(_) => self.forwarding_delay,
             Node::Host(_) => Span::ZERO,

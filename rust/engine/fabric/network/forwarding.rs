@@ -1,5 +1,4 @@
-//! Forwarding in a switch: the output port of a packet, and whether the packet starts there, is
-//! queued or is dropped.
+//! Forwarding in a switch: selects the output port of a packet, and starts, queues or drops it.
 
 use super::Network;
 use super::pool::SlotId;
@@ -12,9 +11,10 @@ impl Network {
     /// Forwards a packet that has arrived at `switch`.
     #[inline(always)]
     pub(super) fn forward(&mut self, now: Time, switch: SwitchId, slot: SlotId) {
+        // Fast path: ECMP needs no policy and no mutable packet.
         let packet = &self.shared.pool.get(slot).packet;
         let hashed = self.shared.switching.hashed_port(switch, packet);
-        // No policy writes to what a queue needs of a packet.
+        // Taken before the policy runs: policies do not change these fields.
         let queued = Queued::of(slot, packet);
         let port = match hashed {
             Some(port) => Some(port),
@@ -25,7 +25,7 @@ impl Network {
         }
     }
 
-    /// The port by which a packet leaves a switch; `None` if it is dropped there.
+    /// Returns the output port of a packet at a switch; `None` if the packet was dropped.
     #[inline(always)]
     fn decide(&mut self, now: Time, switch: SwitchId, slot: SlotId) -> Option<PortId> {
         let packet = &mut self.shared.pool.get_mut(slot).packet;
@@ -41,8 +41,8 @@ impl Network {
                 return None;
             }
         };
-        // Before the packet is enqueued: a policy may write to it, and what waits is not looked at
-        // again.
+        // Before the packet is enqueued: the policy may write to it, and queued packets are not
+        // touched.
         if self.shared.switching.tracks_departures() {
             self.shared.switching.handle_departure(
                 now,
@@ -53,7 +53,7 @@ impl Network {
         Some(port)
     }
 
-    /// Forwards a packet that may go by another group of switches first.
+    /// Forwards a packet that may take a detour through another group of switches.
     #[cold]
     fn decide_detour(&mut self, now: Time, switch: SwitchId, slot: SlotId) -> ForwardingDecision {
         if self.shared.switching.uses_queue_lengths() {
@@ -70,16 +70,18 @@ impl Network {
     /// Drops a packet without a path.
     #[cold]
     fn drop_unreachable(&mut self, now: Time, switch: SwitchId, slot: SlotId) {
-        // It has no port; its record names the first one of the switch.
+        // It has no output port. Its record names the first port of the switch.
         let port = self.shared.switching.ports_of(switch)[0];
         self.trace_drop(now, port, slot);
+        // Before the slot is released: the credit of the dropped packet returns.
         self.free_dropped(now, switch, slot);
         self.drop_packet(slot);
     }
 
-    /// The choice of the switch's policy: a call of its own, since hashes and paths need none.
+    /// Asks the switch's policy. Not inlined, because hashed and source-routed packets skip it.
     #[inline(never)]
     fn choose(&mut self, now: Time, choice: PolicyChoice, slot: SlotId) -> PortId {
+        // Only policies that read queue lengths need settled ports.
         if self.shared.switching.uses_queue_lengths() {
             let heading = self.shared.switching.heading(&self.shared.pool.get(slot).packet);
             self.settle_candidates(now, choice.switch(), heading);
@@ -92,18 +94,19 @@ impl Network {
     fn settle_candidates(&mut self, now: Time, switch: SwitchId, dst: HostId) {
         for candidate in 0..self.shared.switching.next_hops(switch, dst).len() {
             let port = self.shared.switching.next_hops(switch, dst)[candidate];
-            // A port with queued packets has a pending event, so it need not be armed.
+            // Ports with queued packets already have a pending event, so arming is not needed.
             self.start_due(now, port);
         }
     }
 
     #[inline(always)]
     fn enqueue(&mut self, now: Time, switch: SwitchId, id: PortId, queued: Queued) {
-        // Packets whose turn came by now leave first: a packet finds the queue that it would have
-        // found if every start had been an event.
+        // Due packets leave first, so that the packet finds the same queue as if every start had
+        // been an event.
         let mut output = self.output(id);
         if output.port.is_due(now) {
             self.start_due(now, id);
+            // Looked up again, because settling borrowed the whole network.
             output = self.output(id);
         }
         if output.start_now(now, queued) {
@@ -117,11 +120,11 @@ impl Network {
         }
     }
 
-    /// Enqueues a packet that cannot start at once, where trimming or a full buffer may have a say.
+    /// Slow path of enqueueing: the packet may be trimmed or dropped.
     #[cold]
     fn enqueue_slow(&mut self, now: Time, switch: SwitchId, id: PortId, slot: SlotId) {
-        // The count of a shared buffer includes packets that have left it since their ports were
-        // last settled. All ports are settled only if the count is near the limit.
+        // A shared buffer's count includes packets that have left since their ports were last
+        // settled. All ports are settled only if the count is near the limit.
         if self.shared.switching.exceeds_shared_buffer(switch, &self.shared.pool.get(slot).packet) {
             self.settle_switch(now, switch);
         }
@@ -130,11 +133,12 @@ impl Network {
             return self.drop_at(now, id, slot);
         }
         output.enqueue(now, switch, slot);
-        // A port at a switch never waits for more than its own queues.
+        // Switch ports have no packets outside their queues.
         output.arm(|| false);
     }
 
-    /// Enqueues a packet that cannot start at once, with flow control.
+    /// Enqueues a packet that cannot start immediately, with flow control.
+    // Out of line: runs without flow control never enter it.
     #[inline(never)]
     fn enqueue_with_flow_control(&mut self, now: Time, switch: SwitchId, id: PortId, slot: SlotId) {
         let mut output = self.output(id);
@@ -148,7 +152,7 @@ impl Network {
             self.send_frame(now, frame);
             output = self.output(id);
         }
-        // Mostly the wire is busy, and nothing starts now.
+        // Usually the wire is busy, and nothing starts now.
         if output.port.free <= now {
             return self.start_waiting(now, id);
         }
@@ -178,7 +182,7 @@ impl Network {
 
 #[cfg(test)]
 impl Network {
-    /// Hands a packet to a switch, as if it had just arrived there.
+    /// Passes a packet to a switch as if it had just arrived there.
     pub(in crate::fabric) fn forward_for_test(
         &mut self,
         now: Time,

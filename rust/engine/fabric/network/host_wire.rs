@@ -1,9 +1,9 @@
 //! A host's wire: packets leave the NIC when the wire is free and their rate permits.
 //!
-//! A NIC is polled lazily for packets, as the ports of switches are settled lazily. Before a
-//! packet, a frame or a timeout is handled by a host, the packets that its NIC would have sent
-//! until then are sent ([`Network::transmit_from`]); afterwards its wire and its timeout are
-//! updated ([`Network::follow_up`]).
+//! NICs are polled lazily, just as switch ports are settled lazily. Before a host handles a packet,
+//! a frame or a timeout, its NIC sends the packets that it would have sent by then
+//! ([`Network::transmit_from`]). Afterwards, its wire and its timeout are updated
+//! ([`Network::follow_up`]).
 
 use super::pool::SlotId;
 use super::port::{Queued, Special};
@@ -15,10 +15,11 @@ use crate::units::Time;
 
 impl Network {
     /// Sends the packets that the NIC would have sent by now, each at the first time at which the
-    /// wire was free and its rate permitted. The NIC has had no input since, so its decisions are
-    /// the same as at those times.
+    /// wire was free and its rate permitted. The NIC has had no input since, so it decides as it
+    /// would have decided then.
     #[inline(always)]
     pub(in crate::fabric) fn transmit_from(&mut self, now: Time, host: &mut Host) {
+        // Hosts with several ports share one poll, on a separate path.
         if !self.wires.are_single() {
             return self.transmit_from_ports(now, host);
         }
@@ -27,23 +28,22 @@ impl Network {
         }
     }
 
-    /// Whether the only port of a host has something to do.
+    /// True if the only port of a host has something to do.
     #[inline(always)]
     fn is_transmit_due(&self, now: Time, host: &Host) -> bool {
-        // Mostly the wire is busy, and the next arrival at its end comes before it is free; or
-        // there is nothing to send.
+        // Usually there is nothing to send, or the wire is busy and its next arrival comes before
+        // it is free.
         let port = &self.ports[host.port.index()];
         let may_send = port.free <= now || !port.has_on_wire();
         may_send && (host.nic.has_packets() || port.is_paused())
     }
 
-    /// The same for the port of a host at which a packet has left the wire.
+    /// Settles the port of a host at which a packet has left the wire.
     #[inline(always)]
     pub(super) fn settle_host(&mut self, now: Time, id: HostId, endpoints: &mut Endpoints) {
         let host = endpoints.host(id);
         let port = &self.ports[host.port.index()];
-        // Where nothing is to be sent, nothing has gone into the host or left it since its wake-up
-        // was scheduled.
+        // If nothing is to be sent, the host has not changed since its wake-up was scheduled.
         if self.is_transmit_due(now, host)
             || port.special.has(Special::FLOW_CONTROL.with(Special::PLANES))
         {
@@ -61,35 +61,37 @@ impl Network {
     #[inline(never)]
     fn transmit_due(&mut self, now: Time, host: &mut Host) {
         let port = host.port;
+        // A pause holds data only. Control packets may still pass.
         if self.ports[port.index()].is_paused() {
             self.transmit_control_from(now, host);
             return;
         }
         while self.ports[port.index()].free <= now && host.nic.has_packets() {
             let free = self.ports[port.index()].free;
+            // The NIC writes the packet into its slot, which avoids a copy.
             let slot = self.shared.pool.reserve();
             if host.nic.poll_transmit_to(free, &mut self.shared.pool.get_mut(slot).packet) {
                 self.inject_from(port, free, host, slot);
-                // It may have taken the last credit of its link.
+                // The packet may have used the link's last credit.
                 if self.ports[port.index()].is_paused() {
                     return self.transmit_control_from(now, host);
                 }
                 continue;
             }
+            // The NIC had no packet to send now: the reserved slot is returned.
             self.shared.pool.release(slot);
-            // The wire was free and the rate was not: the packet goes when its rate let it.
+            // The wire was free, but the rate was not: the packet starts when its rate permits.
             match host.nic.next_paced() {
                 Some(start) if start <= now => self.ports[port.index()].free = start,
                 _ => break,
             }
         }
-        // The wire is free, so the remaining packets wait for their rate: the host's timeout
-        // follows.
+        // On a free wire the remaining packets wait for their rate, and the host's timeout follows.
         let busy = self.ports[port.index()].free > now;
         self.output(port).arm(|| busy && host.nic.has_packets());
     }
 
-    /// The same while the host's port is paused: only acknowledgements are sent, if they have
+    /// Sends packets while the host's port is paused: only control packets, and only if they have
     /// priority.
     fn transmit_control_from(&mut self, now: Time, host: &mut Host) {
         let port = host.port;
@@ -98,7 +100,7 @@ impl Network {
             let Some(packet) = host.nic.poll_transmit_control() else { break };
             self.inject(port, free, host, packet);
         }
-        // Data whose rate permits sending meanwhile is sent when the port is resumed.
+        // Data whose rate permits a start during the pause starts when the port is resumed.
         let wire = &mut self.ports[port.index()];
         wire.free = wire.free.max(now);
         let busy = wire.free > now;
@@ -112,10 +114,11 @@ impl Network {
         self.inject_from(id, start, host, slot);
     }
 
-    /// The same with a packet that is in its slot already.
+    /// Puts a packet that is already in its slot on the wire.
     #[inline(always)]
     fn inject_from(&mut self, id: PortId, start: Time, host: &mut Host, slot: SlotId) {
         if let Some(table) = &mut self.shared.telemetry {
+            // The slot may hold the telemetry of an earlier packet.
             table.set(slot, host.nic.take_telemetry());
         }
         let queued = Queued::of(slot, &self.shared.pool.get(slot).packet);
@@ -124,7 +127,7 @@ impl Network {
         output.trace_start(start, slot);
     }
 
-    /// Sends what a host can send at once after an input, and schedules its timeout.
+    /// Sends what a host can send immediately after an input, and schedules its timeout.
     #[inline(always)]
     pub(in crate::fabric) fn follow_up(
         &mut self,
@@ -139,19 +142,19 @@ impl Network {
         let host = endpoints.host_mut(id);
         let mut output = self.output(host.port);
         if output.port.free <= now {
-            // Until now the host had nothing to send.
+            // The host had nothing to send while the wire was free.
             output.port.free = now;
             if host.nic.has_packets() || output.port.is_paused() {
                 self.transmit_due(now, host);
             }
         } else {
-            // During the gap behind a packet that has arrived no arrival remains to wake the host.
+            // In the gap behind a packet that has arrived, no arrival is left to wake the host.
             output.arm(|| host.nic.has_packets());
         }
         self.schedule_wake_of(now, id, host);
     }
 
-    /// Schedules the timeout of a host, unless an earlier one is scheduled.
+    /// Schedules the timeout of a host, unless an earlier one is pending.
     #[inline(always)]
     pub(in crate::fabric) fn schedule_wake(
         &mut self,
@@ -169,15 +172,14 @@ impl Network {
             false => {
                 let wakes = [
                     host.next_wake(now, self.wires.ready(id)),
-                    // A port that is free already may have nothing to send.
+                    // A free port may have nothing to send.
                     host.next_expiry(now, self.wires.next_free(now, id)),
                 ];
                 wakes.into_iter().flatten().min()
             }
         };
         let Some(wake) = wake else { return };
-        // A later wake-up needs no event of its own: the earlier one finds nothing due, and
-        // schedules it.
+        // A later wake-up needs no event: the earlier one finds nothing due, and schedules it.
         if wake < host.wake {
             host.wake = wake;
             self.shared.queue.push(wake, Event::Host(id));

@@ -72,10 +72,10 @@ use port::{Port, PortParts, Special};
 pub(super) struct Network {
     ports: Vec<Port>,
     shared: Shared,
-    /// The wires of hosts with several ports.
+    /// Wires of hosts with several ports.
     wires: Wires,
     rates: LinkRates,
-    /// The time from a packet's arrival at a switch until it can leave.
+    /// Time from a packet's arrival at a switch until it can leave.
     forwarding_delay: Span,
     prefetcher: Prefetcher,
     /// Boundary ports: their wires end in other partitions of a parallel run.
@@ -84,13 +84,13 @@ pub(super) struct Network {
 }
 
 impl Network {
-    /// The network of a setup, idle, with its failures scheduled.
+    /// Creates the idle network of a setup, and schedules its failures.
     pub(in crate::fabric) fn new(setup: &Setup) -> Self {
         let Setup { topology, fabric, .. } = setup;
         let ids =
             (0..u32::try_from(2 * topology.links().len()).expect("ids are 32 bits")).map(PortId);
         let ports: Vec<Port> = ids.map(|id| port(topology, fabric, id)).collect();
-        // Most events are arrivals, at most the time of flight of a large packet ahead.
+        // Most events are arrivals, at most the flight time of a large packet ahead.
         let horizon = ports.iter().map(|port| port.flight(1 << 14).as_ps()).max().unwrap_or(0);
         let switching = setup.switching();
         let telemetry = telemetry::Table::of(setup, &switching);
@@ -113,7 +113,7 @@ impl Network {
             boundaries: Vec::new(),
             pauses: Pauses::default(),
         };
-        // Every step of the plan is in the queue from the start; none is rescheduled.
+        // All steps of the plan are queued from the start, and none is rescheduled.
         network.schedule_failures(&fabric.failures);
         network.mark_writing_ports();
         network.mark_credit_ports();
@@ -128,7 +128,7 @@ impl Network {
         &self.shared.switching
     }
 
-    /// The counters so far.
+    /// Returns the counters so far.
     pub(in crate::fabric) fn counters(&self) -> &NetworkCounters {
         &self.shared.counters
     }
@@ -137,7 +137,7 @@ impl Network {
         self.shared.queue.push(at, event);
     }
 
-    /// The time of the next event.
+    /// Returns the time of the next event.
     #[inline]
     pub(in crate::fabric) fn next_time(&mut self) -> Option<Time> {
         self.shared.queue.next_time()
@@ -150,6 +150,7 @@ impl Network {
         by: Time,
         endpoints: &Endpoints,
     ) -> Option<(Time, Word)> {
+        // Prefetching happens before the event is taken, to overlap with its handling.
         if self.shared.queue.is_bucket_done() {
             self.prefetcher.advance(&self.ports, &mut self.shared, endpoints);
         } else if self.prefetcher.is_per_event() {
@@ -159,17 +160,17 @@ impl Network {
         self.shared.queue.pop_of_bucket(by)
     }
 
-    /// Prefetches, before a host's timeout is handled, for the timeouts that follow.
+    /// Prefetches the hosts of later timeouts, before a timeout is handled.
     pub(in crate::fabric) fn prefetch_timeouts(&self, endpoints: &Endpoints) {
         self.prefetcher.before_timeout(&self.shared.queue, endpoints);
     }
 
-    /// Every packet in a queue or on a wire.
+    /// Iterates over the packets in queues and on wires.
     pub(in crate::fabric) fn packets(&self) -> impl Iterator<Item = &Packet> {
         self.shared.pool.packets()
     }
 
-    /// Prefetches as with that many bytes of ports.
+    /// Prefetches as if ports had this many bytes.
     #[cfg(test)]
     pub(in crate::fabric) fn prefetch_as_with(&mut self, port_bytes: usize) {
         self.prefetcher = Prefetcher::new(port_bytes);
@@ -179,8 +180,8 @@ impl Network {
 fn port(topology: &Arc<Topology>, config: &FabricConfig, id: PortId) -> Port {
     let (start, end) = topology.ends_of(id);
     let link = topology.link(id.link());
-    // The forwarding delay counts as a part of the wire: a packet arrives when its switch may
-    // decide about it, which spares an event for each packet and hop.
+    // The forwarding delay counts as part of the wire: a packet arrives when its switch may decide
+    // about it. This saves an event per packet and hop.
     let forwarding = match end {
         Node::Switch(_) => config.forwarding_delay,
         Node::Host(_) => Span::ZERO,

@@ -1,7 +1,7 @@
-//! A port together with what its packets need: the pool, the event queue, the switch, the counters.
+//! A port together with the state that its packets need: pool, event queue, switch and counters.
 //!
-//! Each hop touches two ports, the one behind the packet and the one before it. Either is looked up
-//! once ([`Network::output`]), and everything that happens there happens on this view.
+//! Each hop touches two ports: the one that the packet leaves and the one that it takes next. Each
+//! is looked up once ([`Network::output`]), and everything at that port uses this view.
 
 use super::Network;
 use super::class_table::Classes;
@@ -20,22 +20,22 @@ use crate::switching::{Admission, Credit, EcnPoint, EnqueueRequest, Switching, W
 use crate::topology::Node;
 use crate::units::Time;
 
-/// What all ports have in common, so that a port can be changed together with it.
+/// State shared by all ports. It is separate from them, so that both can be borrowed mutably.
 #[derive(Debug)]
 pub(super) struct Shared {
     pub(super) pool: Pool,
     pub(super) queue: EventQueue,
     pub(super) switching: Switching,
     pub(super) counters: NetworkCounters,
-    /// The telemetry of packets, in runs that have some.
+    /// Telemetry of packets, in runs that use it.
     pub(super) telemetry: Option<Box<Table>>,
-    /// The queues of traffic classes, in runs that have some.
+    /// Queues of traffic classes, in runs that have them.
     pub(super) classes: Option<Box<Classes>>,
-    /// The records of packets at traced ports.
+    /// Records of packets at traced ports.
     pub(super) trace: Option<Box<TraceBuffer>>,
 }
 
-/// A port of the network, with what it shares with the others.
+/// A port of the network, with the shared state.
 #[derive(Debug)]
 pub(super) struct Output<'a> {
     pub(super) id: PortId,
@@ -44,7 +44,7 @@ pub(super) struct Output<'a> {
 }
 
 impl Network {
-    /// The port of that id.
+    /// Returns the view of a port.
     #[inline(always)]
     pub(super) fn output(&mut self, id: PortId) -> Output<'_> {
         Output { id, port: &mut self.ports[id.index()], shared: &mut self.shared }
@@ -52,35 +52,35 @@ impl Network {
 }
 
 impl Output<'_> {
-    /// Starts queued packets whose start is at or before `now`, at a port of a switch without flow
-    /// control. The caller arms the port.
+    /// Starts the queued packets that are due by `now`, at a switch port without flow control. The
+    /// caller arms the port.
     #[inline(always)]
     pub(super) fn start_due_fast(&mut self, now: Time) {
         let Node::Switch(switch) = self.port.start.node() else { return };
         while self.port.free <= now {
+            // Nothing queued: `free` stays in the past, which marks an idle wire.
             let Some(queued) = self.port.dequeue() else { return };
-            // The start is when the wire was free, not when somebody looked: that is what makes
-            // late settling exact.
+            // The start is the time at which the wire became free, not `now`. This makes late
+            // settling exact.
             let start = self.port.free;
             self.shared.switching.account_dequeue(switch, queued.bytes().into(), None);
             self.start(start, queued);
         }
     }
 
-    /// The same with flow control, up to the first start that lets a link be resumed: the frame to
-    /// be sent, and the time.
+    /// Starts the queued packets that are due by `now`, with flow control, up to the first start
+    /// that resumes a link. Returns that time and the frame to send.
     #[inline(always)]
     pub(super) fn start_due(&mut self, now: Time) -> Option<(Time, Frame)> {
         if self.port.special.has(Special::CLASSES) {
             return self.start_due_by_class(now);
         }
-        // Each start moves `free` on: a port that was not looked at for a while makes up for
+        // Each start advances `free`: a port that was not settled for a while catches up on
         // several.
         while self.port.is_due(now) {
             let queued = self.port.dequeue()?;
             let start = self.port.free;
-            // Before `transmit`, which puts the rate in the place of the ingress on links that
-            // fail.
+            // Before `transmit`, which overwrites the ingress with the rate on links that fail.
             let frame = self.account_start(queued);
             self.start(start, queued);
             if let Some(frame) = frame {
@@ -90,7 +90,7 @@ impl Output<'_> {
         None
     }
 
-    /// Puts a packet from a queue on the wire.
+    /// Puts a queued packet on the wire.
     #[inline(always)]
     fn start(&mut self, start: Time, queued: Queued) {
         self.transmit(start, queued);
@@ -98,19 +98,19 @@ impl Output<'_> {
         self.trace_start(start, queued.slot());
     }
 
-    /// Starts a packet that a switch has forwarded to this port, settled at `now`, if nothing
-    /// precedes it there.
+    /// Starts a packet at a port that is settled at `now`, if no queued packet precedes it. Returns
+    /// false if the packet must be queued.
     #[inline(always)]
     pub(super) fn start_now(&mut self, now: Time, queued: Queued) -> bool {
         let slot = queued.slot();
-        // Without a branch, since data and acknowledgements come in turn.
+        // Branchless, because data and acknowledgements alternate.
         let data = u64::from(queued.is_data());
         self.shared.counters.waiting_found += data * u64::from(self.port.data_waiting());
         self.shared.counters.arrivals += data;
         if !self.port.is_clear(now, queued.flags()) {
             return false;
         }
-        // Nothing waits at a port that is clear but what a pause holds.
+        // At a clear port only packets held by a pause are queued.
         if self.port.data_waiting() > 0 {
             self.mark_passing(slot);
         }
@@ -119,18 +119,19 @@ impl Output<'_> {
         true
     }
 
-    /// Marks a packet that passes others, which a pause holds.
+    /// Marks a packet that bypasses queued packets, which a pause holds back.
     #[cold]
     fn mark_passing(&mut self, slot: SlotId) {
+        // It passes both points, although it was never queued.
         self.mark(EcnPoint::Enqueue, slot);
         self.mark(EcnPoint::Dequeue, slot);
     }
 
-    /// Enqueues a packet that cannot start at once, if nothing but the room in the buffer has a say
-    /// and there is room.
+    /// Fast path of enqueueing: only the room in the buffer decides. Returns false for the slow
+    /// path.
     #[inline(always)]
     pub(super) fn enqueue_fast(&mut self, now: Time, switch: SwitchId, slot: SlotId) -> bool {
-        // Read anew: most packets start at once, and what waits is not made up for them.
+        // Read again, rather than kept in registers: most packets start immediately.
         let queued = Queued::of(slot, &self.shared.pool.get(slot).packet);
         let (bytes, flags) = (queued.bytes(), queued.flags());
         let before = self.port.bytes_waiting(flags);
@@ -144,9 +145,10 @@ impl Output<'_> {
         true
     }
 
-    /// Enqueues a packet; returns the PFC frame to be sent for it, if any.
+    /// Enqueues a packet, and returns the PFC frame to send for it, if any.
     #[inline(always)]
     pub(super) fn enqueue(&mut self, now: Time, switch: SwitchId, slot: SlotId) -> Option<Frame> {
+        // Marked before it is counted: the packet must not see itself in the queue.
         self.mark(EcnPoint::Enqueue, slot);
         let frame = self.account_enqueue(switch, slot);
         self.trace_enqueue(now, slot);
@@ -154,14 +156,14 @@ impl Output<'_> {
         frame
     }
 
-    /// Whether a packet that cannot start at once may be enqueued; the packet may be trimmed, or
-    /// the last one of the queue in its place.
+    /// Decides whether a packet may be enqueued. The packet itself or the last queued one may be
+    /// trimmed.
     #[inline(always)]
     pub(super) fn admit(&mut self, now: Time, switch: SwitchId, slot: SlotId) -> bool {
         self.admit_to(now, switch, slot, self.port.waiting())
     }
 
-    /// The same, to a queue of which `waiting` is what admission looks at.
+    /// Like [`Self::admit`], for a queue with the given queued bytes.
     #[inline(always)]
     pub(super) fn admit_to(
         &mut self,
@@ -181,9 +183,10 @@ impl Output<'_> {
         admission != Admission::Dropped
     }
 
-    /// Trims the last packet of the queue if the one that finds no room is to take its place.
+    /// Trims the last queued packet, if the arriving packet is to take its place.
     #[cold]
     fn displace(&mut self, now: Time, switch: SwitchId, slot: SlotId) -> bool {
+        // Only a data packet can be trimmed.
         let Some(last) = self.port.last_data() else { return false };
         let (waiting, ingress) = (self.port.waiting(), None);
         let request = EnqueueRequest { switch, port: self.id, ingress, waiting };
@@ -192,11 +195,12 @@ impl Output<'_> {
             return false;
         }
         let victim = &mut self.shared.pool.get_mut(last.slot()).packet;
-        // Without room for its header the arriving packet is dropped, as where it is the victim.
+        // Without room for the header, the arriving packet is dropped, as if it were the victim.
         if !self.shared.switching.trim_displaced(&request, victim) {
             return false;
         }
         let header = Queued::of(last.slot(), victim);
+        // Trimming changed its length and flags, so it leaves the queue and rejoins as a header.
         self.port.remove_last_data();
         self.shared.counters.trimmed += 1;
         self.shared.switching.account_dequeue(switch, last.bytes().into(), None);
@@ -210,14 +214,15 @@ impl Output<'_> {
     #[inline(always)]
     pub(super) fn transmit(&mut self, start: Time, queued: Queued) {
         let arrives = self.port.transmit(queued.bytes(), start);
+        // One test of all flags keeps plain ports on the fast path.
         if self.port.special.has(Special::AT_START) {
             return self.transmit_slow(start, arrives, queued);
         }
         self.shared.queue.push_arrival(arrives, self.id, queued.slot());
     }
 
-    /// The same on a link that fails, that ends in another partition of a parallel run or that
-    /// needs credit, or before which telemetry is written.
+    /// Slow path of transmission: links that fail, end in another partition or need credit, and
+    /// telemetry.
     #[cold]
     fn transmit_slow(&mut self, start: Time, arrives: Time, queued: Queued) {
         let slot = queued.slot();
@@ -230,7 +235,7 @@ impl Output<'_> {
         }
         if self.port.special.has(Special::FAULTY) {
             arrives = self.retry(start, arrives, slot);
-            // The ingress was counted off before the start, so that its place is free for the rate.
+            // The ingress was accounted before the start, so the rate may take its place.
             self.shared.pool.get_mut(slot).aside = Aside::from_rate_index(self.port.rate_index());
         }
         match self.port.special.has(Special::BOUNDARY) {
@@ -239,8 +244,10 @@ impl Output<'_> {
         }
     }
 
-    /// Takes the credit of a packet that starts; without any left for the next one the port waits.
+    /// Consumes the credit of a packet that starts. Pauses the port if none is left for the next
+    /// one.
     fn take_credit(&mut self, queued: Queued) {
+        // Packets with priority need no credit.
         if queued.flags().has(Flags::PRIORITY) {
             return;
         }
@@ -249,13 +256,15 @@ impl Output<'_> {
         }
     }
 
-    /// Sends a frame again that is corrupted on its way, with link-level retry: when it arrives.
+    /// Delays the arrival of a frame that is corrupted and resent by link-level retry.
     fn retry(&mut self, start: Time, arrives: Time, slot: SlotId) -> Time {
+        // Link-level retry protects packets, not the frames of the link itself.
         if self.shared.pool.get(slot).packet.is_link_frame() {
             return arrives;
         }
         let busy = self.port.free.since(start);
         let later = self.shared.switching.retry_delay(self.id, start, busy);
+        // A retransmitted frame occupies the wire again, which delays later packets.
         self.port.free += later;
         arrives + later
     }
@@ -263,7 +272,7 @@ impl Output<'_> {
     /// Marks a packet if ECN marks at this point and the queue is long enough.
     #[inline(always)]
     fn mark(&mut self, point: EcnPoint, slot: SlotId) {
-        // One of the two points at most is in use: the other costs this comparison alone.
+        // At most one of the two points is used. The other costs only this comparison.
         let waiting = self.port.data_waiting();
         if self.shared.switching.may_mark(point, waiting) {
             self.shared.switching.mark(
@@ -275,26 +284,26 @@ impl Output<'_> {
         }
     }
 
-    /// Schedules the start of the next queued packet, with flow control. One start is pending at a
-    /// time, for when the wire is free; no packet can go before.
+    /// Schedules the start of the next queued packet, with flow control. At most one start is
+    /// pending, for the time at which the wire is free, because no packet can start earlier.
     #[inline(always)]
     pub(super) fn arm_start(&mut self) {
         if self.port.has_waiting() && !self.port.start_armed {
             self.port.start_armed = true;
             self.shared.queue.push_start(self.port.free, self.id);
-            // The packet was enqueued a while ago; where it has come from is read when it starts.
+            // The packet was enqueued a while ago, and its ingress is read when it starts.
             if let Some(next) = self.port.first_waiting() {
                 prefetch(self.shared.pool.get(next.slot()));
             }
         }
     }
 
-    /// Schedules the event of a free wire for a port that has a packet to start (`more` for one of
-    /// a NIC), unless an arrival precedes it.
+    /// Schedules the event of a free wire for a port with a packet to start, unless an arrival
+    /// precedes it. For a NIC's port, `more` tells whether the NIC has packets.
     #[inline(always)]
     pub(super) fn arm(&mut self, more: impl FnOnce() -> bool) {
-        // The next arrival does not come too late: what waits starts when the packets on the wire
-        // have started, and arrives after them.
+        // The next arrival is early enough: queued packets start after those on the wire, and
+        // arrive later.
         if self.port.has_on_wire() || self.port.armed || !(self.port.has_waiting() || more()) {
             return;
         }
@@ -303,13 +312,14 @@ impl Output<'_> {
     }
 }
 
-/// Accounts of packet memory and PFC.
+/// Accounting of packet memory and PFC.
 impl Output<'_> {
-    /// Counts a packet that is about to be enqueued at `switch`; returns the frame to be sent for
+    /// Counts a packet that is about to be enqueued at `switch`, and returns the frame to send for
     /// it, if any. Packets with priority are not counted against their ingress link.
     #[inline(always)]
     pub(super) fn account_enqueue(&mut self, switch: SwitchId, slot: SlotId) -> Option<Frame> {
         let bytes = u64::from(self.shared.pool.get(slot).packet.wire_bytes);
+        // Without flow control only the buffer counts, so the ingress is not read.
         if !self.shared.switching.has_flow_control() {
             self.shared.switching.account_enqueue(switch, bytes, None);
             return None;
@@ -317,13 +327,13 @@ impl Output<'_> {
         count_ingress(self.shared, switch, slot)
     }
 
-    /// Counts a packet that starts from the queue of a switch port, with flow control, off its
-    /// ingress link; returns the frame to be sent for it, if any.
+    /// Removes a packet that starts at a switch port from its ingress account, with flow control.
+    /// Returns the frame to send for it, if any.
     #[inline(always)]
     pub(super) fn account_start(&mut self, queued: Queued) -> Option<Frame> {
         let Node::Switch(switch) = self.port.start.node() else { return None };
         let slot = self.shared.pool.get(queued.slot());
-        // A frame that waits may have become another one since it was enqueued.
+        // Counted here, because a queued frame may have been replaced since it was enqueued.
         self.shared.counters.pauses += u64::from(slot.packet.kind == PacketKind::Pause);
         let class = slot.packet.class();
         let ingress = slot.aside.ingress().map(|link| LinkClass { link, class });
@@ -338,7 +348,7 @@ impl Output<'_> {
 fn count_ingress(shared: &mut Shared, switch: SwitchId, slot: SlotId) -> Option<Frame> {
     let slot = shared.pool.get_mut(slot);
     if slot.packet.flags.has(Flags::PRIORITY) {
-        // The start of this packet then finds no ingress either: what was not added is not removed.
+        // Its start then finds no ingress either, so nothing is subtracted that was not added.
         slot.aside = Aside::default();
     }
     let class = slot.packet.class();
@@ -348,7 +358,7 @@ fn count_ingress(shared: &mut Shared, switch: SwitchId, slot: SlotId) -> Option<
     ingress.map(|to| Frame { to, order })
 }
 
-/// Records of packets, where the port is traced.
+/// Packet records at traced ports.
 impl Output<'_> {
     /// Records a packet that starts on the wire from its queue.
     #[inline(always)]
@@ -375,14 +385,15 @@ impl Output<'_> {
         }
     }
 
-    /// Records what happens to a packet, with the length of the queue that it joins here.
+    /// Records an event of a packet, with the length of its queue at this port.
     #[inline(always)]
     pub(super) fn record(&mut self, at: Time, slot: SlotId, event: PacketEvent) {
         record(self.shared, self.port, (at, self.id, slot, event));
     }
 }
 
-/// Records what happens to a packet at a port: the time, the port, the packet's slot, and what.
+/// Records an event of a packet at a port. The tuple is time, port, slot and event.
+// Cold: traced ports are rare, and the packet is copied.
 #[cold]
 fn record(
     shared: &mut Shared,

@@ -1,19 +1,17 @@
-//! Flow control of links in the network, by pauses (PFC) and by credit (CBFC): counting packets in
-//! and out of queues, and the frames.
+//! Link flow control in the network, by pauses (PFC) or by credit (CBFC): accounting of queued
+//! packets, and the frames.
 //!
-//! Without it ports are settled lazily, and a packet costs one event per hop. With it the counts
-//! of queued bytes must be exact at all times, because they decide when a link is paused or has
-//! credit. Each
-//! start from a queue is therefore an event of its own, which precedes all events except failures
-//! at its time: a queued packet costs two events per hop, a packet that starts at once still one.
+//! Without flow control ports are settled lazily, and a packet costs one event per hop. With it,
+//! the counts of queued bytes must be exact at all times, because they decide when a link is paused
+//! or has credit. Each start from a queue is therefore an event. It precedes all events at its time
+//! except failures. A queued packet costs two events per hop, and a packet that starts immediately
+//! still costs one.
 //!
-//! A frame precedes all queued packets and follows the packet on the wire. A newer frame replaces
-//! one of the same traffic class that still waits; those of other classes go in the order in which
-//! they came.
+//! A frame precedes all queued packets and follows the packet on the wire. A newer frame replaces a
+//! queued one of the same traffic class. Frames of different classes keep their order.
 //!
-//! Where pauses expire ([`PfcConfig::pause_time`](crate::switching::PfcConfig)), each frame that
-//! takes effect puts the end of the pause off, and schedules it; an end that was put off does
-//! nothing.
+//! If pauses expire ([`PfcConfig::pause_time`](crate::switching::PfcConfig)), each frame that takes
+//! effect extends the pause and schedules its end. An end that was extended does nothing.
 
 use super::pool::{Aside, SlotId};
 use super::port::{Queued, Special};
@@ -25,34 +23,34 @@ use crate::switching::{CREDIT_FRAME_BYTES, Credit, PFC_FRAME_BYTES};
 use crate::topology::Node;
 use crate::units::{Span, Time};
 
-/// A PFC frame to be sent by a switch.
+/// A flow-control frame for a switch to send.
 #[derive(Debug, Clone, Copy)]
 pub(super) struct Frame {
-    /// The port and the class that the frame pauses or resumes: the frame crosses that port's link
-    /// in reverse.
+    /// Port and class that the frame pauses or resumes. The frame crosses that port's link in
+    /// reverse.
     pub(in crate::fabric) to: LinkClass,
     pub(in crate::fabric) order: PauseOrder,
 }
 
-/// What the far end of a link tells a port that sends over it.
+/// Order from the far end of a link to the port that sends over it.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(in crate::fabric) enum LinkOrder {
-    /// Priority flow control: to stop, or to go on, with packets of this class.
+    /// Priority flow control: stop or resume packets of this class.
     Pause(PauseOrder, ClassId),
-    /// Credit-based flow control: all the credit that it has freed.
+    /// Credit-based flow control: total credit freed so far.
     Freed(u64),
-    /// The same, with that of packets which were lost on the wire.
+    /// Credit-based flow control: includes the credit of packets lost on the wire.
     Corrected,
 }
 
 /// The pauses of links.
 #[derive(Debug, Default)]
 pub(super) struct Pauses {
-    /// PFC frames that took effect, and pauses that expired, by time.
+    /// PFC frames that took effect and pauses that expired, by time.
     records: Vec<PauseRecord>,
-    /// The duration of a pause without another frame, if pauses expire.
+    /// Duration of a pause without a further frame, if pauses expire.
     time: Option<Span>,
-    /// Where pauses expire, the end of each pause by port and class.
+    /// End of each pause, by port and class; empty unless pauses expire.
     ends: Vec<Time>,
 }
 
@@ -62,32 +60,34 @@ impl Network {
         &self.pauses.records
     }
 
-    /// Takes the records of pauses out of the network.
+    /// Takes the records of pauses.
     pub(in crate::fabric) fn take_pauses(&mut self) -> Vec<PauseRecord> {
         std::mem::take(&mut self.pauses.records)
     }
 
-    /// Stores the ingress port of a packet, until it is counted there or starts at once.
+    /// Stores the ingress port of a packet until it is counted there or starts immediately.
     #[inline]
     pub(super) fn note_ingress(&mut self, id: PortId, slot: SlotId) {
         self.shared.pool.get_mut(slot).aside = Aside::from_ingress(Some(id));
     }
 
-    /// Sends a frame over the reverse direction of a link, as soon as its wire is free.
+    /// Sends a frame over the reverse direction of a link, as soon as that wire is free.
     pub(super) fn send_frame(&mut self, now: Time, frame: Frame) {
         let id = frame.to.link.reverse();
         let packet = self.frame_packet(frame);
         let (order, bytes, class) = (frame.order, packet.wire_bytes, packet.class());
         let is_of_class = |slot: &SlotId| self.shared.pool.get(*slot).packet.class() == class;
         let old = self.waiting_frames(id).find(is_of_class);
+        // The newer order supersedes the queued one, in its place.
         if let Some(old) = old {
             self.shared.pool.get_mut(old).packet = packet;
             return;
         }
+        // Frames queued earlier keep their place before this one.
         let before = self.waiting_frames(id).count();
         let slot = self.shared.pool.insert(packet);
-        // A pause does not hold frames: a wire that is free takes one at once, but behind those of
-        // other classes, whose start may be an event of this time that is still to come.
+        // A pause does not hold frames, so a free wire takes one immediately. It still waits behind
+        // frames of other classes, whose start may be a later event of this time.
         if self.ports[id.index()].free <= now && before == 0 {
             self.shared.counters.pauses += u64::from(order == PauseOrder::Pause);
             let mut output = self.output(id);
@@ -99,20 +99,20 @@ impl Network {
         output.trace_enqueue(now, slot);
         output.port.enqueue_frame(Queued::of(slot, &packet), before);
         if let Node::Switch(switch) = self.ports[id.index()].start.node() {
-            // A frame takes memory while it waits, and `account_start` gives it back.
+            // A queued frame takes memory, which `account_start` releases.
             self.shared.switching.account_enqueue(switch, bytes.into(), None);
         }
         self.start_waiting(now, id);
     }
 
-    /// The frames that wait at a port, the next one first: they are before all other packets.
+    /// Iterates over the frames queued at a port, next one first. They precede all other packets.
     fn waiting_frames(&self, id: PortId) -> impl Iterator<Item = SlotId> + '_ {
         let is_frame = |slot: &SlotId| self.shared.pool.get(*slot).packet.is_link_frame();
         self.ports[id.index()].slots_with_priority().take_while(is_frame)
     }
 
-    /// The packet of a frame: with credit-based flow control, all the credit that the link has
-    /// freed.
+    /// Builds the packet of a frame. With credit-based flow control it carries the total credit
+    /// that the link has freed.
     fn frame_packet(&mut self, frame: Frame) -> Packet {
         let (flags, order) = (Flags::PRIORITY, frame.order);
         if let Some(credits) = self.shared.switching.credits() {
@@ -129,42 +129,45 @@ impl Network {
     /// Handles a wire that is free for queued packets.
     #[inline(never)]
     pub(in crate::fabric) fn handle_start(&mut self, now: Time, id: PortId) {
+        // The pending start is this event.
         self.ports[id.index()].start_armed = false;
         self.start_waiting(now, id);
     }
 
-    /// Starts the packets that may be sent now, and schedules the next start.
+    /// Starts the packets that may start now, and schedules the next start.
     pub(super) fn start_waiting(&mut self, now: Time, id: PortId) {
         let mut output = self.output(id);
         if !output.port.has_waiting() {
             return;
         }
-        // A wire that was paused or idle is free from now on, not from an earlier time.
+        // A wire that was paused or idle becomes free now, not at an earlier time.
         output.port.free = output.port.free.max(now);
         while let Some((start, frame)) = output.start_due(now) {
             self.send_frame(start, frame);
+            // Looked up again, because the frame may have changed another port.
             output = self.output(id);
         }
         output.arm(|| false);
         output.arm_start();
     }
 
-    /// Removes a frame that has come to the far end of its link from the network; `None` if the
-    /// packet is not a frame.
+    /// Removes a frame that has arrived at the far end of its link; `None` if the packet is not a
+    /// frame.
     pub(super) fn take_frame(&mut self, slot: SlotId) -> Option<LinkOrder> {
         let order = match self.shared.pool.get(slot).packet.view() {
             View::Pause(PauseFrame { order, class, .. }) => LinkOrder::Pause(order, class),
             View::LinkCredit(freed) => LinkOrder::Freed(freed),
             _ => return None,
         };
+        // A frame ends here: it is not forwarded.
         self.shared.pool.remove(slot);
         Some(order)
     }
 
-    /// A packet is lost on the wire of this port: with credit-based flow control it has consumed
-    /// credit.
+    /// Schedules the return of the credit that a packet lost on the wire of this port had consumed.
     pub(super) fn lose_credit(&mut self, now: Time, id: PortId, slot: SlotId) {
         let Packet { wire_bytes, flags, .. } = self.shared.pool.get(slot).packet;
+        // Packets with priority consume no credit.
         if flags.has(Flags::PRIORITY) {
             return;
         }
@@ -174,16 +177,17 @@ impl Network {
         }
     }
 
-    /// A switch drops a packet without priority that it has received: the memory that it came with
-    /// is free again.
+    /// Releases the memory of a received packet that the switch drops.
     pub(super) fn free_dropped(&mut self, now: Time, switch: SwitchId, slot: SlotId) {
         let slot = self.shared.pool.get(slot);
         let bytes = u64::from(slot.packet.wire_bytes);
         let ingress = slot.aside.ingress().filter(|_| !slot.packet.flags.has(Flags::PRIORITY));
         let ingress = ingress.map(|link| LinkClass { link, class: ClassId::default() });
+        // Pauses need no correction: such a packet was never counted against its link.
         if ingress.is_none() || self.shared.switching.credits().is_none() {
             return;
         }
+        // Counted in and out again, which adds its bytes to the credit that the link has freed.
         self.shared.switching.account_enqueue(switch, bytes, None);
         let order = self.shared.switching.account_dequeue(switch, bytes, ingress);
         if let (Some(to), Some(order)) = (ingress, order) {
@@ -191,13 +195,13 @@ impl Network {
         }
     }
 
-    /// The credits that are in use on all links.
+    /// Returns the credits in use on all links.
     #[cfg(test)]
     pub(in crate::fabric) fn credit_in_use(&mut self) -> u64 {
         self.shared.switching.credits().map_or(0, |credits| credits.in_use())
     }
 
-    /// Lets each packet that needs credit take it, and each that gives some back be counted.
+    /// Marks the ports whose packets consume credit, and makes switches count every packet.
     pub(super) fn mark_credit_ports(&mut self) {
         let Some(credits) = self.shared.switching.credits() else { return };
         for (id, port) in (0u32..).map(PortId).zip(&mut self.ports) {
@@ -210,8 +214,8 @@ impl Network {
         }
     }
 
-    /// Handles a frame that has arrived at its port, or a correction of its credit. At a host, it
-    /// takes effect when the world applies it, because the NIC decides what is sent.
+    /// Handles a frame that has arrived at its port, or a correction of its credit. At a host, the
+    /// world applies it, because the NIC decides what is sent.
     pub(in crate::fabric) fn handle_frame(
         &mut self,
         now: Time,
@@ -236,7 +240,8 @@ impl Network {
         if let LinkOrder::Pause(order, class) = order {
             self.pauses.records.push(PauseRecord { at: now, port: id, order, class });
         }
-        // The packet on the wire is not cut short: a pause holds back those that have not started.
+        // The packet on the wire is not interrupted: a pause holds only packets that have not
+        // started.
         let is_paused = match credit {
             Some(credit) => credit == Credit::Exhausted,
             None => matches!(order, LinkOrder::Pause(PauseOrder::Pause, _)),
@@ -259,7 +264,7 @@ impl Network {
         self.pauses.ends = vec![Time::NEVER; self.ports.len() * self.class_count()];
     }
 
-    /// Schedules the end of a pause.
+    /// Schedules the end of a pause, or cancels it after a resume.
     fn schedule_expiry(&mut self, now: Time, of: LinkClass, order: PauseOrder, time: Span) {
         let ends = match order {
             PauseOrder::Pause => now.saturating_add(time),
@@ -272,15 +277,16 @@ impl Network {
         }
     }
 
-    /// The first class of a port whose pause expires now.
+    /// Returns the first class of a port whose pause expires now.
     pub(in crate::fabric) fn expiring(&self, now: Time, id: PortId) -> Option<ClassId> {
+        // An end that a later frame has moved does not match `now`.
         let count = self.class_count();
         let ends = &self.pauses.ends[id.index() * count..][..count];
         let class = ends.iter().position(|&end| end == now)?;
         Some(ClassId(class as u32))
     }
 
-    /// The end of a port's link at which it sends.
+    /// Returns the sending end of a port's link.
     pub(in crate::fabric) fn start_of(&self, id: PortId) -> Node {
         self.ports[id.index()].start.node()
     }
@@ -304,7 +310,7 @@ mod tests {
     }
 
     #[test]
-    fn a_pause_expires_for_its_port_and_class_alone() {
+    fn a_pause_expires_only_for_its_port_and_class() {
         let setup = two_classes();
         let mut network = Network::new(&setup);
         let [pause, now] = [1_000, 70].map(Span::from_ns);
@@ -317,7 +323,8 @@ mod tests {
         assert_eq!(expiring(pause), [None; 2]);
     }
 
-    /// A network whose wire to host 0 is busy, the link from that host, and when the wire is free.
+    /// A network whose wire to host 0 is busy, the link from that host, and the time at which the
+    /// wire is free.
     fn busy_wire(setup: &Setup) -> (Network, PortId, Time) {
         let mut network = Network::new(setup);
         let link = setup.topology.host_port(HostId(0));
@@ -327,7 +334,7 @@ mod tests {
         (network, link, free)
     }
 
-    /// The orders of the frames that wait at a port, and their classes.
+    /// Orders and classes of the frames queued at a port.
     fn waiting(network: &Network, id: PortId) -> Vec<(PauseOrder, ClassId)> {
         let frame = |slot| match network.shared.pool.get(slot).packet.view() {
             View::Pause(PauseFrame { order, class, .. }) => (order, class),
@@ -337,19 +344,19 @@ mod tests {
     }
 
     #[test]
-    fn a_frame_starts_behind_one_of_another_class_though_the_wire_is_free_just_now() {
+    fn a_frame_waits_behind_a_frame_of_another_class_on_a_free_wire() {
         let setup = two_classes();
         let (mut network, link, free) = busy_wire(&setup);
         let to = |class| LinkClass { link, class: ClassId(class) };
         network.send_frame(Time::ZERO, Frame { to: to(0), order: PauseOrder::Pause });
-        // The start of the first one is an event of this time, which has not come yet.
+        // The start of the first frame is an event of this time that has not been handled.
         network.send_frame(free, Frame { to: to(1), order: PauseOrder::Resume });
         assert_eq!(waiting(&network, link.reverse()), [(PauseOrder::Resume, ClassId(1))]);
         assert_eq!(network.counters().pauses, 1, "the pause has started");
     }
 
     #[test]
-    fn a_frame_takes_the_place_of_one_of_its_class_that_waits() {
+    fn a_frame_replaces_a_queued_frame_of_its_class() {
         let setup = two_classes();
         let (mut network, link, _) = busy_wire(&setup);
         for (order, class) in

@@ -1,8 +1,8 @@
-//! The wires of a host with several ports.
+//! Wires of hosts with several ports.
 //!
-//! As with one port, the NIC is polled lazily ([`PortPolls`]). The packets that it gives start on
-//! any of the ports that are free, so that one search serves all of them: each port has its
-//! arrivals and its event of a free wire, and whichever comes first settles all ports.
+//! The NIC is polled lazily ([`PortPolls`]), as with one port. Its packets start on any free port,
+//! so one poll serves all ports. Each port has its own arrivals and its own event of a free wire,
+//! and the earliest of them settles all ports of the host.
 
 use super::Network;
 use crate::endpoint::{Endpoints, Host, PortPolls, PortStart, Ports};
@@ -11,21 +11,21 @@ use crate::packet::PlaneMask;
 use crate::topology::{Node, Topology};
 use crate::units::Time;
 
-/// The wires of all hosts, where each has several.
+/// Wires of all hosts, if hosts have several.
 #[derive(Debug, Default)]
 pub(super) struct Wires {
     planes: usize,
-    /// By host, then by plane.
+    /// Ports, by host and then by plane.
     ports: Vec<PortId>,
-    /// When each of these ports is free: kept beside the ports, since each look at a host reads
-    /// those of all planes.
+    /// Time at which each of these ports is free. A copy next to each other, because every poll of
+    /// a host reads the times of all planes.
     free: Vec<Time>,
-    /// By host.
+    /// Polling state, by host.
     polls: Vec<PortPolls>,
 }
 
 impl Wires {
-    /// The wires of a fabric; empty if hosts have one port.
+    /// Creates the wires of a fabric; empty if hosts have one port.
     pub(super) fn new(topology: &Topology) -> Self {
         let planes = topology.planes();
         if planes.count() == 1 {
@@ -46,18 +46,18 @@ impl Wires {
         self.polls.is_empty()
     }
 
-    /// The ports of a host.
+    /// Returns the ports of a host.
     fn ports(&self, host: HostId) -> &[PortId] {
         &self.ports[host.index() * self.planes..][..self.planes]
     }
 
-    /// When each port of a host is free.
+    /// Returns the time at which each port of a host is free.
     fn free(&self, host: HostId) -> &[Time] {
         &self.free[host.index() * self.planes..][..self.planes]
     }
 
-    /// Since when a host's packets wait for a port and not for their time: the first port is free
-    /// then, and the NIC has been polled. A port that is free may still be paused.
+    /// Returns the time from which a host's packets wait for a port and not for their rate: the
+    /// first port is free, and the NIC has been polled. A free port may still be paused.
     #[inline(never)]
     pub(super) fn ready(&self, host: HostId) -> Time {
         let first_free = self.free(host).iter().copied().min().unwrap_or(Time::ZERO);
@@ -66,19 +66,19 @@ impl Wires {
 }
 
 impl Wires {
-    /// When the first of the ports of a host that are busy at `now` is free; `now` without one.
+    /// Returns when the first busy port of a host becomes free; `now` if no port is busy.
     pub(super) fn next_free(&self, now: Time, host: HostId) -> Time {
         self.free(host).iter().copied().filter(|free| *free > now).min().unwrap_or(now)
     }
 }
 
 impl Network {
-    /// Sends the packets that the NIC would have sent by now, each at the first time at which the
-    /// wire of a port was free and its rate permitted.
+    /// Sends the packets that the NIC would have sent by now, each at the first time at which a
+    /// wire was free and its rate permitted.
     #[inline(never)]
     pub(super) fn transmit_from_ports(&mut self, now: Time, host: &mut Host) {
         let Node::Host(id) = self.ports[host.port.index()].start.node() else { return };
-        // The last packet on a busy wire may just have arrived.
+        // Also when all wires are busy: the last packet on one of them may just have arrived.
         while self.wires.polls[id.index()].is_due(now) {
             let paused = self.paused_ports(id);
             let free = &self.wires.free[id.index() * self.wires.planes..][..self.wires.planes];
@@ -89,13 +89,15 @@ impl Network {
             let port = self.wires.ports(id)[plane as usize];
             self.inject(port, at, host, packet);
             let wire = id.index() * self.wires.planes + plane as usize;
+            // Keeps the copy of the port's time up to date.
             self.wires.free[wire] = self.ports[port.index()].free;
         }
         self.arm_ports(now, id, host);
     }
 
-    /// Which ports of a host are paused.
+    /// Returns the paused ports of a host.
     fn paused_ports(&self, host: HostId) -> PlaneMask {
+        // Without flow control nothing pauses a port: skip the ports.
         if !self.shared.switching.has_flow_control() {
             return PlaneMask::NONE;
         }
@@ -105,8 +107,9 @@ impl Network {
         })
     }
 
-    /// Schedules the events of the ports of a host that are busy without a packet on the wire.
+    /// Arms the busy ports of a host that have no packet on the wire.
     fn arm_ports(&mut self, now: Time, id: HostId, host: &Host) {
+        // Without packets no port needs an event: the next input polls the NIC anyway.
         if !host.nic.has_packets() {
             return;
         }
@@ -118,15 +121,15 @@ impl Network {
         }
     }
 
-    /// Sends what a host with several ports can send at once after an input.
+    /// Sends what a host with several ports can send immediately after an input.
     #[inline(never)]
     pub(super) fn follow_up_ports(&mut self, now: Time, id: HostId, endpoints: &mut Endpoints) {
-        // What the NIC could send before the input is sent: from now on it is polled anew.
+        // Everything before the input has been sent, so polling restarts now.
         self.wires.polls[id.index()] = PortPolls::from(now);
         self.transmit_from_ports(now, endpoints.host_mut(id));
     }
 
-    /// The NIC of a host detects that its port in a plane is dead, or works again.
+    /// Notifies the NIC of a host that its port in a plane has failed, or works again.
     pub(super) fn handle_host_port(
         &mut self,
         now: Time,
@@ -137,6 +140,7 @@ impl Network {
         let Node::Host(id) = self.ports[port.index()].start.node() else { return };
         let plane = self.wires.ports(id).iter().position(|&it| it == port);
         let Some(plane) = plane.filter(|_| !self.wires.are_single()) else { return };
+        // Packets that started before the failure was detected keep their port.
         self.settle_before(now, port, endpoints);
         endpoints.handle_plane(now, id, plane as u32, is_up);
         self.follow_up(now, id, endpoints);

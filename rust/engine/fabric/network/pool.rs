@@ -1,44 +1,45 @@
-//! Packets in the fabric, one cache line each.
+//! The packets in the fabric, one cache line each.
 //!
-//! A packet stays in one slot from its NIC to its host; ports and events hold the slot's number. No
-//! packet is copied on its path, and memory is proportional to the maximum number of packets in
-//! flight.
+//! A packet stays in one slot from its NIC to its host. Ports and events refer to it by slot
+//! number. Packets are not copied on their path, and memory is proportional to the peak number of
+//! packets in flight.
 
 use crate::ids::PortId;
 use crate::packet::Packet;
 
-/// The index of a slot of the pool.
+/// Index of a slot of the pool.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 pub(in crate::fabric) struct SlotId(pub(in crate::fabric) u32);
 
-/// The state of a packet that is not in its headers, in four bytes: the ingress of a queued packet,
-/// or the rate of a packet on a wire. No packet has both.
+/// Per-packet state outside the headers, in four bytes: the ingress of a queued packet, or the rate
+/// of a packet on a wire. No packet needs both at once.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 pub(super) struct Aside(u32);
 
-/// Set for a rate, not set for an ingress. Port ids are less than this: they have 30 bits.
+/// Flag that marks a rate. Port ids have 30 bits, so they never have it set.
 const RATE: u32 = 1 << 31;
 
 impl Aside {
-    /// The port by which the packet arrived, if PFC counts it there.
+    /// Stores the port by which the packet arrived, if PFC counts it there.
     #[inline]
     pub(super) fn from_ingress(ingress: Option<PortId>) -> Self {
+        // Zero means neither, which is the default of a fresh slot.
         Self(ingress.map_or(0, |port| port.0 + 1))
     }
 
-    /// The index of the rate that the packet was sent at, among those that its port has had.
+    /// Stores the rate of transmission, as an index into the rates that the port has had.
     #[inline]
     pub(super) fn from_rate_index(index: u32) -> Self {
         Self(RATE | index)
     }
 
-    /// The port that PFC counts the packet at; `None` if it is not counted.
+    /// Returns the port at which PFC counts the packet; `None` if it is not counted.
     #[inline]
     pub(super) fn ingress(self) -> Option<PortId> {
         if self.0 & RATE == 0 { self.0.checked_sub(1).map(PortId) } else { None }
     }
 
-    /// The index of the rate that the packet was sent at; 0 if its port has had only one.
+    /// Returns the index of the rate of transmission; 0 if the port has had only one.
     pub(super) fn rate_index(self) -> usize {
         if self.0 & RATE == 0 { 0 } else { (self.0 & !RATE) as usize }
     }
@@ -49,11 +50,11 @@ impl Aside {
 #[repr(align(64))]
 pub(super) struct Slot {
     pub(super) packet: Packet,
-    /// Its ingress or its rate.
+    /// Ingress or rate.
     pub(super) aside: Aside,
 }
 
-// Every hop reads a slot: one cache line.
+// Every hop reads a slot: keep it within one cache line.
 const _: () = assert!(size_of::<Slot>() == 64);
 
 /// All packets in the fabric.
@@ -61,12 +62,12 @@ const _: () = assert!(size_of::<Slot>() == 64);
 pub(super) struct Pool {
     slots: Vec<Slot>,
     free: Vec<u32>,
-    /// The greatest number of slots.
+    /// Maximum number of slots.
     limit: u32,
 }
 
 impl Pool {
-    /// A pool of at most `limit` packets.
+    /// Creates a pool of at most `limit` packets.
     pub(super) fn new(limit: u32) -> Self {
         Self { limit, ..Self::default() }
     }
@@ -79,7 +80,7 @@ impl Pool {
     /// Inserts a packet with its state.
     #[inline]
     pub(super) fn put(&mut self, slot: Slot) -> SlotId {
-        // The slot freed last is the one most likely to be in the cache still.
+        // Last in, first out: the slot freed last is most likely still cached.
         if let Some(free) = self.free.pop() {
             self.slots[free as usize] = slot;
             return SlotId(free);
@@ -90,35 +91,38 @@ impl Pool {
     #[cold]
     fn grow(&mut self, slot: Slot) -> SlotId {
         let id = u32::try_from(self.slots.len()).expect("ids are 32 bits");
+        // An event word has no room for a larger slot number.
         assert!(id < self.limit, "at most {} packets are in the fabric", self.limit);
         self.slots.push(slot);
         SlotId(id)
     }
 
-    /// A slot for a packet that is about to be written there, so that it is not copied.
+    /// Reserves a slot into which a packet will be written directly, without a copy.
     #[inline(always)]
     pub(super) fn reserve(&mut self) -> SlotId {
         let Some(free) = self.free.pop() else {
             return self.grow(Slot { packet: Packet::default(), aside: Aside::default() });
         };
+        // The packet is overwritten by the caller. Only the state of the previous one must go.
         self.slots[free as usize].aside = Aside::default();
         SlotId(free)
     }
 
-    /// Gives back a slot without a packet.
+    /// Releases a reserved slot.
     #[inline(always)]
     pub(super) fn release(&mut self, id: SlotId) {
         self.free.push(id.0);
     }
 
-    /// Takes a packet out of the pool, with its state.
+    /// Removes a packet and its state from the pool.
     #[inline]
     pub(super) fn take(&mut self, id: SlotId) -> Slot {
+        // The slot keeps its contents until it is reused.
         self.free.push(id.0);
         self.slots[id.0 as usize]
     }
 
-    /// Takes a packet out of the fabric.
+    /// Removes a packet from the fabric.
     #[inline]
     pub(super) fn remove(&mut self, id: SlotId) -> Packet {
         self.take(id).packet
@@ -134,7 +138,7 @@ impl Pool {
         &mut self.slots[id.0 as usize]
     }
 
-    /// Every packet in the fabric.
+    /// Iterates over the packets in the fabric.
     pub(super) fn packets(&self) -> impl Iterator<Item = &Packet> {
         let mut used = vec![true; self.slots.len()];
         self.free.iter().for_each(|&id| used[id as usize] = false);
@@ -170,7 +174,7 @@ mod tests {
 
     #[test]
     #[should_panic(expected = "at most 1 packets")]
-    fn more_packets_than_events_can_name_are_refused() {
+    fn exceeding_the_slot_limit_panics() {
         let mut pool = Pool::new(1);
         pool.insert(Packet::default());
         pool.insert(Packet::default());

@@ -1,13 +1,13 @@
-//! An output port and the wire behind it.
+//! An output port and its wire.
 //!
-//! A port decides lazily. A packet that cannot start at once waits in a queue. Which packet starts
-//! next is settled by the first access to the port at or after the time of the start: a new packet,
-//! an arrival at the far end, a read of the queue. All packets that could have started at that time
-//! are in the queue by then, so the result is the same as with an event at the start, and a packet
-//! costs only one event per hop: its arrival.
+//! A port decides lazily. A packet that cannot start immediately is queued. The next start is
+//! settled by the first access to the port at or after its time: a new packet, an arrival at the
+//! far end, or a read of the queue. Every packet that could have started at that time is queued by
+//! then, so the result is the same as with an event per start. A packet costs only one event per
+//! hop: its arrival.
 //!
-//! A port has two cache lines: what every packet touches, and its queues with the rest. What a
-//! queue holds of a packet is enough to start it; the packet itself is not touched while it waits.
+//! A port has two cache lines: the fields that every packet touches, and the queues with the rest.
+//! A queue entry is enough to start its packet, so queued packets are not touched.
 
 mod classes;
 mod flags;
@@ -28,10 +28,11 @@ use crate::switching::{Rounding, Waiting};
 use crate::topology::Node;
 use crate::units::{BitRate, Bytes, Span, Time};
 
-/// The end of a wire, in four bytes.
+/// A node at the end of a wire, in four bytes.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) struct End(u32);
 
+// Flag that marks a host.
 const HOST: u32 = 1 << 31;
 
 impl End {
@@ -53,46 +54,46 @@ impl From<Node> for End {
     }
 }
 
-/// An output port. The fields that every event needs are in the first cache line, in this order.
+/// An output port. The first cache line has the fields that every event needs, in this order.
 #[derive(Debug)]
 #[repr(C, align(64))]
 pub(super) struct Port {
-    /// The time from which on the wire is free.
+    /// Time from which the wire is free.
     pub(super) free: Time,
-    /// The time from last bit out to last bit in, including the forwarding delay of a switch at the
+    /// Time from last bit out to last bit in, including the forwarding delay of a switch at the
     /// end.
     delay: Span,
-    /// Bytes of packets that have started on the wire, gaps not included.
+    /// Bytes of packets that have started on the wire, without gaps.
     pub(super) carried: u64,
-    /// Queued bytes of packets with priority, and of the others.
+    /// Queued bytes of packets with priority, and of all others.
     waiting_bytes: [u32; 2],
-    /// The node at which packets start.
+    /// Node at which packets start.
     pub(super) start: End,
-    /// The node where they arrive: a switch or a host.
+    /// Node at which packets arrive.
     pub(super) end: End,
-    /// Picoseconds a byte, where that is a whole number; else 0.
+    /// Picoseconds per byte if that is a whole number; otherwise 0.
     ps_per_byte: u32,
     gap_bytes: u32,
-    /// The number of packets on the wire.
+    /// Number of packets on the wire.
     on_wire: u32,
-    /// The maximum of queued bytes.
+    /// Peak of the queued bytes.
     pub(super) waiting_max: u32,
     /// Length of the packet that started last.
     last_bytes: u16,
-    /// What sets it apart from nearly all others, decided before the run.
+    /// Features that only some ports have. Set before the run.
     pub(super) special: Special,
-    /// The queues that are not empty: bit 0 for packets with priority, bit 1 for the others; bit 2
-    /// if every packet is queued.
+    /// Nonempty queues: bit 0 for packets with priority, bit 1 for all others. Bit 2 is set if
+    /// every packet must be queued.
     queued: u8,
     /// True while the event of a free wire is pending.
     pub(super) armed: bool,
-    /// The queues that may start: without that of data while the far end pauses it (PFC), or while
-    /// it has no credit (CBFC).
+    /// Queues that may start. Data is excluded while the far end pauses it (PFC) or while it has no
+    /// credit (CBFC).
     open: u8,
-    /// True while a start event is pending (with PFC).
+    /// True while a start event is pending (with flow control).
     pub(super) start_armed: bool,
-    // The second cache line begins here (`prefetch`).
-    /// Queued packets: those with priority, and the others.
+    // The second cache line begins here (see `prefetch`).
+    /// Queued packets: those with priority, and all others.
     waiting: [Ring; 2],
     rate: BitRate,
     /// Index of this rate among those that the port has had.
@@ -100,7 +101,7 @@ pub(super) struct Port {
     rounding: Rounding,
 }
 
-// Every event touches the first cache line; only queues touch the second.
+// Every event touches the first cache line. Only queues touch the second.
 #[cfg(target_pointer_width = "64")]
 const _: () = assert!(std::mem::offset_of!(Port, waiting) == 64 && size_of::<Port>() == 128);
 
@@ -114,6 +115,7 @@ pub(super) struct PortParts {
     pub(super) rounding: Rounding,
 }
 
+// Bits times picoseconds per second: divided by bit/s, this gives picoseconds per byte.
 const PS_BITS: u64 = 8_000_000_000_000;
 
 impl Port {
@@ -142,23 +144,24 @@ impl Port {
         }
     }
 
-    /// Sets the rate of packets that start from now on: `rate`, the port's rate of that index.
+    /// Sets the rate of packets that start from now on, and its index among the port's rates.
     pub(super) fn set_rate(&mut self, rate: BitRate, index: u32) {
         self.rate = rate;
         self.rate_index = index;
         self.ps_per_byte = whole_ps_per_byte(rate, self.rounding);
     }
 
-    /// The transmission time of `bytes`.
+    /// Returns the transmission time of `bytes`.
     #[inline(always)]
     pub(super) fn time_for(&self, bytes: u32) -> Span {
-        // The usual rates spare a division of 128 bits for each packet and hop.
+        // For common rates this avoids a 128-bit division per packet and hop.
         if self.ps_per_byte != 0 {
             return Span::from_ps(u64::from(bytes) * u64::from(self.ps_per_byte));
         }
         self.time_at(self.rate, bytes)
     }
 
+    // Out of line, which keeps the division out of the callers' fast path.
     #[inline(never)]
     fn time_at(&self, rate: BitRate, bytes: u32) -> Span {
         match self.rounding {
@@ -170,32 +173,32 @@ impl Port {
         }
     }
 
-    /// The time from the start of a packet's first bit to its arrival, at `rate`.
+    /// Returns the time from the start of a packet's first bit to its arrival, at `rate`.
     pub(super) fn flight_at(&self, rate: BitRate, bytes: u32) -> Span {
         self.time_at(rate, bytes) + self.delay
     }
 
-    /// Prefetches its first two cache lines.
+    /// Prefetches both cache lines of the port.
     #[inline]
     pub(super) fn prefetch(&self) {
         prefetch(self);
         prefetch(&self.waiting);
     }
 
-    /// The same for the queued packet that starts next.
+    /// Prefetches the queue entry that starts next.
     #[inline]
     pub(super) fn prefetch_first(&self) {
         self.waiting[usize::from(self.queued & PRIORITY == 0)].prefetch_first();
     }
 
-    /// The same for that packet and for the place that one with these flags takes.
+    /// Prefetches the queue head and the slot that the next packet with `flags` will take.
     #[inline]
     pub(super) fn prefetch_ends(&self, flags: Flags) {
         self.prefetch_first();
         self.waiting[class(flags)].prefetch_behind();
     }
 
-    /// The time from the start of a packet's first bit to its arrival.
+    /// Returns the time from the start of a packet's first bit to its arrival.
     pub(super) fn flight(&self, bytes: u32) -> Span {
         self.time_for(bytes) + self.delay
     }
@@ -204,33 +207,34 @@ impl Port {
         self.rate
     }
 
-    /// Queued bytes of packets without priority, without the packet on the wire.
+    /// Returns the queued bytes without priority, excluding the packet on the wire.
     #[inline(always)]
     pub(super) fn data_waiting(&self) -> u32 {
         self.waiting_bytes[1]
     }
 
-    /// Queued bytes of all packets.
+    /// Returns the queued bytes of all packets.
     #[inline(always)]
     pub(super) fn all_waiting(&self) -> u32 {
         self.waiting_bytes[0] + self.waiting_bytes[1]
     }
 
-    /// Queued bytes and the packet on the wire at `now`; the port must have been settled at `now`.
+    /// Returns queued bytes plus the packet on the wire at `now`. The port must be settled at
+    /// `now`.
     #[inline(always)]
     pub(super) fn load(&self, now: Time) -> u32 {
-        // Packets are on the wire in the order of their starts: the last one keeps it busy.
+        // Packets start in order, so the last one keeps the wire busy.
         let is_busy = self.free > now && self.on_wire > 0;
         self.all_waiting() + if is_busy { u32::from(self.last_bytes) } else { 0 }
     }
 
-    /// Queued bytes of the queue that a packet with `flags` joins.
+    /// Returns the queued bytes of the queue that a packet with `flags` joins.
     #[inline]
     pub(super) fn bytes_waiting(&self, flags: Flags) -> u32 {
         self.waiting_bytes[class(flags)]
     }
 
-    /// Queued bytes of each queue.
+    /// Returns the queued bytes of each queue.
     #[inline(always)]
     pub(super) fn waiting(&self) -> Waiting {
         let [priority, data] = self.waiting_bytes;
@@ -243,20 +247,20 @@ impl Port {
         self.free <= now && self.has_waiting()
     }
 
-    /// True if a queued packet starts by `now`, or if one waits for the wire and no arrival is left
-    /// to look after it.
+    /// True if a queued packet starts by `now`, or if one is queued and no arrival is left to
+    /// settle the port.
     #[inline(always)]
     pub(super) fn needs_settling(&self, now: Time) -> bool {
         self.queued != 0 && (self.free <= now || self.on_wire == 0)
     }
 
-    /// True if a packet is on the wire, whose arrival is an event of this port.
+    /// True if a packet is on the wire. Its arrival will be an event of this port.
     #[inline(always)]
     pub(super) fn has_on_wire(&self) -> bool {
         self.on_wire > 0
     }
 
-    /// The index of the current rate among those that the port has had.
+    /// Returns the index of the current rate among those that the port has had.
     pub(super) fn rate_index(&self) -> u32 {
         self.rate_index
     }
@@ -267,45 +271,46 @@ impl Port {
         self.queued & self.open != 0
     }
 
-    /// True while the far end pauses packets without priority (PFC).
+    /// True while packets without priority are paused (PFC) or lack credit (CBFC).
     #[inline(always)]
     pub(super) fn is_paused(&self) -> bool {
         self.open & DATA == 0
     }
 
-    /// The far end pauses packets without priority, or resumes them.
+    /// Pauses packets without priority, or resumes them.
     pub(super) fn pause(&mut self, is_paused: bool) {
         self.open = if is_paused { PRIORITY } else { PRIORITY | DATA };
     }
 
-    /// True if a packet with these flags starts at once: no packet precedes it, and the port is not
-    /// paused.
+    /// True if a packet with these flags can start immediately: no packet precedes it, and its
+    /// queue is not paused.
     #[inline(always)]
     pub(super) fn is_clear(&self, now: Time, flags: Flags) -> bool {
+        // A paused queue may hold packets: they do not precede those of the other one.
         self.free <= now
             && self.queued & (self.open | COUNTED) == 0
             && self.open & 1 << class(flags) != 0
     }
 
-    /// From now on no packet passes by [`Self::is_clear`]: each is queued and counted, even if it
-    /// starts at once, or goes by the order of its class.
+    /// Makes [`Self::is_clear`] false for every packet. Each is then queued and counted, even if it
+    /// starts immediately, or follows the order of its class.
     pub(super) fn count_all(&mut self) {
         self.queued |= COUNTED;
     }
 
-    /// Puts a packet on the wire at `start`; returns when it arrives.
+    /// Puts a packet on the wire at `start`, and returns its arrival time.
     #[inline(always)]
     pub(super) fn transmit(&mut self, bytes: u16, start: Time) -> Time {
         let length = u32::from(bytes);
         let (time, gap) = match self.ps_per_byte {
-            // The gap is rounded as a packet of that length would be.
+            // The gap is rounded like a packet of its length.
             0 => (self.time_at(self.rate, length), self.time_at(self.rate, self.gap_bytes)),
             ps => {
                 let time_for = |bytes| Span::from_ps(u64::from(bytes) * u64::from(ps));
                 (time_for(length), time_for(self.gap_bytes))
             }
         };
-        // The gap keeps the wire busy, but the packet arrives without it.
+        // The gap keeps the wire busy, but does not delay the arrival.
         let sent = start + time;
         self.free = sent + gap;
         self.carried += u64::from(length);
@@ -314,12 +319,12 @@ impl Port {
         sent + self.delay
     }
 
-    /// A packet is on the wire that started in another partition of a parallel run.
+    /// Counts a packet on the wire that started in another partition of a parallel run.
     pub(super) fn handle_handoff(&mut self) {
         self.on_wire += 1;
     }
 
-    /// A packet has left the wire at its end.
+    /// Counts a packet that has left the wire at its end.
     #[inline(always)]
     pub(super) fn handle_arrival(&mut self) {
         self.on_wire -= 1;
@@ -330,32 +335,34 @@ impl Port {
     pub(super) fn enqueue(&mut self, queued: Queued) {
         let class = class(queued.flags());
         self.waiting[class].push_back(queued);
+        // Kept as bits, so that one test covers both queues.
         self.queued |= 1 << class;
         self.waiting_bytes[class] += u32::from(queued.bytes());
         self.waiting_max = self.waiting_max.max(self.all_waiting());
     }
 
-    /// Inserts a PFC frame before all queued packets but the first `frames`, which are frames too.
+    /// Inserts a PFC frame behind the first `frames` queued packets, which are frames too.
     pub(super) fn enqueue_frame(&mut self, frame: Queued, frames: usize) {
         self.waiting_bytes[0] += u32::from(frame.bytes());
         self.queued |= PRIORITY;
         let queue = &mut self.waiting[0];
+        // Rarely more than one frame is queued, so the detour through a vector is cheap.
         let before: Vec<Queued> = (0..frames).map_while(|_| queue.pop_front()).collect();
         queue.push_front(frame);
         before.into_iter().rev().for_each(|earlier| queue.push_front(earlier));
     }
 
-    /// Queued packets without priority, the next one first.
+    /// Iterates over the queued packets without priority, next one first.
     pub(super) fn data_slots(&self) -> impl Iterator<Item = SlotId> + '_ {
         self.waiting[1].iter().map(|queued| queued.slot())
     }
 
-    /// Queued packets with priority, the next one first.
+    /// Iterates over the queued packets with priority, next one first.
     pub(super) fn slots_with_priority(&self) -> impl Iterator<Item = SlotId> + '_ {
         self.waiting[0].iter().map(Queued::slot)
     }
 
-    /// The packet that is dequeued next.
+    /// Returns the packet that will be dequeued next.
     #[inline(always)]
     pub(super) fn first_waiting(&self) -> Option<Queued> {
         self.waiting[usize::from(self.queued & PRIORITY == 0)].first()
@@ -364,39 +371,41 @@ impl Port {
     /// Dequeues the next packet.
     #[inline(always)]
     pub(super) fn dequeue(&mut self) -> Option<Queued> {
-        // Strict priority: class 1 goes only while class 0 is empty, and a pause holds class 1
-        // alone.
+        // Strict priority: queue 1 is served only while queue 0 is empty. A pause affects only
+        // queue 1.
         if !self.has_waiting() {
             return None;
         }
         let class = usize::from(self.queued & PRIORITY == 0);
         let first = self.waiting[class].pop_front()?;
+        // Branchless: the bit is set, and is cleared if that was the last packet.
         self.queued ^= u8::from(self.waiting[class].is_empty()) << class;
         self.waiting_bytes[class] -= u32::from(first.bytes());
         Some(first)
     }
 
-    /// The number of packets whose bytes [`Self::load`] counts.
+    /// Returns the number of packets whose bytes [`Self::load`] counts.
     pub(super) fn packets_loaded(&self, now: Time) -> usize {
         let waiting: usize = self.waiting.iter().map(Ring::len).sum();
         waiting + usize::from(self.free > now && self.on_wire > 0)
     }
 }
 
-/// The bits of the queues that are not empty.
+/// Bits of the nonempty queues.
 const PRIORITY: u8 = 1;
 const DATA: u8 = 2;
-/// Beside them: every packet is queued.
+/// Additional bit: every packet is queued.
 const COUNTED: u8 = 4;
 
-/// Picoseconds a byte, where that is a whole number; else 0.
+/// Returns the picoseconds per byte if that is a whole number; otherwise 0.
 fn whole_ps_per_byte(rate: BitRate, rounding: Rounding) -> u32 {
     let bps = rate.as_bps();
+    // Truncation to nanoseconds needs the general path even at such rates.
     let whole = PS_BITS.is_multiple_of(bps) && rounding == Rounding::Exact;
     if whole { u32::try_from(PS_BITS / bps).unwrap_or(0) } else { 0 }
 }
 
-/// The queue that a packet joins: 0 with priority, 1 without.
+/// Returns the queue that a packet joins: 0 with priority, 1 without.
 #[inline]
 fn class(flags: Flags) -> usize {
     usize::from(!flags.has(Flags::PRIORITY))

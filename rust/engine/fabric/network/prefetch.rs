@@ -14,41 +14,41 @@ use crate::packet::{Flags, View};
 use crate::prefetch::prefetch;
 use crate::topology::Node;
 
-/// Distance, in events, at which the state on a packet's path is prefetched. An event takes some
-/// 200 ns, so this is longer than the steps of a visit.
+/// Distance, in events, at which the state on a packet's path is prefetched. An event takes about
+/// 200 ns, so the distance covers every step of a visit.
 const DEPTH: usize = 24;
 
-/// Further distance, in events, at which the entry of the forwarding table is prefetched.
+/// Additional distance, in events, at which the forwarding-table entry is prefetched.
 const ROUTE: usize = 4;
 
 /// Distances, in events before a host's timeout, for the host, the flow that it starts, the flow's
 /// receiver, and the ends of their lists of queue pairs.
 const TIMEOUT_STEPS: [usize; 4] = [8, 6, 4, 2];
 
-/// Bytes of ports up to which prefetching costs more than it saves: the state of events fits a near
-/// cache.
+/// Bytes of ports up to which prefetching costs more than it saves, because the state of events
+/// fits a fast cache.
 const NEAR_CACHE: usize = 1 << 16;
 /// Bytes of ports above which each event prefetches for one that is due soon. Below, as on a
 /// fat-tree of 1,024 hosts (0.8 MB), that costs at least as much as it saves.
 const FAR_CACHE: usize = 1 << 20;
 
-/// Decides what is prefetched when, and keeps the state of prefetches in several steps: each step
-/// reads the memory that the previous one has fetched.
+/// Decides what to prefetch when. Prefetches of linked state take several steps: each step reads
+/// the memory that the previous one has fetched.
 #[derive(Debug)]
 pub(super) struct Prefetcher {
-    /// The ports do not fit a near cache.
+    /// True if the ports exceed a fast cache.
     is_large: bool,
-    /// The ports do not fit a far cache either.
+    /// True if the ports also exceed a large cache.
     is_very_large: bool,
-    /// The last packets that will leave switches.
+    /// Last packets that will leave switches.
     leaving: Recent<Leaving>,
-    /// The last hosts that events will come to.
+    /// Last hosts that events will reach.
     visits: Recent<Visit>,
     /// Visits of a bucket, on fabrics that prefetch once per bucket.
     bucket: Vec<Visit>,
 }
 
-/// The memory that events access.
+/// Memory that events access.
 #[derive(Debug, Clone, Copy)]
 pub(super) struct Memory<'a> {
     pub ports: &'a [Port],
@@ -63,7 +63,7 @@ struct Leaving {
     flags: Flags,
 }
 
-/// A packet that will come to a host, or leave its wire so that the next one may be sent.
+/// A packet that will reach a host, or that will leave a host's wire, so that the next may be sent.
 #[derive(Debug, Clone, Copy, Default)]
 struct Visit {
     host: HostId,
@@ -71,7 +71,7 @@ struct Visit {
     comes: bool,
 }
 
-/// The last few of many, as places to be overwritten in turn.
+/// A ring of the last eight items.
 #[derive(Debug, Default)]
 struct Recent<T> {
     items: [T; 8],
@@ -85,15 +85,16 @@ impl<T: Copy> Recent<T> {
         self.next += 1;
     }
 
-    /// The item that was pushed before `count` others; one of no meaning if there was none.
+    /// Returns the item pushed `count` items before the last one; arbitrary if there were fewer.
     #[inline]
     fn before(&self, count: usize) -> T {
+        // Prefetching an arbitrary item is harmless, so no length is kept.
         self.items[self.next.wrapping_sub(1 + count) % 8]
     }
 }
 
 impl Prefetcher {
-    /// Returns the prefetcher of a network with that many bytes of ports.
+    /// Creates the prefetcher of a network with this many bytes of ports.
     pub(super) fn new(port_bytes: usize) -> Self {
         Self {
             is_large: port_bytes > NEAR_CACHE,
@@ -104,7 +105,7 @@ impl Prefetcher {
         }
     }
 
-    /// True if [`Self::before_event`] is to be called before each event.
+    /// True if [`Self::before_event`] must be called before each event.
     #[inline(always)]
     pub(super) fn is_per_event(&self) -> bool {
         self.is_very_large
@@ -127,14 +128,15 @@ impl Prefetcher {
         }
     }
 
-    /// Prefetches the ports and packets of the bucket after the current one, and the hosts that
-    /// these packets come to or leave.
+    /// Prefetches ports and packets of the next bucket, and the hosts that these packets reach or
+    /// leave.
     fn fetch_bucket(&mut self, memory: Memory<'_>) {
         let queue = &memory.shared.queue;
         queue.upcoming().for_each(|(port, slot)| memory.fetch_event(port, slot));
         if !memory.endpoints.has_many_queue_pairs() {
             return;
         }
+        // One pass per step: each step's memory has arrived when the next pass reads it.
         let mut visits = std::mem::take(&mut self.bucket);
         visits.extend(queue.upcoming().filter_map(|(port, slot)| memory.visit(port, slot)));
         visits.iter().for_each(|&visit| memory.fetch_queue_pair(visit));
@@ -145,8 +147,8 @@ impl Prefetcher {
         self.bucket = visits;
     }
 
-    /// Prefetches, before an event is taken: the memory that one event of the next bucket accesses
-    /// first, and more of the memory of events that are due soon.
+    /// Prefetches before an event is taken: the first memory that one event of the next bucket
+    /// accesses, and further memory of events that are due soon.
     #[inline(never)]
     pub(super) fn before_event(&mut self, memory: Memory<'_>) {
         let queue = &memory.shared.queue;
@@ -161,7 +163,7 @@ impl Prefetcher {
         }
     }
 
-    /// Prefetches the ways of the first packets of a bucket.
+    /// Prefetches the paths of the first packets of a bucket.
     fn fetch_first_ways(&mut self, memory: Memory<'_>) {
         let queue = &memory.shared.queue;
         for (port, slot) in (0..DEPTH + ROUTE).filter_map(|distance| queue.coming(distance)) {
@@ -172,9 +174,9 @@ impl Prefetcher {
         }
     }
 
-    /// Prefetches, before a host's timeout is handled, for the hosts after it: the host, the flow
+    /// Prefetches for the hosts after the one whose timeout is handled next: the host, the flow
     /// that it starts, the flow's receiver, and the ends of their lists of queue pairs. Thousands
-    /// of hosts split their messages at the same time.
+    /// of hosts may split their messages at the same time.
     pub(super) fn before_timeout(&self, queue: &EventQueue, endpoints: &Endpoints) {
         if !self.is_large {
             return;
@@ -187,8 +189,8 @@ impl Prefetcher {
         ends.into_iter().for_each(|host| endpoints.prefetch_new_queue_pair(host));
     }
 
-    /// Prefetches the port by which a packet leaves the next switch, where its hash or its path
-    /// determines it, or the host; and the packet that starts next at the port that it has left.
+    /// Prefetches the host that a packet reaches, or its next port if hash or path determine it.
+    /// Also prefetches the packet that starts next at the port that it has left.
     #[inline(always)]
     fn fetch_way(&mut self, memory: Memory<'_>, id: PortId, slot: SlotId) {
         let Memory { ports, shared, .. } = memory;
@@ -214,8 +216,8 @@ impl Prefetcher {
 }
 
 impl Memory<'_> {
-    /// Prefetches the events of the next bucket for which [`Prefetcher::before_event`] was not
-    /// called, since that bucket has more events than the current one.
+    /// Prefetches the events of the next bucket that [`Prefetcher::before_event`] did not reach,
+    /// because that bucket has more events than the current one.
     fn fetch_rest_of_bucket(self) {
         let queue = &self.shared.queue;
         for (port, slot) in queue.upcoming().skip(queue.taken()) {
@@ -229,7 +231,7 @@ impl Memory<'_> {
         prefetch(self.shared.pool.get(slot));
     }
 
-    /// Prefetches the entry of the forwarding table for a packet that comes to a switch.
+    /// Prefetches the forwarding-table entry for a packet that reaches a switch.
     #[inline(always)]
     fn fetch_route(self, port: PortId, slot: SlotId) {
         if let Node::Switch(switch) = self.ports[port.index()].end.node() {
@@ -238,7 +240,7 @@ impl Memory<'_> {
         }
     }
 
-    /// Prefetches the host that a packet comes to, or whose wire it leaves, if there is one.
+    /// Prefetches the host that a packet reaches, or whose wire it leaves, if any.
     #[inline(always)]
     fn visit(self, port: PortId, slot: SlotId) -> Option<Visit> {
         let port = &self.ports[port.index()];
@@ -273,9 +275,8 @@ impl Memory<'_> {
         nic.prefetch_half(packet.qp, packet.is_control());
     }
 
-    /// Prefetches the records of a flow that a packet may complete. For its last data packet these
-    /// are the connection, then the flow; for the acknowledgement of it the flow, then the
-    /// connection.
+    /// Prefetches the records of a flow that a packet may complete. For its last data packet, the
+    /// connection comes first and then the flow. For the last acknowledgement it is the reverse.
     #[inline(always)]
     fn fetch_ending<const FIRST: bool>(self, visit: Visit) {
         if !visit.comes {

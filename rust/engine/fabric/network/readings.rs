@@ -1,4 +1,4 @@
-//! Reading the network's counters: for probes of queues, for the watch of a run, and for the
+//! Readings of the network's counters: for probes of queues, for the watch of a run, and for the
 //! results at its end.
 
 use super::Network;
@@ -19,16 +19,15 @@ pub(in crate::fabric) struct PortCounters {
 }
 
 impl Network {
-    /// The load of every switch port before any packet starts or arrives at `now`, by port id; zero
-    /// for ports of hosts.
+    /// Returns the load of every switch port before any packet starts or arrives at `now`, by port
+    /// id; zero for ports of hosts.
     pub(in crate::fabric) fn queues_before(
         &mut self,
         now: Time,
         endpoints: &mut Endpoints,
     ) -> Vec<Queue> {
         let mut queues = vec![Queue::default(); self.ports.len()];
-        // Settled to just before `now`: what starts or arrives in this very moment comes after the
-        // probe.
+        // Settled to just before `now`: packets that start or arrive at `now` come after the probe.
         let Some(before) = now.as_ps().checked_sub(1).map(Time::from_ps) else { return queues };
         for (id, queue) in (0u32..).map(PortId).zip(&mut queues) {
             if matches!(self.ports[id.index()].start.node(), Node::Switch(_)) {
@@ -45,8 +44,8 @@ impl Network {
         queues
     }
 
-    /// Reads all counters before any packet starts or arrives at `now`; those of `ports` are exact,
-    /// others may lag behind.
+    /// Reads all counters before any packet starts or arrives at `now`. Those of `ports` are exact;
+    /// others may be stale.
     pub(in crate::fabric) fn read_before(
         &mut self,
         now: Time,
@@ -61,7 +60,7 @@ impl Network {
         counters.carried.extend(self.ports.iter().map(|port| port.carried));
     }
 
-    /// The maximum of queued bytes at each switch port, by port id; 0 for ports of hosts.
+    /// Returns the peak of queued bytes at each switch port, by port id; 0 for ports of hosts.
     pub(in crate::fabric) fn queue_bytes_max(&self) -> Vec<Bytes> {
         let most = |port: &Port| match port.start.node() {
             Node::Switch(_) => Bytes::new(port.waiting_max.into()),
@@ -70,7 +69,7 @@ impl Network {
         self.ports.iter().map(most).collect()
     }
 
-    /// Bytes that each port has carried, by port id.
+    /// Returns the bytes that each port has carried, by port id.
     pub(in crate::fabric) fn link_bytes(&self) -> Vec<Bytes> {
         self.ports.iter().map(|port| Bytes::new(port.carried)).collect()
     }

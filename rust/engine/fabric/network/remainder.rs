@@ -1,41 +1,41 @@
-//! What is in the network at the end of a run: found in queues and on wires, beside what was
-//! counted.
+//! Packets in the network at the end of a run, found in queues and on wires, independent of the
+//! counters.
 
 use super::Network;
 use crate::ids::PortId;
 use crate::packet::Packet;
 
-/// What is at a port and on its wire, in bytes. The frames of flow control, which the ends of a
-/// link exchange, are apart from packets of hosts.
+/// Bytes queued at a port and on its wire. Flow-control frames, which the ends of a link exchange,
+/// are separate from packets of hosts.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 pub(in crate::fabric) struct PortRemainder {
     pub(in crate::fabric) waiting: u64,
     pub(in crate::fabric) on_wire: u64,
     pub(in crate::fabric) frames_waiting: u64,
     pub(in crate::fabric) frames_on_wire: u64,
-    /// What waits, as the port counts it.
+    /// Queued bytes as the port counts them.
     pub(in crate::fabric) counted: u64,
 }
 
-/// What is in the network at the end of a run.
+/// Packets in the network at the end of a run.
 #[derive(Debug, Clone, PartialEq, Eq, Default)]
 pub(in crate::fabric) struct Remainder {
-    /// Packets that take memory.
+    /// Packets in the pool.
     pub(in crate::fabric) held: u64,
     /// Packets in queues and on wires.
     pub(in crate::fabric) placed: u64,
-    /// ... of which data.
+    /// Data packets among them.
     pub(in crate::fabric) data: u64,
-    /// ... of which control packets of hosts.
+    /// Control packets of hosts among them.
     pub(in crate::fabric) control: u64,
-    /// By port id.
+    /// Bytes at each port, by port id.
     pub(in crate::fabric) ports: Vec<PortRemainder>,
-    /// By switch id: the bytes that its memory accounts for.
+    /// Bytes in the memory account of each switch, by switch id.
     pub(in crate::fabric) accounted: Vec<u64>,
 }
 
 impl Network {
-    /// What is in this network, whose ports are settled.
+    /// Collects the packets in this network. Its ports must be settled.
     pub(in crate::fabric) fn remainder(&self) -> Remainder {
         let mut rest = Remainder {
             held: self.packets().count() as u64,
@@ -83,7 +83,7 @@ impl Remainder {
         self.control += u64::from(packet.is_control() && !packet.is_link_frame());
     }
 
-    /// Adds what is in another partition of a parallel run: a packet is in one of them.
+    /// Adds the packets of another partition of a parallel run. Each packet is in one of them.
     pub(in crate::fabric) fn absorb(&mut self, other: &Self) {
         self.held += other.held;
         self.placed += other.placed;

@@ -1,4 +1,4 @@
-//! Settling and arming: a port is settled before it is read, and its next event is armed after it
+//! Settling and arming. A port is settled before it is read, and its next event is armed after it
 //! has changed.
 
 use super::Network;
@@ -9,8 +9,7 @@ use crate::topology::Node;
 use crate::units::Time;
 
 impl Network {
-    /// Starts the packets of a port whose start is at or before `now`, and schedules its next
-    /// event.
+    /// Starts the packets of a port that are due by `now`, and schedules its next event.
     #[inline]
     pub(super) fn settle_port(&mut self, now: Time, id: PortId, endpoints: &mut Endpoints) {
         match self.ports[id.index()].start.node() {
@@ -19,13 +18,15 @@ impl Network {
         }
     }
 
-    /// Starts the packets of a port whose start is before `now`, ahead of a change of its rate or a
+    /// Starts the packets of a port that are due before `now`, ahead of a change of its rate or a
     /// read of its counters.
     pub(super) fn settle_before(&mut self, now: Time, id: PortId, endpoints: &mut Endpoints) {
+        // Nothing happens before time zero.
         let Some(before) = now.as_ps().checked_sub(1).map(Time::from_ps) else { return };
         match self.ports[id.index()].start.node() {
             Node::Switch(_) => self.settle_switch_port(before, id),
             Node::Host(host) => {
+                // Sending changes the host's next wake-up, which is then rescheduled.
                 self.transmit_from(before, endpoints.host_mut(host));
                 self.schedule_wake(now, host, endpoints);
             }
@@ -41,26 +42,28 @@ impl Network {
         }
     }
 
-    /// Starts the packets whose start is at or before `now` at every port of a switch.
+    /// Starts the packets that are due by `now` at every port of a switch.
     pub(super) fn settle_switch(&mut self, now: Time, switch: SwitchId) {
+        // By index, because settling borrows the whole network.
         for index in 0..self.shared.switching.ports_of(switch).len() {
             let id = self.shared.switching.ports_of(switch)[index];
             self.settle_switch_port(now, id);
         }
     }
 
-    /// Starts the packets whose start is at or before `now` at every port of every switch, so that
-    /// what links carried is exact.
+    /// Starts the packets that are due by `now` at every switch port, so that the bytes carried by
+    /// links are exact.
     pub(in crate::fabric) fn settle_switches(&mut self, now: Time) {
         for id in (0..self.ports.len() as u32).map(PortId) {
+            // Hosts are settled separately, through their NICs.
             if self.ports[id.index()].is_due(now) && !self.starts_at_host(id) {
                 self.settle_switch_port(now, id);
             }
         }
     }
 
-    /// Settles the hosts of this partition: what their NICs would have sent by `now` is
-    /// counted as sent.
+    /// Settles the hosts of this partition: packets that their NICs would have sent by `now` count
+    /// as sent.
     pub(in crate::fabric) fn settle_hosts(&mut self, now: Time, endpoints: &mut Endpoints) {
         for host in (0..endpoints.hosts().len() as u32).map(HostId) {
             if endpoints.owns(host) {
@@ -73,18 +76,18 @@ impl Network {
         matches!(self.ports[id.index()].start.node(), Node::Host(_))
     }
 
-    /// The same for one port of a switch.
+    /// Starts the packets that are due by `now` at one port of a switch, and arms the port.
     #[inline(never)]
     pub(super) fn settle_switch_port(&mut self, now: Time, id: PortId) {
         self.start_due(now, id);
         self.output(id).arm(|| false);
     }
 
-    /// Starts every queued packet of a switch port whose start is at or before `now`; the caller
-    /// arms the port.
+    /// Starts every queued packet of a switch port that is due by `now`. The caller arms the port.
     #[inline(always)]
     pub(super) fn start_due(&mut self, now: Time, id: PortId) {
         let mut output = self.output(id);
+        // Plain ports take the fast path, which returns no frames.
         if !output.port.special.has(Special::OWN_QUEUES) {
             return output.start_due_fast(now);
         }
@@ -93,6 +96,7 @@ impl Network {
 
     #[inline(never)]
     fn start_due_with_flow_control(&mut self, now: Time, id: PortId) {
+        // A frame changes another port, so the loop stops at each start that causes one.
         while let Some((start, frame)) = self.output(id).start_due(now) {
             self.send_frame(start, frame);
         }

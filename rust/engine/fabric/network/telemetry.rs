@@ -1,5 +1,5 @@
-//! Telemetry beside packets: a table with a place for each slot of the pool, only in runs whose
-//! congestion control asks for it.
+//! Telemetry of packets: a table with an entry for each slot of the pool. It exists only in runs
+//! whose congestion control uses telemetry.
 
 use super::Network;
 use super::output::Output;
@@ -17,12 +17,12 @@ use crate::units::{BitRate, Time};
 #[derive(Debug)]
 pub(super) struct Table {
     telemeter: Telemeter,
-    /// By slot.
+    /// Telemetry of each packet, by slot.
     of_packet: Vec<Telemetry>,
 }
 
 impl Table {
-    /// The table of a run, if its congestion control asks for telemetry.
+    /// Creates the table of a run; `None` if its congestion control uses no telemetry.
     pub(super) fn of(setup: &Setup, switching: &Switching) -> Option<Box<Self>> {
         let request = setup.nic.congestion.telemetry()?;
         let Setup { topology, fabric, nic, .. } = setup;
@@ -36,9 +36,10 @@ impl Table {
         Some(Box::new(Self { telemeter, of_packet: Vec::new() }))
     }
 
-    /// Sets what a packet carries that a host sends.
+    /// Sets the telemetry of a packet that a host sends.
     pub(super) fn set(&mut self, slot: SlotId, telemetry: Telemetry) {
         let index = slot.0 as usize;
+        // The pool grows with the packets in flight, and so does this table.
         if index >= self.of_packet.len() {
             self.of_packet.resize(index + 1, Telemetry::default());
         }
@@ -47,7 +48,7 @@ impl Table {
 }
 
 impl Network {
-    /// Lets the ports of switches write telemetry, in a run that has some.
+    /// Makes switch ports write telemetry, if the run has any.
     pub(super) fn mark_writing_ports(&mut self) {
         if self.shared.telemetry.is_none() {
             return;
@@ -59,7 +60,7 @@ impl Network {
         }
     }
 
-    /// Hands the telemetry of a packet that has come to a host over to its NIC.
+    /// Passes the telemetry of a packet that has reached a host to its NIC.
     #[cold]
     pub(super) fn hand_over(&self, slot: SlotId, host: HostId, endpoints: &mut Endpoints) {
         if let Some(table) = &self.shared.telemetry {
@@ -70,16 +71,18 @@ impl Network {
 }
 
 impl Output<'_> {
-    /// Writes what the port of a switch says of itself into a packet that starts there.
+    /// Writes a reading of this port into a packet that starts there.
     pub(super) fn write_telemetry(&mut self, start: Time, queued: Queued) {
         let Some(table) = self.shared.telemetry.as_deref_mut() else { return };
         let (port, bytes): (PortId, u32) = (self.id, queued.bytes().into());
         if self.shared.pool.get(queued.slot()).packet.is_control() {
+            // Control packets carry no telemetry, but they use the wire.
             table.telemeter.handle_other(port, start, bytes);
             return;
         }
         let reading = PortReading {
             at: start,
+            // `carried` includes this packet already.
             sent: self.port.carried - u64::from(bytes),
             waiting: self.port.all_waiting().into(),
             rate: self.port.rate(),

@@ -1,6 +1,6 @@
-//! The records of packets at traced ports.
+//! Packet records at traced ports.
 //!
-//! Without a watch the cost is one comparison per packet and port; the remaining code is cold.
+//! Without a watch the cost is one comparison per packet and port. All other code is cold.
 
 use super::Network;
 use super::pool::SlotId;
@@ -12,7 +12,7 @@ use crate::topology::Node;
 use crate::units::Time;
 
 impl Network {
-    /// Starts to record the packets at the nodes for which `traced` is true.
+    /// Starts recording packets at the nodes for which `traced` is true.
     pub(in crate::fabric) fn trace_nodes(
         &mut self,
         traced: &dyn Fn(Node) -> bool,
@@ -29,13 +29,13 @@ impl Network {
         self.shared.trace = Some(Box::new(buffer));
     }
 
-    /// The records, if nodes are traced.
+    /// Returns the records, if nodes are traced.
     pub(in crate::fabric) fn trace_mut(&mut self) -> Option<&mut TraceBuffer> {
         self.shared.trace.as_deref_mut()
     }
 
-    /// Starts the packets whose start is at or before `now` at traced ports, so that they are
-    /// recorded at the end of a run.
+    /// Starts the packets that are due by `now` at traced ports, so that they are recorded at the
+    /// end of a run.
     pub(in crate::fabric) fn settle_traced(&mut self, now: Time, endpoints: &mut Endpoints) {
         for id in (0..self.ports.len() as u32).map(PortId) {
             if self.is_traced(id) {
@@ -65,8 +65,8 @@ impl Network {
         self.output(id).record(at, slot, PacketEvent::Received);
     }
 
-    /// Records the acknowledgements of a host's NIC from `first` on, which join the NIC's own
-    /// queue.
+    /// Records the acknowledgements that have joined the queue of a host's NIC, from the `first`
+    /// on.
     #[cold]
     pub(in crate::fabric) fn trace_answers(&mut self, at: Time, host: &Host, first: usize) {
         let Some(trace) = &mut self.shared.trace else { return };
@@ -76,7 +76,7 @@ impl Network {
         }
     }
 
-    /// Settles a switch's port, so that the recorded queue length is exact.
+    /// Settles a switch port, so that the recorded queue length is exact.
     fn settle_start(&mut self, now: Time, id: PortId) {
         if matches!(self.ports[id.index()].start.node(), Node::Switch(_)) {
             self.settle_switch_port(now, id);

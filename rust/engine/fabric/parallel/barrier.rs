@@ -1,20 +1,19 @@
-//! A barrier for threads that meet every few hundred microseconds.
+//! A barrier for threads that synchronize every few hundred microseconds.
 
 use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
 use std::sync::{Condvar, Mutex, PoisonError};
 
-/// Number of checks for the other threads before a thread yields its core.
+/// Number of times that a thread checks for the others before it yields its core.
 const SPINS: u32 = 1 << 12;
 
-/// A barrier that waits without the operating system, since a wait is mostly shorter than its
-/// wake-up would be.
+/// A spinning barrier. Most waits are shorter than a wake-up by the operating system would take.
 #[derive(Debug)]
 pub(super) struct Barrier {
     threads: usize,
     waiting: AtomicUsize,
     round: AtomicUsize,
     is_broken: AtomicBool,
-    /// How many threads sleep; `round` and `is_broken` change under this lock.
+    /// Number of sleeping threads. `round` and `is_broken` change under this lock.
     sleeping: Mutex<usize>,
     changed: Condvar,
 }
@@ -27,7 +26,7 @@ impl Barrier {
     }
 
     /// Waits until every thread has called this. Afterwards each thread sees the earlier writes of
-    /// all.
+    /// all others.
     ///
     /// # Panics
     /// If another thread has panicked.
@@ -43,7 +42,7 @@ impl Barrier {
         }
     }
 
-    /// Waits like [`Self::wait`], but sleeps at once: for waits that may be long.
+    /// Waits like [`Self::wait`], but sleeps immediately. For waits that may be long.
     ///
     /// # Panics
     /// If another thread has panicked.
@@ -57,12 +56,13 @@ impl Barrier {
         *sleeping -= 1;
     }
 
-    /// Counts a thread; the round that it has to wait for, unless it is the last one.
+    /// Registers a thread. Returns the round to wait for, unless this thread is the last one.
     fn arrive(&self) -> Option<usize> {
         let round = self.round.load(Ordering::Acquire);
         if self.waiting.fetch_add(1, Ordering::AcqRel) + 1 < self.threads {
             return Some(round);
         }
+        // Reset before the round changes: the others may call `arrive` again from then on.
         self.waiting.store(0, Ordering::Relaxed);
         self.change(|| self.round.store(round.wrapping_add(1), Ordering::Release));
         None
@@ -72,7 +72,7 @@ impl Barrier {
         let is_current = self.round.load(Ordering::Acquire) == round;
         let is_broken = is_current && self.is_broken.load(Ordering::Relaxed);
         if is_broken {
-            // The other partition has printed the reason, so this one ends silently.
+            // The other partition has printed the reason, so this one unwinds silently.
             std::panic::resume_unwind(Box::new("another partition of the run panicked"));
         }
         is_current
@@ -81,13 +81,13 @@ impl Barrier {
     fn change(&self, change: impl FnOnce()) {
         let sleeping = self.sleeping.lock().unwrap_or_else(PoisonError::into_inner);
         change();
-        // Waking costs a system call, even if no thread sleeps.
+        // Waking costs a system call even if no thread sleeps.
         if *sleeping > 0 {
             self.changed.notify_all();
         }
     }
 
-    /// A guard that lets the other threads panic too if this one does.
+    /// Returns a guard that makes the other threads panic if this one does.
     pub(super) fn guard(&self) -> Guard<'_> {
         Guard(self)
     }

@@ -1,4 +1,4 @@
-//! One run on several cores, with the same results as on one, bit for bit.
+//! One run on several cores. Results are bit-identical to those on one core.
 //!
 //! [`Partitioning`] assigns each switch to a partition, with the hosts attached to it. A partition
 //! is a [`World`] on its own thread: it holds the whole fabric but simulates only its own part.
@@ -11,7 +11,7 @@
 //!
 //! - events of the same time are ordered by their subject, and one partition handles each;
 //! - random draws belong to hosts, ports and switches;
-//! - changes of links and probes happen in every partition, at the same place of that order;
+//! - link changes and probes happen in every partition, at the same position in that order;
 //! - queue pairs are created at the receiver in the order of the events that opened them;
 //! - a run ends with an event, and no later event may happen. While a message is undelivered, the
 //!   run does not end in the next window, because the acknowledgement takes longer. Once all are
@@ -19,9 +19,9 @@
 //!
 //! A run stays on one thread ([`Sequential`]) in these cases:
 //!
-//! - a delay releases tasks of other hosts, so that there is no lookahead;
-//! - links that stay down separate two hosts that exchange messages, so that counts of events
-//!   decide whether the run can end;
+//! - a delay releases tasks of other hosts, which leaves no lookahead;
+//! - links that stay down separate two hosts that exchange messages, so that event counts decide
+//!   whether the run can end;
 //! - links have no length;
 //! - packets carry telemetry;
 //! - a watch observes the run.
@@ -36,7 +36,7 @@ pub use windows::WindowCounts;
 use super::outcome::{Outcome, Progress};
 use super::setup::Setup;
 
-/// Runs the workload of `setup` to its end, with a thread for each partition. The outcome is that
+/// Runs the workload of `setup` to its end, with one thread per partition. The outcome equals that
 /// of [`super::run`].
 ///
 /// # Panics

@@ -13,14 +13,14 @@ use crate::rng::{Purpose, Stream};
 use crate::topology::{Node, Topology};
 use crate::units::Span;
 
-/// A window with fewer events per partition stays on one thread. These events take some ten
-/// microseconds, about as long as threads on separate cores take to meet.
+/// Number of events per partition below which a window stays on one thread. These events take about
+/// ten microseconds, which is how long threads on separate cores take to synchronize.
 const QUIET_EVENTS: u64 = 256;
 
-/// Assignment of edge switches. Switches above follow most of their neighbours below.
+/// Assignment of edge switches. Higher switches follow most of their neighbours below.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 pub enum Cut {
-    /// Neighbouring edge switches are in the same partition: few wires are cut.
+    /// Neighbouring edge switches share a partition: few wires are cut.
     #[default]
     Contiguous,
     /// Partitions get edge switches in round-robin order.
@@ -38,7 +38,7 @@ pub enum Sequential {
     NoSwitch,
     /// Hosts have several ports.
     Planes,
-    /// A delay releases a task of another host, at no distance in time.
+    /// A delay releases a task of another host without latency.
     Delays,
     /// Links that stay down separate hosts that exchange messages.
     Separated,
@@ -81,7 +81,7 @@ pub struct Partitioning {
     count: u16,
     hosts: Arc<[u16]>,
     switches: Vec<u16>,
-    /// The longest window.
+    /// Length of the longest window.
     lookahead: Span,
     /// Partitions at the start and at the end of each port's wire.
     ends: Vec<(u16, u16)>,
@@ -94,6 +94,7 @@ impl Partitioning {
     /// # Errors
     /// If that leaves one partition, or the run needs one thread.
     pub fn new(setup: &Setup, partitions: u16, cut: Cut) -> Result<Self, Sequential> {
+        // The checks run from cheap to expensive.
         let topology = &setup.topology;
         if topology.planes().count() > 1 {
             return Err(Sequential::Planes);
@@ -144,8 +145,8 @@ impl Partitioning {
         self.count.into()
     }
 
-    /// Sets the events per partition below which windows stay on one thread, after a series of such
-    /// windows: 256 by default, 0 for never.
+    /// Sets the number of events per partition below which windows stay on one thread, after a
+    /// series of such windows. The default is 256; 0 disables it.
     #[must_use]
     pub fn with_quiet_events(self, quiet_events: u64) -> Self {
         Self { quiet_events, ..self }
@@ -155,7 +156,7 @@ impl Partitioning {
         self.quiet_events
     }
 
-    /// The length of a window.
+    /// Returns the length of a window.
     pub(in crate::fabric) fn lookahead(&self) -> Span {
         self.lookahead
     }
@@ -197,6 +198,7 @@ fn assign(topology: &Topology, edges: &[SwitchId], count: usize, cut: Cut) -> Ve
         if partitions[edge.index()] == NONE {
             partitions[edge.index()] = match cut {
                 Cut::Interleaved => (given % count) as u16,
+                // Proportional to hosts, so that partitions have similar loads.
                 _ => (host * count / hosts) as u16,
             };
             given += 1;
@@ -204,7 +206,7 @@ fn assign(topology: &Topology, edges: &[SwitchId], count: usize, cut: Cut) -> Ve
     }
     let mut sizes = vec![0u32; count];
     loop {
-        // One tier after the other: those that have a neighbour with a partition.
+        // One tier at a time: switches with a neighbour that has a partition.
         let next: Vec<(SwitchId, Vec<u32>)> = (0u32..)
             .zip(&partitions)
             .filter(|(_, partition)| **partition == NONE)
@@ -215,14 +217,14 @@ fn assign(topology: &Topology, edges: &[SwitchId], count: usize, cut: Cut) -> Ve
             break;
         }
         for (switch, links) in next {
-            // On a tie of links, the partition with the fewest switches above the edge.
+            // On a tie, the partition with the fewest switches above the edge.
             let best = (0..count).max_by_key(|&it| (links[it], Reverse((sizes[it], it))));
             let best = best.expect("there are partitions");
             sizes[best] += 1;
             partitions[switch.index()] = best as u16;
         }
     }
-    // Switches that no host reaches.
+    // Switches that no host can reach: any partition will do.
     partitions
         .iter_mut()
         .filter(|partition| **partition == NONE)
@@ -247,12 +249,13 @@ fn links_into(topology: &Topology, switch: SwitchId, partitions: &[u16], count: 
 fn lookahead(setup: &Setup, ends: &[(u16, u16)]) -> Option<Span> {
     let Setup { topology, fabric, .. } = setup;
     let links = (0u32..).map(LinkId).zip(topology.links());
-    // A queue pair is made at its receiver at the end of a window, and a run ends with an
-    // acknowledgement: the shortest way between two hosts is two of these.
+    // Responders are created at the end of a window, and a run ends with an acknowledgement. The
+    // shortest path between two hosts has two of these links.
     let spans = links.map(|(id, link)| {
         let [port, _] = id.ports();
         let (from, to) = ends[port.index()];
         match topology.is_fabric_link(id) {
+            // A link within a partition does not limit the window.
             true if from == to => Span::MAX,
             true => link.delay + fabric.forwarding_delay,
             false => link.delay + link.delay + fabric.forwarding_delay,

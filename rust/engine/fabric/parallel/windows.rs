@@ -1,8 +1,9 @@
 //! The windows of a parallel run. Each partition handles its events of a window on its own thread.
 //! Then the partitions exchange packets and notes, and agree on the next window.
 //!
-//! In windows with few events, as while a single message is in flight, threads would wait for each
-//! other longer than they work. The first thread then runs all partitions, until a window has more.
+//! In windows with few events, for example while a single message is in flight, threads would spend
+//! more time waiting than working. The first thread then runs all partitions, until a window has
+//! more events.
 
 use std::sync::Mutex;
 use std::sync::atomic::{AtomicU64, Ordering};
@@ -14,36 +15,36 @@ use crate::fabric::setup::Setup;
 use crate::fabric::world::{Mail, World, add_progress, merge};
 use crate::units::Time;
 
-/// Windows between two reports of progress, which take a look at every host.
+/// Windows between two progress reports, which read every host.
 const PROGRESS_EVERY: u64 = 256;
 
-/// So many quiet windows one after the other are left to one thread.
+/// Number of consecutive quiet windows after which one thread takes over.
 const QUIET_WINDOWS: u32 = 16;
 
 /// Counts that show how well a run can use several cores. With a core for each partition, a window
-/// costs as much as its busiest partition.
+/// takes as long as its busiest partition.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 pub struct WindowCounts {
     /// Windows until the run could end.
     pub windows: u64,
-    /// Events of all partitions in these windows. A packet that crosses a boundary has one in each
-    /// of both partitions.
+    /// Events of all partitions in these windows. A packet that crosses a boundary has one event in
+    /// each of both partitions.
     pub events: u64,
     /// Events of the busiest partition, summed over the windows.
     pub critical_events: u64,
 }
 
-/// State that a partition shows to the others between two windows.
+/// State that a partition publishes to the others between two windows.
 #[derive(Debug, Default)]
 struct Shown {
-    /// The time before which nothing happens in it, in picoseconds; `u64::MAX` if nothing does.
+    /// Earliest time of its next event, in picoseconds; `u64::MAX` without one.
     next: AtomicU64,
     delivered: AtomicU64,
     events: AtomicU64,
     progress: Mutex<Option<Progress>>,
 }
 
-/// State that the threads share.
+/// State shared by the threads.
 struct Shared<'a> {
     partitioning: &'a Partitioning,
     limit: Time,
@@ -92,16 +93,17 @@ pub(super) fn run(
     (outcome, counts)
 }
 
-/// A thread with its partition.
+/// A thread and its partition.
 struct Thread<'a> {
     shared: &'a Shared<'a>,
     index: usize,
 }
 
 impl Thread<'_> {
-    /// Goes through the windows until the run may end.
+    /// Runs windows until the run may end.
     fn run(&self, setup: &Setup, progress: &mut dyn FnMut(&Progress)) -> WindowCounts {
         let shared = self.shared;
+        // Dropped on a panic too, which releases the other threads.
         let _guard = shared.barrier.guard();
         let mut world = World::of_partition(setup, shared.partitioning, self.index as u16);
         shared.shown[self.index].show(&mut world, 0);
@@ -109,9 +111,10 @@ impl Thread<'_> {
         let (mut counts, mut quiet) = (WindowCounts::default(), 0);
         shared.barrier.wait();
         loop {
+            // Every thread reads the same published state, so all of them take the same branches.
             let Some(end) = shared.next_end() else { return counts };
             if quiet >= QUIET_WINDOWS {
-                // From here on no thread reads what the partitions have shown.
+                // From here on no thread reads the published state.
                 shared.barrier.wait();
                 if self.index == 0 {
                     shared.run_quiet_windows(&mut counts);
@@ -130,7 +133,7 @@ impl Thread<'_> {
         }
     }
 
-    /// Handles a window of this thread's partition, and exchanges mail with the others.
+    /// Runs a window of this thread's partition, and exchanges mail with the others.
     fn run_window(&self, end: Time, reports: bool) {
         let shared = self.shared;
         let mut partition = lock(&shared.partitions[self.index]);
@@ -144,11 +147,14 @@ impl Thread<'_> {
         if reports {
             *lock(&shared.shown[self.index].progress) = Some(world.progress());
         }
+        // Mail is complete once every partition has reached this point.
         shared.barrier.wait();
         let inbox = shared.mail[self.index].iter();
         world.receive(inbox.map(|mail| std::mem::take(&mut *lock(mail))));
         shared.shown[self.index].show(world, events);
+        // Released before the barrier, so that another thread may take over.
         drop(partition);
+        // No partition may start the next window before all have published their state.
         shared.barrier.wait();
     }
 }
@@ -156,6 +162,7 @@ impl Thread<'_> {
 impl Shown {
     fn show(&self, world: &mut World, events: u64) {
         let next = world.next_window().map_or(u64::MAX, Time::as_ps);
+        // Relaxed suffices: the barrier orders these writes before the reads.
         self.next.store(next, Ordering::Relaxed);
         self.delivered.store(world.delivered_messages(), Ordering::Relaxed);
         self.events.store(events, Ordering::Relaxed);
@@ -170,7 +177,7 @@ impl Shared<'_> {
             .collect()
     }
 
-    /// Counts the window that all partitions have shown. True if it was quiet.
+    /// Adds the window that all partitions have published. True if it was quiet.
     fn count(&self, counts: &mut WindowCounts) -> bool {
         let events = || self.shown.iter().map(|partition| partition.events.load(Ordering::Relaxed));
         let all: u64 = events().sum();
@@ -180,7 +187,7 @@ impl Shared<'_> {
         all < self.partitioning.quiet_events() * self.shown.len() as u64
     }
 
-    /// Runs windows of all partitions on one thread, until one is not quiet or the run may end.
+    /// Runs the windows of all partitions on one thread, until one is not quiet or the run may end.
     fn run_quiet_windows(&self, counts: &mut WindowCounts) {
         let mut partitions = self.take_partitions();
         while let Some(end) = self.next_end() {
@@ -202,7 +209,7 @@ impl Shared<'_> {
         }
     }
 
-    /// The end of the next window; `None` if the run may end in it, or cannot go on.
+    /// Returns the end of the next window; `None` if the run may end in it or cannot continue.
     fn next_end(&self) -> Option<Time> {
         let of_all = |number: fn(&Shown) -> &AtomicU64| {
             self.shown.iter().map(move |partition| number(partition).load(Ordering::Relaxed))
@@ -215,9 +222,10 @@ impl Shared<'_> {
     }
 }
 
-/// The end of the window that begins with `next`; `None` beyond the time limit. An event exactly at
-/// the limit still happens.
+/// Returns the end of the window that begins at `next`; `None` beyond the time limit. An event
+/// exactly at the limit still happens.
 fn window(partitioning: &Partitioning, limit: Time, next: Time) -> Option<Time> {
+    // The end is exclusive.
     let after = Time::from_ps(limit.as_ps().saturating_add(1));
     (next <= limit).then(|| next.saturating_add(partitioning.lookahead()).min(after))
 }
@@ -236,6 +244,7 @@ fn finish(partitions: &mut [World], partitioning: &Partitioning, setup: &Setup) 
         let Some(end) = window(partitioning, setup.time_limit, next) else {
             return Verdict::TimeLimit;
         };
+        // One event at a time: the run may complete at any of them.
         while let Some(first) = first_before(partitions, end) {
             partitions[first].run_window(end, 1);
             if is_idle(partitions) {
@@ -281,7 +290,7 @@ mod tests {
 
     /// One host of each partition sends. The host of the second partition starts first.
     #[test]
-    fn the_first_partition_with_an_event_before_the_end_goes_on() {
+    fn the_partition_with_the_earliest_event_runs_first() {
         let mut both = messages(&[(0, 1), (1, 0)], 1_000);
         for (message, us) in both.iter_mut().zip([7, 5]) {
             message.start = Time::ZERO + Span::from_us(us);
@@ -291,7 +300,7 @@ mod tests {
         let mut partitions = [0, 1].map(|index| World::of_partition(&setup, &partitioning, index));
         let mut first = |ps| first_before(&mut partitions, Time::from_ps(ps));
         assert_eq!([5_000_000, 5_000_001, 9_000_000].map(&mut first), [None, Some(1), Some(1)]);
-        // An event at the very end of a window is of the next one.
+        // An event at the end of a window belongs to the next one.
         partitions[1].run_window(Time::from_ps(5_000_000), 1);
         assert_eq!(partitions[1].now(), Time::ZERO);
         partitions[1].run_window(Time::from_ps(5_000_001), 1);

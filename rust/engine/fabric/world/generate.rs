@@ -1,4 +1,4 @@
-//! Messages that are made during a run.
+//! Worlds that create the messages of a collective during the run.
 
 use std::sync::Arc;
 
@@ -8,7 +8,7 @@ use crate::units::Time;
 use crate::workload::Chains;
 
 impl World {
-    /// Makes the messages of `chains` during the run, in a world that discards what has completed.
+    /// Creates the messages of `chains` during the run, in a world that discards completed ones.
     ///
     /// # Panics
     /// If messages are not discarded, or the clock has moved.

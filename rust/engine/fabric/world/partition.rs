@@ -1,4 +1,4 @@
-//! A world as a partition of a parallel run: it handles the events of its own hosts and switches,
+//! A world as a partition of a parallel run. It handles the events of its own hosts and switches,
 //! window by window ([`crate::fabric::parallel`]).
 
 use std::collections::BTreeMap;
@@ -24,7 +24,7 @@ pub(in crate::fabric) struct Mail {
 }
 
 impl World {
-    /// Returns the partition with that index, before its first event.
+    /// Creates the partition with this index, before its first event.
     pub(in crate::fabric) fn of_partition(
         setup: &Setup,
         partitioning: &Partitioning,
@@ -43,13 +43,13 @@ impl World {
         times.into_iter().flatten().min()
     }
 
-    /// The time and the rank of the next event.
+    /// Returns time and rank of the next event.
     pub(in crate::fabric) fn peek(&mut self) -> Option<(Time, u32)> {
         self.network.peek()
     }
 
-    /// Handles at most `most` events before `end`; how many it has handled, those of packets that
-    /// leave for other partitions included.
+    /// Handles up to `most` events before `end`. Returns their number, including packets that leave
+    /// for other partitions.
     pub(in crate::fabric) fn run_window(&mut self, end: Time, most: u64) -> u64 {
         let Some(by) = end.as_ps().checked_sub(1).map(Time::from_ps) else { return 0 };
         for handled in 0..most {
@@ -58,6 +58,7 @@ impl World {
             };
             self.now = now;
             self.events += 1;
+            // Only events at hosts create notes.
             if self.handle(now, word) {
                 self.endpoints.stamp(now, self.network.rank(now, word));
             }
@@ -87,6 +88,7 @@ impl World {
             partition.handoffs.drain(..).for_each(|handoff| self.network.receive(handoff));
             notes.append(&mut partition.notes);
         }
+        // Notes are sorted together, across all senders.
         if !notes.is_empty() {
             self.endpoints.handle_notes(notes);
         }
@@ -107,7 +109,7 @@ impl World {
 /// Merges the partitions of a run that has ended into its outcome.
 ///
 /// # Panics
-/// If it is one that no run can have.
+/// If a final check fails.
 pub(in crate::fabric) fn merge(
     mut partitions: Vec<World>,
     partitioning: &Partitioning,
@@ -119,6 +121,7 @@ pub(in crate::fabric) fn merge(
         _ => partitions.iter().map(|partition| partition.now).max().unwrap_or(Time::ZERO),
     };
     partitions.iter_mut().for_each(|partition| partition.stop(ended));
+    // Every partition has all ports, but only the owner's measurements count.
     let mut measured = partitions[0].measured(verdict);
     let mut remainder = partitions[0].network.remainder();
     let mut states = partitions[0].network.switching().states();
@@ -135,6 +138,7 @@ pub(in crate::fabric) fn merge(
             }
         }
     }
+    // A single-threaded run lists them in this order.
     measured.held_back.sort_unstable();
     let setup = partitions[0].setup.clone();
     let pause_time = setup.fabric.switch.pfc.and_then(|pfc| pfc.pause_time);
@@ -146,10 +150,10 @@ pub(in crate::fabric) fn merge(
     Ending::new(outcome, remainder, &endpoints).checked(&setup)
 }
 
-/// The pauses of all ports in the order in which one thread records them; those of each port are in
-/// order. At the same time the pauses that expire come first, in order of their ports, then frames
-/// that arrive, in the order of the ports by which they come: the reverse directions of those that
-/// they are for.
+/// Returns the pauses of all ports in the order in which a single-threaded run records them. The
+/// pauses of each port are already in order. At the same time, expired pauses come first, by port.
+/// Then come frames, in the tie order of the ports by which they arrive: the reverse directions of
+/// the ports that they pause.
 fn in_order(pauses: Vec<PauseRecord>, pause_time: Option<Span>, ties: Ties) -> Vec<PauseRecord> {
     let mut ends: BTreeMap<(PortId, ClassId), Time> = BTreeMap::new();
     let place = |pause: PauseRecord| {
@@ -213,7 +217,7 @@ mod tests {
     use crate::switching::TieOrder;
 
     #[test]
-    fn the_progress_of_partitions_is_the_sum_of_theirs_at_the_latest_time() {
+    fn progress_of_partitions_adds_up() {
         let of = |now, completed, delivered_bytes, packet_hops| Progress {
             now: Time::from_ps(now),
             completed,
@@ -225,10 +229,10 @@ mod tests {
         assert_eq!(add_progress(of(7, 1, 100, 40), of(5, 3, 200, 2)), of(7, 4, 300, 42));
     }
 
-    /// Both directions of a link are paused until 300 ns; at that time a frame for the first one
-    /// arrives by the other.
+    /// Both directions of a link are paused until 300 ns. At that time a frame for the first one
+    /// arrives over the other.
     #[test]
-    fn pauses_expire_in_order_of_their_ports_before_frames_arrive() {
+    fn expired_pauses_precede_frames_at_the_same_time() {
         let record = |ns: u64, port, order| PauseRecord {
             at: Time::ZERO + Span::from_ns(ns),
             port: PortId(port),
@@ -240,7 +244,7 @@ mod tests {
         let of_three = [record(0, 3, pause), record(300, 3, resume)];
         let ordered = [of_three[0], of_two[0], of_two[1], of_three[1], of_two[2]];
         let time = Some(Span::from_ns(300));
-        // A seed for which the frame by port 2 is the first one at both times.
+        // A seed for which the frame by port 2 comes first at both times.
         let is_first = |it: &Ties, at| it.place_of(at, 2) < it.place_of(at, 3);
         let mut all = (0..).map(|seed| Ties::new(TieOrder::Drawn, seed, 4));
         let ties = all.find(|it| is_first(it, 0) && is_first(it, 300_000)).unwrap();
@@ -248,7 +252,7 @@ mod tests {
         {
             assert_eq!(in_order(given, time, ties), ordered);
         }
-        // Without that time all of them are frames.
+        // Without a pause time all of them are frames.
         let frames = [of_three[0], of_two[0], of_three[1], of_two[1], of_two[2]];
         assert_eq!(in_order([&of_two[..], &of_three[..]].concat(), None, ties), frames);
     }

@@ -1,15 +1,15 @@
-//! The queues of a port's traffic classes, in place of its one queue of data.
+//! Class queues of a port, which replace its single data queue.
 //!
-//! They are beside the port, which has the sum of their bytes, and one bit that says whether any of
-//! them has a packet that may start. Packets with priority have the same queue as at any port, and
-//! go first.
+//! They are stored outside the port. The port has the sum of their bytes, and one bit that tells
+//! whether any of them has a packet that may start. Packets with priority use the same queue as at
+//! any port, and go first.
 
 use super::{DATA, PRIORITY, Port, Queued, Ring};
 use crate::fabric::network::pool::SlotId;
 use crate::ids::ClassId;
 use crate::sharing::{ClassSet, Discipline, MOST_CLASSES, Turns};
 
-/// The queues of a port, by class.
+/// Queues of a port, by class.
 #[derive(Debug)]
 pub(in crate::fabric::network) struct ClassQueues {
     turns: Turns,
@@ -34,27 +34,27 @@ impl Default for ClassQueues {
 }
 
 impl ClassQueues {
-    /// Queued bytes of a class.
+    /// Returns the queued bytes of a class.
     pub(in crate::fabric::network) fn bytes(&self, class: ClassId) -> u32 {
         self.bytes[class.index()]
     }
 
-    /// Whether the far end does not pause this class.
+    /// True if the far end does not pause this class.
     pub(in crate::fabric::network) fn is_open(&self, class: ClassId) -> bool {
         self.open.has(class.index())
     }
 
-    /// Queued packets of all classes, in no order.
+    /// Iterates over the queued packets of all classes, in no particular order.
     pub(in crate::fabric::network) fn slots(&self) -> impl Iterator<Item = SlotId> + '_ {
         self.packets.iter().flat_map(Ring::iter).map(Queued::slot)
     }
 
-    /// The number of queued packets.
+    /// Returns the number of queued packets.
     pub(in crate::fabric::network) fn len(&self) -> usize {
         self.packets.iter().map(Ring::len).sum()
     }
 
-    /// A packet of a class starts without being queued: its class has the turn as if it had been.
+    /// Charges a class for a packet that starts without being queued, as if it had been.
     pub(in crate::fabric::network) fn pass(
         &mut self,
         discipline: &Discipline,
@@ -66,13 +66,13 @@ impl ClassQueues {
         discipline.charge(&mut self.turns, class, bytes, false);
     }
 
-    /// Queued packets of classes that are paused.
+    /// Iterates over the queued packets of paused classes.
     pub(in crate::fabric::network) fn held_slots(&self) -> impl Iterator<Item = SlotId> + '_ {
         let held = (0..MOST_CLASSES).filter(|&class| !self.open.has(class));
         held.flat_map(|class| self.packets[class].iter()).map(Queued::slot)
     }
 
-    /// Whether a queued packet may start.
+    /// True if a queued packet may start.
     fn may_start(&self) -> bool {
         !self.waiting.and(self.open).is_empty()
     }
@@ -95,12 +95,13 @@ impl Port {
         self.look_at_classes(queues);
     }
 
-    /// Dequeues the next packet: one with priority, or of the class whose turn it is.
+    /// Dequeues the next packet: one with priority, or one of the class that is scheduled next.
     pub(in crate::fabric::network) fn dequeue_by_class(
         &mut self,
         queues: &mut ClassQueues,
         discipline: &Discipline,
     ) -> Option<Queued> {
+        // Packets with priority precede every class.
         if self.queued & PRIORITY != 0 {
             return self.dequeue();
         }
@@ -118,7 +119,7 @@ impl Port {
         Some(first)
     }
 
-    /// The far end pauses a class, or resumes it.
+    /// Pauses a class, or resumes it.
     pub(in crate::fabric::network) fn pause_class(
         &mut self,
         queues: &mut ClassQueues,
@@ -132,7 +133,7 @@ impl Port {
         self.look_at_classes(queues);
     }
 
-    /// Notes whether a packet of any class may start.
+    /// Updates the bit that tells whether a packet of any class may start.
     fn look_at_classes(&mut self, queues: &ClassQueues) {
         match queues.may_start() {
             true => self.queued |= DATA,

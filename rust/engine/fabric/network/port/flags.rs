@@ -1,41 +1,41 @@
 //! Flags of ports.
 
-/// What sets a port apart from nearly all others.
+/// Features of a port that most ports lack. Fast paths test several of them at once.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 pub(in crate::fabric::network) struct Special(u16);
 
 impl Special {
-    /// Its link fails at some time.
+    /// The link fails at some time.
     pub(in crate::fabric::network) const FAULTY: Self = Self(1);
-    /// Its link ends in another partition of a parallel run.
+    /// The link ends in another partition of a parallel run.
     pub(in crate::fabric::network) const BOUNDARY: Self = Self(2);
-    /// It is of a switch that writes telemetry into data packets.
+    /// The port belongs to a switch that writes telemetry into data packets.
     pub(in crate::fabric::network) const TELEMETRY: Self = Self(4);
-    /// Packets are traced at the start of its link.
+    /// Packets are traced at the start of the link.
     pub(in crate::fabric::network) const TRACED_START: Self = Self(8);
-    /// Packets are traced at the end of its link.
+    /// Packets are traced at the end of the link.
     pub(in crate::fabric::network) const TRACED_END: Self = Self(16);
-    /// Its fabric has flow control (PFC or CBFC).
+    /// The fabric has flow control (PFC or CBFC).
     pub(in crate::fabric::network) const FLOW_CONTROL: Self = Self(32);
-    /// What it sends without priority needs credit.
+    /// Packets without priority need credit.
     pub(in crate::fabric::network) const CREDIT: Self = Self(128);
 
-    /// It has a queue for each traffic class.
+    /// The port has a queue for each traffic class.
     pub(in crate::fabric::network) const CLASSES: Self = Self(256);
-    /// Its packets are queued and started by a path of their own.
+    /// Packets are queued and started on a separate path.
     pub(in crate::fabric::network) const OWN_QUEUES: Self = Self::FLOW_CONTROL.with(Self::CLASSES);
 
-    /// It is one of several ports of its host.
+    /// The host has several ports.
     pub(in crate::fabric::network) const PLANES: Self = Self(64);
 
-    /// What has a say when a packet is put on the wire.
+    /// Features that matter when a packet is put on the wire.
     pub(in crate::fabric::network) const AT_START: Self =
         Self::FAULTY.with(Self::BOUNDARY).with(Self::TELEMETRY).with(Self::CREDIT);
-    /// What has a say when a packet arrives.
+    /// Features that matter when a packet arrives.
     pub(in crate::fabric::network) const AT_END: Self =
         Self::FAULTY.with(Self::TELEMETRY).with(Self::TRACED_END);
 
-    /// Whether it has any of `other`.
+    /// True if any of `other` is set.
     #[inline(always)]
     pub(in crate::fabric::network) const fn has(self, other: Self) -> bool {
         self.0 & other.0 != 0

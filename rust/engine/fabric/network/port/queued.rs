@@ -1,20 +1,20 @@
-//! What a queue holds of a packet, and the last one of it, which another one may displace.
+//! Queue entries of packets, and access to the last one, which another packet may displace.
 
 use super::{DATA, Port, Ring};
 use crate::fabric::network::pool::SlotId;
 use crate::packet::{Flags, Packet, PacketKind};
 
-/// A packet in a queue, in one word: from the top its kind, its flags, its length on the wire and
-/// its slot.
+/// A queued packet in one word. From the top: kind, flags, length on the wire, slot.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(in crate::fabric::network) struct Queued(u64);
 
+// Positions of the fields.
 const BYTES: u32 = 32;
 const FLAGS: u32 = 48;
 const KIND: u32 = 56;
 
 impl Queued {
-    /// What a queue holds of a packet.
+    /// Creates the queue entry of a packet.
     #[inline(always)]
     pub(in crate::fabric::network) fn of(slot: SlotId, packet: &Packet) -> Self {
         let &Packet { wire_bytes, flags, kind, .. } = packet;
@@ -27,7 +27,7 @@ impl Queued {
         SlotId(self.0 as u32)
     }
 
-    /// Its length on the wire.
+    /// Returns the length on the wire.
     #[inline(always)]
     pub(in crate::fabric::network) const fn bytes(self) -> u16 {
         (self.0 >> BYTES) as u16
@@ -38,7 +38,7 @@ impl Queued {
         Flags::of_bits((self.0 >> FLAGS) as u8)
     }
 
-    /// Whether it is a data packet.
+    /// True for a data packet.
     #[inline(always)]
     pub(in crate::fabric::network) const fn is_data(self) -> bool {
         self.0 >> KIND == PacketKind::Data as u64
@@ -46,12 +46,12 @@ impl Queued {
 }
 
 impl Port {
-    /// All queued packets, in no order.
+    /// Iterates over all queued packets, in no particular order.
     pub(in crate::fabric::network) fn all_slots(&self) -> impl Iterator<Item = SlotId> + '_ {
         self.waiting.iter().flat_map(Ring::iter).map(Queued::slot)
     }
 
-    /// The last queued packet without priority, if it is a data packet.
+    /// Returns the last queued packet without priority, if it is a data packet.
     pub(in crate::fabric::network) fn last_data(&self) -> Option<Queued> {
         self.waiting[1].last().filter(|last| last.is_data())
     }

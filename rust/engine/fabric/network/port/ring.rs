@@ -1,54 +1,55 @@
-//! The queue of a port.
+//! Ring buffer of a port's queue.
 //!
-//! The number of its places is a power of two, so that a position is found without a comparison,
-//! and the ring takes three quarters of the memory of the library's: a port has two cache lines.
+//! The capacity is a power of two, so that an index is masked instead of compared. A ring takes
+//! three quarters of the memory of the library's deque, which lets a port fit two cache lines.
 
 use super::Queued;
 use crate::prefetch::prefetch;
 
-/// Queued packets, the next one first.
+/// Queued packets, next one first.
 #[derive(Debug, Default)]
 pub(super) struct Ring {
-    /// Empty, or a power of two in number.
+    /// Storage; its length is zero or a power of two.
     places: Box<[Queued]>,
-    /// The place of the first packet, but for a multiple of the number of places.
+    /// Index of the first packet, modulo the capacity.
     first: u32,
     count: u32,
 }
 
-/// The places of a ring that has had a packet.
+/// Minimum capacity of a ring that has held a packet.
 const FEWEST: usize = 4;
 
 impl Ring {
-    /// True if it has no packet.
+    /// True if the ring has no packet.
     #[inline(always)]
     pub(super) const fn is_empty(&self) -> bool {
         self.count == 0
     }
 
-    /// The number of packets.
+    /// Returns the number of packets.
     pub(super) const fn len(&self) -> usize {
         self.count as usize
     }
 
-    /// The place of the packet of that index.
+    /// Returns the storage index of a packet.
     #[inline(always)]
     fn place(&self, index: u32) -> usize {
+        // Without storage the mask wraps to all ones, and `get` then returns `None`.
         self.first.wrapping_add(index) as usize & self.places.len().wrapping_sub(1)
     }
 
-    /// The packet of that index.
+    /// Returns the packet at an index.
     pub(super) fn get(&self, index: u32) -> Option<Queued> {
         (index < self.count).then(|| self.places[self.place(index)])
     }
 
-    /// The first packet.
+    /// Returns the first packet.
     #[inline(always)]
     pub(super) fn first(&self) -> Option<Queued> {
         self.places.get(self.place(0)).filter(|_| !self.is_empty()).copied()
     }
 
-    /// Prefetches the slot of the first packet.
+    /// Prefetches the entry of the first packet.
     #[inline]
     pub(super) fn prefetch_first(&self) {
         if let Some(place) = self.places.get(self.place(0)) {
@@ -56,7 +57,7 @@ impl Ring {
         }
     }
 
-    /// Prefetches the slot behind the last packet.
+    /// Prefetches the entry behind the last packet.
     #[inline]
     pub(super) fn prefetch_behind(&self) {
         if let Some(place) = self.places.get(self.place(self.count)) {
@@ -64,17 +65,17 @@ impl Ring {
         }
     }
 
-    /// The last packet.
+    /// Returns the last packet.
     pub(super) fn last(&self) -> Option<Queued> {
         self.get(self.count.checked_sub(1)?)
     }
 
-    /// All packets, in order.
+    /// Iterates over the packets, in order.
     pub(super) fn iter(&self) -> impl Iterator<Item = Queued> + '_ {
         (0..self.count).filter_map(|index| self.get(index))
     }
 
-    /// Adds a packet behind all others.
+    /// Appends a packet.
     #[inline(always)]
     pub(super) fn push_back(&mut self, queued: Queued) {
         if self.count as usize == self.places.len() {
@@ -85,18 +86,19 @@ impl Ring {
         self.count += 1;
     }
 
-    /// Adds a packet before all others.
+    /// Prepends a packet.
     pub(super) fn push_front(&mut self, queued: Queued) {
         if self.count as usize == self.places.len() {
             self.grow(queued);
         }
+        // `first` may wrap below zero: it counts modulo the capacity.
         self.first = self.first.wrapping_sub(1);
         let place = self.place(0);
         self.places[place] = queued;
         self.count += 1;
     }
 
-    /// Takes the first packet.
+    /// Removes and returns the first packet.
     #[inline(always)]
     pub(super) fn pop_front(&mut self) -> Option<Queued> {
         let first = self.first()?;
@@ -105,18 +107,19 @@ impl Ring {
         Some(first)
     }
 
-    /// Takes the last packet.
+    /// Removes and returns the last packet.
     pub(super) fn pop_back(&mut self) -> Option<Queued> {
         let last = self.last()?;
         self.count -= 1;
         Some(last)
     }
 
-    /// Makes room for twice as many packets; places without one hold `any`.
+    /// Doubles the capacity. Unused entries are filled with `any`.
     #[cold]
     fn grow(&mut self, any: Queued) {
         let places = (2 * self.places.len()).max(FEWEST);
         let mut all = Vec::with_capacity(places);
+        // Copied in order, so the first packet moves to the front.
         all.extend(self.iter());
         all.resize(places, any);
         self.places = all.into_boxed_slice();
@@ -134,7 +137,7 @@ mod tests {
     use crate::rng::{Purpose, Stream};
 
     #[test]
-    fn a_ring_agrees_with_that_of_the_library() {
+    fn a_ring_agrees_with_the_library_deque() {
         let mut random = Stream::new(6, Purpose::Test, 0);
         let (mut ring, mut deque) = (Ring::default(), VecDeque::new());
         for n in 0..20_000 {

@@ -1,4 +1,4 @@
-//! Times on the wire, priority, and what a queue gives back.
+//! Wire times, priority, and dequeueing.
 
 use super::*;
 use crate::ids::ClassId;
@@ -83,8 +83,8 @@ fn the_last_data_packet_is_removed_and_others_stay() {
     assert!(!port.has_waiting());
 }
 
-/// What a policy that compares queues reads: to the picosecond at which the last bit is sent, and
-/// while the gap follows it only if the packet is still on its way.
+/// Policies that compare queues read this load. The packet counts until its last bit is sent, to
+/// the picosecond. During the gap it counts only while it is in flight.
 #[test]
 fn the_load_counts_the_packet_on_the_wire_until_it_is_free() {
     let mut port = port(400, Rounding::Exact);
@@ -102,7 +102,7 @@ fn the_load_counts_the_packet_on_the_wire_until_it_is_free() {
     assert_eq!(load(&port, before), (300, 1), "only the gap keeps the wire busy");
 }
 
-/// A frame of flow control passes all but the frames before it.
+/// A flow-control frame passes every packet except earlier frames.
 #[test]
 fn frames_go_before_all_other_packets_in_their_order() {
     let mut port = port(400, Rounding::Exact);
