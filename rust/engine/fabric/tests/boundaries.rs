@@ -1,4 +1,4 @@
-//! Where one case ends and the next begins: limits of time, reports, partitions of a parallel run.
+//! Boundary cases: time limits, progress reports, windows of parallel runs, paused hosts.
 
 use super::lossless::lossless;
 use super::*;
@@ -6,9 +6,9 @@ use crate::fabric::parallel::{Cut, Partitioning, run_parallel};
 use crate::ids::SwitchId;
 use crate::topology::{Link, Node, Switch};
 
-/// The event that completes a run happens at its limit, and not after it.
+/// The event that completes a run may happen at its limit, but not later.
 #[test]
-fn a_run_completes_at_its_limit_and_not_a_picosecond_before() {
+fn a_run_may_complete_exactly_at_its_time_limit() {
     let mut setup = setup(leaf_spine(2, 1, 1, 400), "ecmp", messages(&[(0, 1)], 50 * PAYLOAD));
     let whole = complete(&setup);
     let cct = whole.cct.unwrap();
@@ -20,7 +20,7 @@ fn a_run_completes_at_its_limit_and_not_a_picosecond_before() {
 
 /// 150,000 packets over two links, and as many acknowledgements: 600,000 arrivals.
 #[test]
-fn progress_is_reported_every_quarter_of_a_million_events_and_at_the_end() {
+fn progress_is_reported_every_2_18_events_and_at_the_end() {
     let setup = setup(leaf_spine(1, 1, 2, 400), "ecmp", messages(&[(0, 1)], 150_000 * PAYLOAD));
     let mut hops = Vec::new();
     let outcome = run(&setup, &mut |progress| hops.push(progress.packet_hops));
@@ -37,14 +37,14 @@ fn a_parallel_run_reports_progress_every_256_windows_and_at_the_end() {
     let mut reports = 0;
     let (_, counts) = run_parallel(&setup, &partitioning, &mut |_| reports += 1);
     assert!(counts.windows > 300, "{}", counts.windows);
-    // The first report is that of the first window.
+    // The first report follows the first window.
     assert_eq!(reports, counts.windows.div_ceil(256) + 1);
 }
 
-/// Partitions of a parallel run look ahead by the shortest link between two of them: a link within
-/// a partition may be shorter.
+/// The lookahead is the shortest link between two partitions. A link within a partition may be
+/// shorter.
 #[test]
-fn windows_are_as_long_as_the_shortest_link_between_parts() {
+fn windows_are_as_long_as_the_shortest_link_between_partitions() {
     let rate = BitRate::from_gbps(400);
     let link = |ends, ns| Link { ends, rate, delay: Span::from_ns(ns) };
     let [left, right, spine] = [0, 1, 2].map(|id| Node::Switch(SwitchId(id)));
@@ -72,16 +72,16 @@ fn windows_are_as_long_as_the_shortest_link_between_parts() {
     }
 }
 
-/// With pauses, a run that is stopped anywhere has its accounts in order: a frame waits behind a
-/// packet, or is on a wire beside one.
+/// A run with pauses may stop anywhere with consistent counters: a frame may be queued behind a
+/// packet, or be on a wire next to one.
 #[test]
 fn a_run_with_pauses_may_be_stopped_at_any_time() {
-    // What goes to host 0 is half a packet behind what comes from it.
+    // Packets to host 0 are half a packet behind those that it sends.
     let mut pairs = messages(&[(0, 2), (1, 2), (3, 0)], 1_000 * PAYLOAD);
     pairs[2].start = Time::from_ps(40_000);
     let mut setup = setup(leaf_spine(1, 1, 4, 400), "ecmp", pairs);
     lossless(&mut setup, Headroom::Hpcc, 100_000);
-    // The wire to host 0 is busy, and a frame needs 501 ns over it.
+    // The wire to host 0 is busy, and a frame takes 501 ns over it.
     let port = setup.topology.host_port(HostId(0));
     let pauses = complete(&setup).pauses;
     let paused = pauses.iter().find(|it| it.port == port).unwrap().at;
@@ -97,7 +97,7 @@ fn a_run_with_pauses_may_be_stopped_at_any_time() {
     assert!(waiting > 0 && beside > 0, "{waiting}, {beside}");
 }
 
-/// When the first host is paused for longest, and when it is resumed.
+/// Start and end of the first host's longest pause.
 fn longest_pause_of_the_first_host(setup: &Setup) -> [Time; 2] {
     let port = setup.topology.host_port(HostId(0));
     let pauses = complete(setup).pauses;
@@ -106,8 +106,8 @@ fn longest_pause_of_the_first_host(setup: &Setup) -> [Time; 2] {
     [longest[0].at, longest[1].at]
 }
 
-/// Acknowledgements with priority leave a host whose data is paused, behind the packet that is on
-/// its wire at most.
+/// Acknowledgements with priority leave a paused host, at most one packet late: the one on its
+/// wire.
 #[test]
 fn a_paused_host_acknowledges_what_it_receives() {
     let incast = messages(&[(0, 2), (1, 2)], 1_000 * PAYLOAD);
@@ -115,7 +115,7 @@ fn a_paused_host_acknowledges_what_it_receives() {
     lossless(&mut setup, Headroom::Hpcc, 1_600_000);
     let [paused, resumed] = longest_pause_of_the_first_host(&setup);
 
-    // A packet to the paused host, which has arrived 100 ns after the pause.
+    // A packet to the paused host that arrives 100 ns after the pause.
     let way = |bytes: u64| 2 * (bytes * 20 + 500_000);
     let arrives = paused.as_ps() + 100_000;
     assert!(resumed.as_ps() > arrives + 200_000, "{paused} to {resumed}");
@@ -130,9 +130,9 @@ fn a_paused_host_acknowledges_what_it_receives() {
     assert!((way(ACK)..=way(ACK) + on_wire).contains(&answer), "{answer}");
 }
 
-/// Without priority they wait with the data.
+/// Without priority, acknowledgements wait with the data.
 #[test]
-fn a_paused_host_holds_acknowledgements_without_priority_back() {
+fn a_paused_host_holds_back_acknowledgements_without_priority() {
     let incast = messages(&[(0, 2), (1, 2)], 1_000 * PAYLOAD);
     let mut setup = setup(leaf_spine(1, 1, 4, 400), "ecmp", incast.clone());
     setup.nic.ack.priority = false;
@@ -151,8 +151,8 @@ fn a_paused_host_holds_acknowledgements_without_priority_back() {
     assert!(left >= resumed.as_ps(), "{left} in a pause until {resumed}");
 }
 
-/// Where wires have no length, no arrival is left at the end of the gap behind a packet: the
-/// acknowledgement leaves a paused host then, and does not wait for the end of the pause.
+/// On wires without length, no arrival is left at the end of the gap behind a packet. The
+/// acknowledgement leaves a paused host at that time, without waiting for the end of the pause.
 #[test]
 fn a_paused_host_acknowledges_after_the_gap_behind_its_last_packet() {
     let incast = messages(&[(0, 2), (1, 2)], 1_000 * PAYLOAD);
@@ -160,7 +160,7 @@ fn a_paused_host_acknowledges_after_the_gap_behind_its_last_packet() {
     let mut setup = setup(topology.build().unwrap(), "ecmp", incast.clone());
     lossless(&mut setup, Headroom::Fixed(Bytes::new(100_000)), 1_600_000);
     let [paused, resumed] = longest_pause_of_the_first_host(&setup);
-    // The last packet of the host is sent, and its gap ends, in the next 84 ns.
+    // The host's last packet is sent and its gap ends within the next 84 ns.
     let on_wire = (PAYLOAD + HEADER + GAP) * 20;
     assert!(resumed.as_ps() > paused.as_ps() + 3 * on_wire, "{paused} to {resumed}");
     for ns in (1..80).step_by(6) {
@@ -176,10 +176,10 @@ fn a_paused_host_acknowledges_after_the_gap_behind_its_last_packet() {
     }
 }
 
-/// Two hosts send ten packets each to a third one over the wire of a switch that is as fast as
-/// theirs: whole packets are counted from their starts on, a slot apart.
+/// Two hosts send ten packets each to a third one, at the rate of its wire. Each packet counts
+/// entirely from its start, one slot after the previous one.
 #[test]
-fn links_have_carried_what_started_by_the_end_of_a_run() {
+fn links_count_packets_that_started_by_the_end_of_a_run() {
     let slot = (PAYLOAD + HEADER + GAP) * 20;
     let first = (PAYLOAD + HEADER) * 20 + 500_000;
     let pairs = messages(&[(1, 0), (2, 0)], 10 * PAYLOAD);
@@ -202,7 +202,7 @@ fn links_have_carried_what_started_by_the_end_of_a_run() {
 }
 
 #[test]
-fn a_world_goes_from_event_to_event_to_the_end_of_its_run() {
+fn a_world_can_be_stepped_event_by_event() {
     let setup = setup(leaf_spine(2, 2, 2, 400), "spray", messages(&shift(4), 5 * PAYLOAD));
     let outcome = complete(&setup);
     let mut world = World::new(&setup);

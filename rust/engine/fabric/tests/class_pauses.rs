@@ -1,4 +1,4 @@
-//! Priority flow control by traffic class: pauses of one class beside another, and what they hold.
+//! Priority flow control by traffic class: pauses of one class next to another, and their effects.
 
 use super::classes::with;
 use super::lossless::{lossless, ring_of_switches};
@@ -10,14 +10,14 @@ use Scheduling::{Strict, Weighted};
 
 const WORST: Headroom = Headroom::WorstCase { packet: Bytes::new(PAYLOAD + HEADER) };
 
-/// What a port has been told of a class: when, and whether to stop.
+/// Pauses and resumes of a class at a port, with their times.
 fn orders(outcome: &Outcome, port: PortId, class: u32) -> Vec<(Time, PauseOrder)> {
     let of_class = |it: &&PauseRecord| it.port == port && it.class == ClassId(class);
     outcome.pauses.iter().filter(of_class).map(|it| (it.at, it.order)).collect()
 }
 
-/// Hosts 0 and 1 send to host 2, all at one switch: half of their rate is left to each. Host 0
-/// sends a message to host 3 later on; the second class is strict.
+/// Hosts 0 and 1 send to host 2 at the same switch, which leaves each half of its rate. Host 0
+/// sends a message to host 3 later. The second class is strict.
 fn beside_an_incast(classes: &[u32; 3]) -> (Setup, Time) {
     let late = Time::ZERO + Span::from_us(100);
     let mut all = messages(&[(0, 2), (1, 2), (0, 3)], 2_000 * PAYLOAD);
@@ -29,12 +29,12 @@ fn beside_an_incast(classes: &[u32; 3]) -> (Setup, Time) {
 }
 
 #[test]
-fn a_class_beside_a_paused_one_runs_at_full_rate_on_the_same_link() {
+fn a_class_runs_at_full_rate_while_another_is_paused() {
     let (setup, late) = beside_an_incast(&[0, 0, 1]);
     let outcome = complete(&setup);
     let port = setup.topology.host_port(HostId(0));
     let found = outcome.message_fct[2].as_ps();
-    // Over two links alone; one packet of the other class is on each of them at most.
+    // On two idle links, except for at most one packet of the other class on each.
     let alone = idle_path_ps(300, PAYLOAD, 2, 20, 500_000);
     let slot = (PAYLOAD + HEADER + GAP) * 20;
     assert!((alone..=alone + 2 * slot).contains(&found), "{found} for {alone}");
@@ -43,12 +43,12 @@ fn a_class_beside_a_paused_one_runs_at_full_rate_on_the_same_link() {
     assert!(paused.len() > 10 && paused.iter().any(|(at, _)| meanwhile.contains(at)));
     assert_eq!(orders(&outcome, port, 1), []);
     assert_eq!(outcome.dropped_by_class, [0, 0]);
-    // In one class with the incast, it waits where that waits.
+    // In the class of the incast, it waits behind the incast.
     let one = complete(&beside_an_incast(&[0, 0, 0]).0).message_fct[2].as_ps();
     assert!(one > 3 * alone / 2, "{one} for {alone}");
 }
 
-/// An incast of each of two classes into host 2, of different lengths.
+/// Two incasts into host 2, in different classes and of different lengths.
 fn two_incasts() -> Setup {
     let pairs = [(0, 2), (1, 2), (0, 2), (1, 2)];
     let setup = setup(leaf_spine(1, 1, 3, 400), "ecmp", messages(&pairs, 500 * PAYLOAD));
@@ -58,7 +58,7 @@ fn two_incasts() -> Setup {
 }
 
 #[test]
-fn two_classes_are_paused_on_one_link_and_resumed_apart() {
+fn two_classes_of_a_link_are_paused_and_resumed_separately() {
     let setup = two_incasts();
     let outcome = complete(&setup);
     assert_eq!(outcome.counters.dropped, 0);
@@ -77,7 +77,7 @@ fn two_classes_are_paused_on_one_link_and_resumed_apart() {
 }
 
 #[test]
-fn pauses_of_each_class_expire_by_themselves() {
+fn pauses_of_each_class_expire_separately() {
     for admission in
         [PfcAdmission::Hpcc, PfcAdmission::ConWeave { packet: Bytes::new(PAYLOAD + HEADER) }]
     {
@@ -99,8 +99,8 @@ fn pauses_of_each_class_expire_by_themselves() {
     }
 }
 
-/// Each host of a ring of switches sends to the switch after the next, in the class that `class`
-/// gives to its switch.
+/// Each host of a ring of switches sends to the switch after the next. `class` gives the class of a
+/// switch's messages.
 fn around(class: impl Fn(u32) -> u32, limit: Span) -> Outcome {
     let pairs: Vec<_> = (0..10).map(|host| (host, (host + 4) % 10)).collect();
     let classes: Vec<u32> = (0..10).map(|host| class(host / 2)).collect();
@@ -112,13 +112,13 @@ fn around(class: impl Fn(u32) -> u32, limit: Span) -> Outcome {
 }
 
 #[test]
-fn a_circle_of_different_classes_is_no_deadlock_and_one_of_a_class_is() {
+fn only_a_ring_within_one_class_deadlocks() {
     let clockwise: Vec<PortId> = (10..15).map(|link| PortId(2 * link)).collect();
     for class in [0, 1] {
         let outcome = around(|_| class, Span::from_ms(5));
         assert_eq!((outcome.verdict, &outcome.deadlock), (Verdict::Stalled, &clockwise));
     }
-    // Each link waits for the next, but in the class of its own flows.
+    // Each link waits for the next one, but for another class.
     for us in [20, 50, 100, 200] {
         let outcome = around(|switch| switch % 2, Span::from_us(us));
         assert_eq!((outcome.verdict, &outcome.deadlock[..]), (Verdict::TimeLimit, &[][..]), "{us}");
@@ -128,7 +128,7 @@ fn a_circle_of_different_classes_is_no_deadlock_and_one_of_a_class_is() {
     assert_eq!(outcome.verdict, Verdict::Completed);
 }
 
-/// An incast with messages of three classes, of which the last has no flow control.
+/// An incast with messages of three classes. The last class has no flow control.
 fn mixed(policy: &str) -> Setup {
     let incast: Vec<(u32, u32)> = (1..16).map(|src| (src, 0)).collect();
     let classes: Vec<u32> = (0..15).map(|stream| stream % 3).collect();
@@ -141,7 +141,7 @@ fn mixed(policy: &str) -> Setup {
 }
 
 #[test]
-fn a_class_without_flow_control_is_dropped_where_others_lose_nothing() {
+fn only_classes_without_flow_control_lose_packets() {
     let outcome = complete(&mixed("ecmp"));
     assert_eq!(outcome.dropped_by_class[..2], [0, 0]);
     assert!(outcome.dropped_by_class[2] > 0);
@@ -165,7 +165,7 @@ fn pauses_of_classes_are_the_same_in_parallel() {
 }
 
 #[test]
-fn one_class_is_paused_as_no_class_is() {
+fn one_class_is_paused_like_no_classes() {
     let pairs = messages(&[(0, 2), (1, 2)], 1_000 * PAYLOAD);
     let mut plain = setup(leaf_spine(1, 1, 3, 400), "ecmp", pairs);
     lossless(&mut plain, Headroom::Hpcc, 400_000);
@@ -179,15 +179,15 @@ fn one_class_is_paused_as_no_class_is() {
     }
 }
 
-/// By ConWeave's rule a queue may be as long as the memory that the others leave: the queue of one
-/// class is full, and that of another class at the same port is not.
+/// By ConWeave's rule a queue may be as long as the memory that the others leave. The queue of one
+/// class is full, while another class has room at the same port.
 #[test]
-fn a_class_finds_room_at_a_port_where_the_queue_of_another_class_is_full() {
+fn a_full_queue_of_one_class_leaves_room_for_another() {
     let packet = Bytes::new(PAYLOAD + HEADER);
     let incast: Vec<(u32, u32)> = (1..9).map(|src| (src, 0)).collect();
     let pairs = messages(&incast, 250 * PAYLOAD);
     let setup = setup(leaf_spine(1, 1, 9, 400), "ecmp", pairs);
-    // The second class never waits for more than the packet on the wire.
+    // The second class waits at most for the packet on the wire.
     let mut setup = with(setup, &[Weighted(1), Strict], &[0, 0, 0, 0, 0, 0, 0, 1]);
     setup.nic.nack_interval = Span::from_us(10);
     lossless(&mut setup, Headroom::Fixed(packet), 1_000_000);

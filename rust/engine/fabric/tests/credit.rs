@@ -1,10 +1,10 @@
-//! Credit-based flow control: no loss whatever the load, the rate that credit allows, deadlocks,
-//! and credit that comes back.
+//! Credit-based flow control: no loss under any load, the rate that credit permits, deadlocks, and
+//! the return of credit.
 
 use super::lossless::ring_of_switches;
 use super::*;
 
-/// Credits of 256 B for so many bytes at the far end of each link.
+/// Sets credits of 256 B for `memory` bytes at the far end of each link.
 pub(super) fn credit(setup: &mut Setup, memory: u64) {
     setup.fabric.switch.cbfc = Some(CbfcConfig {
         memory: Bytes::new(memory),
@@ -15,12 +15,12 @@ pub(super) fn credit(setup: &mut Setup, memory: u64) {
     });
 }
 
-/// The credits of a full packet, in bytes: 17 of 256.
+/// Credit of a full packet in bytes: 17 units of 256 B.
 const FULL: u64 = 17 * 256;
 
 #[test]
-fn a_flow_has_the_rate_that_the_credit_of_a_round_trip_allows() {
-    // A packet's credit is back when the packet has arrived and started on the next wire, and a
+fn a_flow_has_the_rate_of_its_credit_per_round_trip() {
+    // A packet's credit returns once the packet has arrived, has started on the next wire, and a
     // frame of 8 B has come back: 4,158 B, 500 ns, 8 B, 500 ns.
     let round_trip = (PAYLOAD + HEADER + 8) * 20 + 1_000_000;
     for packets in [1, 2, 5, 12, 13, 40] {
@@ -32,19 +32,19 @@ fn a_flow_has_the_rate_that_the_credit_of_a_round_trip_allows() {
         let at_line_rate = (PAYLOAD + HEADER + GAP) * 20;
         let each = at_line_rate.max(round_trip / packets);
         let off = took as f64 / (count * each) as f64 - 1.0;
-        // A frame may find an acknowledgement on its wire: 1.7 ns of 83.6 ns and more.
+        // A frame may wait for an acknowledgement on its wire: 1.7 ns of at least 83.6 ns.
         assert!((0.0..0.02).contains(&off), "{packets} packets of credit: {off}");
     }
 }
 
 #[test]
-fn no_incast_loses_anything_and_no_buffer_exceeds_its_credit() {
+fn incasts_lose_nothing_and_buffers_stay_within_their_credit() {
     let incast: Vec<(u32, u32)> = (1..16).map(|src| (src, 0)).collect();
     for policy in ["ecmp", "spray"] {
         for memory in [FULL, 10_000, 100_000, 1_000_000] {
             let pairs = messages(&incast, 300_000);
             let mut setup = setup(leaf_spine(4, 2, 4, 400), policy, pairs);
-            // The memory is that of links: a switch has no other.
+            // The memory belongs to links: switches have no other.
             setup.fabric.switch.buffer = Buffer::Shared(Bytes::new(PAYLOAD + HEADER));
             credit(&mut setup, memory);
             let outcome = complete(&setup);
@@ -54,8 +54,8 @@ fn no_incast_loses_anything_and_no_buffer_exceeds_its_credit() {
             if policy == "ecmp" {
                 assert_eq!(counters.retransmitted, 0, "{memory}");
             }
-            // At most three hosts and two spines send to one port of a switch, and
-            // acknowledgements beside them.
+            // At most three hosts and two spines send data to one switch port, in addition to
+            // acknowledgements.
             let most = outcome.queue_bytes_max.get();
             assert!(most <= 5 * memory + 15 * 64 * 64, "{policy}, {memory}: {most}");
             assert!(outcome.pauses.is_empty() && outcome.in_flight == 0);
@@ -90,14 +90,14 @@ fn ports_that_wait_for_each_others_credit_are_named() {
     assert_ne!(outcome.verdict, Verdict::Completed);
     let clockwise: Vec<PortId> = (10..15).map(|link| PortId(2 * link)).collect();
     assert_eq!(outcome.deadlock, clockwise);
-    // Memory for all that is ever sent has no such ring.
+    // With memory for all data there is no such ring.
     let outcome = run_with(100_000_000);
     assert_eq!((outcome.verdict, outcome.deadlock), (Verdict::Completed, vec![]));
 }
 
 #[test]
-fn credit_of_packets_that_a_link_loses_comes_back() {
-    // Credit for two packets: without corrections two losses would stop a link for good.
+fn credit_of_packets_lost_on_a_link_returns() {
+    // Credit for two packets: without corrections, two losses would stop a link permanently.
     for kind in [FailureKind::Loss { rate: Fraction::new(1, 5).unwrap() }, FailureKind::Down] {
         let pairs = messages(&[(0, 2), (1, 3), (2, 0)], 400_000);
         let mut setup = setup(leaf_spine(2, 1, 2, 400), "ecmp", pairs);
@@ -114,15 +114,15 @@ fn credit_of_packets_that_a_link_loses_comes_back() {
         let outcome = complete(&setup);
         assert!(outcome.counters.dropped > 2, "{kind:?}: {}", outcome.counters.dropped);
         assert_eq!(outcome.in_flight, 0);
-        // The same again, bit for bit.
+        // A repeated run is bit-identical.
         assert_eq!(outcome, complete(&setup));
     }
 }
 
-/// Card of Ultra Ethernet, section 5.4, form 8: what packets have in use comes back, also that of
-/// packets that a wire loses, a buffer drops or a switch has no route for.
+/// Card of Ultra Ethernet, section 5.4, form 8: credit in use returns, including that of packets
+/// that are lost on a wire, dropped by a buffer, or dropped for lack of a route.
 #[test]
-fn no_credit_is_in_use_when_nothing_is_on_its_way() {
+fn no_credit_is_in_use_once_nothing_is_in_flight() {
     let tenth = FailureKind::Loss { rate: Fraction::new(1, 10).unwrap() };
     for kind in [None, Some(tenth), Some(FailureKind::Down)] {
         for (priority, overhead) in [(true, 0), (false, -16), (false, 127)] {
@@ -156,7 +156,7 @@ fn no_credit_is_in_use_when_nothing_is_on_its_way() {
 }
 
 #[test]
-fn ample_credit_changes_nothing_but_what_its_frames_take_of_the_wires() {
+fn ample_credit_costs_only_the_bandwidth_of_its_frames() {
     let pairs = messages(&shift(16), 1_000_000);
     let mut setup = setup(leaf_spine(4, 4, 4, 400), "ethereal", pairs);
     let without = complete(&setup);

@@ -4,9 +4,9 @@ use super::*;
 use crate::ids::TaskId;
 use crate::workload::{Delay, Lane};
 
-/// The times from the start of a message of `packets` to its delivery and to its completion.
+/// Times from the start of a message of `packets` to its delivery and to its completion.
 const fn alone(packets: u64) -> (u64, u64) {
-    // Two leaves and a spine: four links at 20 ps a byte.
+    // Two leaves and a spine: four links at 20 ps per byte.
     let data = (packets * (PAYLOAD + HEADER + GAP) - GAP + 3 * (PAYLOAD + HEADER)) * 20 + 2_000_000;
     (data, data + 4 * ACK * 20 + 2_000_000)
 }
@@ -46,8 +46,8 @@ fn a_delay_of_the_sender_waits_for_the_acknowledgement() {
 }
 
 #[test]
-fn delays_without_messages_complete_and_so_does_a_long_chain_of_empty_delays() {
-    // Of parallel delays the longest counts.
+fn long_chains_of_delays_without_messages_complete() {
+    // Parallel delays take as long as the longest of them.
     let workload = Workload::with_delays(Vec::new(), vec![delay(0, 5), delay(0, 9)], &[]);
     assert_eq!(complete(&with(workload)).cct, Some(Span::from_us(9)));
     let count = 100_000;
@@ -58,7 +58,7 @@ fn delays_without_messages_complete_and_so_does_a_long_chain_of_empty_delays() {
 }
 
 #[test]
-fn a_delay_releases_tasks_of_other_hosts_at_once() {
+fn a_delay_releases_tasks_of_other_hosts_immediately() {
     // The receiver's delay releases a message of the other host the moment the first is delivered.
     let both = messages(&[(0, 1), (0, 1)], 10 * PAYLOAD);
     let waits = pairs(&[(0, 2), (2, 1)]);
@@ -92,7 +92,7 @@ fn a_run_stalls_if_a_computation_depends_on_an_unreachable_host() {
 
 #[test]
 fn delays_of_a_lane_run_one_at_a_time_in_order_of_readiness_and_id() {
-    // Delays 0, 1 and 3 are of the lane, delay 2 is of no lane.
+    // Delays 0, 1 and 3 share the lane, and delay 2 is outside of it.
     let delays = vec![delay(0, 7), delay(0, 5), delay(0, 9), delay(0, 4)];
     let waits = pairs(&[(2, 1), (2, 3)]);
     let mut workload = Workload::with_delays(Vec::new(), delays.clone(), &waits);

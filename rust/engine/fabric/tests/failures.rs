@@ -1,4 +1,4 @@
-//! Failures: weights of routing, links that recover, and the earliest time of detection.
+//! Failures: routing weights, links that recover, and the earliest time of detection.
 
 use super::*;
 use crate::balance::{Weights, presets};
@@ -8,7 +8,7 @@ fn link(setup: &Setup, name: &str) -> LinkId {
     setup.topology.link_named(name).unwrap()
 }
 
-/// `kind` from the start on; `detection` and `convergence` are at once.
+/// A failure of this kind from the start, without detection and convergence delays.
 fn at_once(link: LinkId, kind: FailureKind) -> Failure {
     let (direction, at, until) = (Direction::Both, Time::ZERO, Time::NEVER);
     let (detection, convergence) = (Span::ZERO, Span::ZERO);
@@ -19,13 +19,13 @@ fn quarter() -> FailureKind {
     FailureKind::Degrade { factor: Fraction::new(1, 4).unwrap() }
 }
 
-/// Two leaves of eight hosts under four spines, each host of the first sending to the second.
+/// Two leaves of eight hosts under four spines. Each host of the first leaf sends to the second.
 fn one_way(policy: &str, packets: u64) -> Setup {
     let pairs: Vec<(u32, u32)> = (0..8).map(|host| (host, 8 + host)).collect();
     setup(leaf_spine(2, 4, 8, 400), policy, messages(&pairs, packets * PAYLOAD))
 }
 
-/// The ports by which leaf 0 sends to each spine.
+/// Ports of leaf 0 to the spines.
 fn uplinks_of_leaf_0(setup: &Setup) -> Vec<PortId> {
     let leaf = setup.topology.switch_named("leaf0").unwrap();
     let ports = setup.topology.ports_of(leaf).iter().copied();
@@ -41,7 +41,7 @@ fn uplinks(setup: &Setup, outcome: &Outcome) -> [u64; 4] {
 
 #[test]
 fn sprayed_packets_follow_the_remaining_capacity() {
-    // Of thirteen packets each unaffected link carries four and the slow one carries one.
+    // Each unaffected link carries four of thirteen packets, and the slow one carries one.
     for (weights, exact) in [(Weights::Equal, [1, 1, 1, 1]), (Weights::Capacity, [4, 1, 4, 4])] {
         for slow in ["leaf0-spine1", "leaf1-spine1"] {
             let mut setup = one_way("spray", 1_000);
@@ -164,7 +164,7 @@ fn a_run_that_cannot_complete_ends_before_its_time_limit() {
     assert_eq!(run(&setup, &mut |_| {}).verdict, Verdict::Completed);
 }
 
-/// A fabric with wires of 20 us, on which many packets are sent before a failure can be detected.
+/// A fabric with wires of 20 us, which hold many packets when a failure is detected.
 fn slow_fabric(policy: &str) -> Setup {
     let shape = LeafSpine { delay: Span::from_us(20), ..fixtures::leaf_spine(3, 4, 4) };
     let pairs: Vec<(u32, u32)> =
@@ -172,8 +172,8 @@ fn slow_fabric(policy: &str) -> Setup {
     setup(shape.build().unwrap(), policy, messages(&pairs, 10_000 * PAYLOAD))
 }
 
-/// The bytes that each port has sent by `until`: with one uplink dead from the start and detected
-/// by the switches at its ends after `detection`, or without a failure.
+/// Bytes sent by each port until `until`. One uplink is dead from the start, which the switches at
+/// its ends detect after `detection`; without a failure if that is `None`.
 fn carried(policy: &str, until: Time, detection: Option<Span>) -> Vec<Bytes> {
     let mut setup = slow_fabric(policy);
     setup.time_limit = until;
@@ -187,9 +187,8 @@ fn carried(policy: &str, until: Time, detection: Option<Span>) -> Vec<Bytes> {
 }
 
 /// A failure has no effect before the first lost packet fails to arrive: 40 us at the next switch,
-/// and a round trip of eight wires at the sender. Until then every port of the fabric, and later
-/// those of the sending leaf and its hosts, carry exactly the bytes that they carry without the
-/// failure.
+/// and a round trip of eight wires at the sender. Until then every port carries exactly the bytes
+/// that it carries without the failure. For the sending leaf and its hosts that holds even longer.
 #[test]
 fn a_failure_has_no_effect_before_lost_packets_fail_to_arrive() {
     let us = |us: u64| Time::ZERO + Span::from_us(us);

@@ -1,10 +1,10 @@
-//! The checks at the end of every run: each of them finds an outcome that was tampered with.
+//! Final checks of a run: each detects an outcome that was tampered with.
 
 use super::lossless::lossless;
 use super::*;
 use crate::fabric::final_checks::Ending;
 
-/// Seven hosts send to one behind another leaf; 10 us are a third of the time that it takes.
+/// Seven hosts send to one at another leaf. 10 us are a third of the run.
 fn incast() -> Setup {
     let pairs: Vec<(u32, u32)> = (1..8).map(|src| (src, 0)).collect();
     let mut setup = setup(leaf_spine(2, 2, 4, 400), "spray", messages(&pairs, 200_000));
@@ -12,7 +12,7 @@ fn incast() -> Setup {
     setup
 }
 
-/// How a run ends, at its time limit if it has not completed.
+/// The ending of a run, at its time limit if it has not completed.
 pub(super) fn ending(setup: &Setup) -> Ending {
     let mut world = World::new(setup);
     while !world.is_idle() && world.next_time().is_some_and(|next| next <= setup.time_limit) {
@@ -25,7 +25,7 @@ pub(super) fn ending(setup: &Setup) -> Ending {
     world.ending(Verdict::TimeLimit)
 }
 
-/// What the checks say of an ending that was tampered with.
+/// Faults that the checks report for a tampered ending.
 fn faults(setup: &Setup, tamper: &dyn Fn(&mut Ending)) -> String {
     let mut ending = ending(setup);
     assert_eq!(ending.faults(setup), [""; 0]);
@@ -43,7 +43,7 @@ fn bytes(more: u64) -> impl Fn(&mut Bytes) {
 }
 
 #[test]
-fn packets_that_are_nowhere_are_found() {
+fn missing_packets_are_detected() {
     let setup = incast();
     let counters = ending(&setup).outcome.counters;
     assert!(ending(&setup).remainder.data > 0 && ending(&setup).remainder.control > 0);
@@ -62,7 +62,7 @@ fn packets_that_are_nowhere_are_found() {
 }
 
 #[test]
-fn memory_that_is_not_given_back_is_found() {
+fn leaked_buffer_memory_is_detected() {
     let setup = incast();
     let busiest = |it: &Ending| {
         let ports = (0..it.remainder.ports.len()).max_by_key(|&id| it.remainder.ports[id].waiting);
@@ -79,7 +79,7 @@ fn memory_that_is_not_given_back_is_found() {
 }
 
 #[test]
-fn bytes_that_a_switch_makes_or_loses_are_found() {
+fn bytes_created_or_lost_by_a_switch_are_detected() {
     for setup in [incast(), completing(incast())] {
         let leaf = crate::ids::SwitchId(0);
         let up = setup.topology.ports_of(leaf)[0];
@@ -90,9 +90,9 @@ fn bytes_that_a_switch_makes_or_loses_are_found() {
     }
 }
 
-/// With flow control the frames of switches are taken out of the account.
+/// With flow control, frames of switches are excluded from the account.
 #[test]
-fn bytes_that_a_switch_with_pauses_makes_are_found() {
+fn bytes_created_by_a_switch_with_pauses_are_detected() {
     let mut setup = incast();
     lossless(&mut setup, Headroom::Hpcc, 100_000);
     let ending = ending(&setup);
@@ -107,7 +107,7 @@ fn bytes_that_a_switch_with_pauses_makes_are_found() {
 }
 
 #[test]
-fn queues_beyond_their_buffers_are_found() {
+fn queues_beyond_their_buffers_are_detected() {
     let trim =
         TrimConfig { size: Bytes::new(64), limit: Bytes::new(6_400), victim: TrimVictim::Arriving };
     let rooms = [
@@ -132,9 +132,9 @@ fn queues_beyond_their_buffers_are_found() {
     }
 }
 
-/// Flow control counts by links: what has priority, and what a link brings, may be longer.
+/// Flow control counts per link, so queues with priority or of one link may exceed the limit.
 #[test]
-fn with_flow_control_no_queue_has_a_limit_of_its_own() {
+fn flow_control_does_not_limit_single_queues() {
     let mut paused = incast();
     lossless(&mut paused, Headroom::Hpcc, 100_000);
     let mut credited = incast();
@@ -149,7 +149,7 @@ fn with_flow_control_no_queue_has_a_limit_of_its_own() {
 }
 
 #[test]
-fn losses_in_spite_of_flow_control_are_found() {
+fn losses_despite_flow_control_are_detected() {
     let packet = Bytes::new(PAYLOAD + HEADER);
     let tamper = |it: &mut Ending| {
         it.outcome.counters.dropped += 1;
@@ -164,7 +164,7 @@ fn losses_in_spite_of_flow_control_are_found() {
 }
 
 #[test]
-fn bytes_that_are_delivered_twice_or_not_at_all_are_found() {
+fn duplicate_and_missing_deliveries_are_detected() {
     for setup in [incast(), completing(incast())] {
         let twice = faults(&setup, &|it| it.hosts.accepted[0] += 1_400_001);
         assert!(twice.contains("host0 accepted "), "{twice}");
@@ -177,9 +177,9 @@ fn bytes_that_are_delivered_twice_or_not_at_all_are_found() {
     assert_eq!(never, expected);
 }
 
-/// What is still on the wire to a host has not come to it.
+/// Bytes still on the wire to a host have not reached it.
 #[test]
-fn bytes_that_no_link_has_brought_are_found() {
+fn deliveries_that_no_link_carried_are_detected() {
     let setup = incast();
     let port = setup.topology.host_port(HostId(0)).reverse();
     let ending = ending(&setup);
@@ -190,7 +190,7 @@ fn bytes_that_no_link_has_brought_are_found() {
     assert_eq!(accepted(brought), "");
     let more = brought + 1;
     assert_eq!(accepted(more), format!("host0 accepted {more} B, of {brought} on its links"));
-    // So with the frames that the wire brings.
+    // Frames on the wire have not arrived either.
     let beside = faults(&setup, &|it| {
         it.hosts.accepted[0] = brought;
         it.outcome.link_bytes[port.index()] += Bytes::new(64);
@@ -201,7 +201,7 @@ fn bytes_that_no_link_has_brought_are_found() {
 }
 
 #[test]
-fn times_that_go_back_are_found() {
+fn flow_times_out_of_order_are_detected() {
     let setup = completing(incast());
     let tampered: [&dyn Fn(&mut Ending); 4] = [
         &|it| it.outcome.flows[3].start = it.outcome.flows[3].delivered + Span::from_ps(1),
@@ -216,7 +216,7 @@ fn times_that_go_back_are_found() {
 }
 
 #[test]
-fn what_is_open_of_a_run_that_has_completed_is_found() {
+fn open_work_of_a_completed_run_is_detected() {
     let setup = completing(incast());
     let open = faults(&setup, &|it| it.hosts.open = 1);
     let expected = "the run completed with 1 messages open, and work on 0 queue pairs";
@@ -228,7 +228,7 @@ fn what_is_open_of_a_run_that_has_completed_is_found() {
 
 #[test]
 #[should_panic(expected = "this is a fault of evenkeel: please report it")]
-fn a_run_with_a_fault_panics() {
+fn a_run_that_fails_a_check_panics() {
     let setup = incast();
     let mut ending = ending(&setup);
     ending.hosts.accepted[0] = u64::MAX;

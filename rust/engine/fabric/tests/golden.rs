@@ -1,8 +1,8 @@
-//! Results that must not change while all later features are disabled.
+//! Results that must not change while later features are disabled.
 //!
-//! The numbers are from before flow control, trimming, degraded and lossy links existed. A number
-//! that changes shows that the NIC or the fabric behaves differently. If the change is intended,
-//! update the number; if not, a feature that should be disabled by default is active.
+//! The numbers predate flow control, trimming, and degraded and lossy links. A changed number shows
+//! that the NIC or the fabric behaves differently. If the change is intended, update the number. If
+//! not, a feature that should be off by default is active.
 
 use super::*;
 use crate::nic::congestion::dctcp_rate;
@@ -29,7 +29,7 @@ fn fingerprint(outcome: &Outcome) -> (u64, u64) {
 }
 
 #[test]
-fn outcomes_equal_those_before_later_features() {
+fn outcomes_match_those_before_later_features() {
     let incast: Vec<(u32, u32)> = (1..8).map(|src| (src, 0)).collect();
     let case = |policy: &str, pairs: &[(u32, u32)], change: &dyn Fn(&mut Setup)| {
         let mut setup = setup(leaf_spine(4, 4, 4, 400), policy, messages(pairs, 400_000));
@@ -71,7 +71,7 @@ fn outcomes_equal_those_before_later_features() {
 }
 
 #[test]
-fn memory_that_is_fetched_ahead_changes_no_outcome() {
+fn prefetching_changes_no_outcome() {
     let case = |policy: &str, change: &dyn Fn(&mut Setup)| {
         let mut setup = setup(leaf_spine(4, 4, 4, 400), policy, messages(&shift(16), 400_000));
         change(&mut setup);
@@ -91,7 +91,7 @@ fn memory_that_is_fetched_ahead_changes_no_outcome() {
         setup.fabric.failures =
             vec![failure(link, Time::ZERO + Span::from_us(5), Span::from_us(2))];
     };
-    // What is fetched for a frame of flow control is of no use: the frame ends at its switch.
+    // Prefetching for a flow-control frame is useless, because it ends at its switch.
     let pauses = |setup: &mut Setup| lossless::lossless(setup, Headroom::Hpcc, 100_000);
     for change in [&few as &dyn Fn(&mut Setup), &cut, &pauses] {
         ["ecmp", "spray", "ethereal", "drill"].iter().for_each(|policy| case(policy, change));

@@ -1,4 +1,4 @@
-//! Closed forms: the time of packets on idle paths, to the picosecond.
+//! Closed forms: times of packets on idle paths, to the picosecond.
 
 use super::*;
 
@@ -28,7 +28,7 @@ fn an_idle_path_takes_exactly_the_time_of_the_closed_form() {
 }
 
 #[test]
-fn forwarding_delay_and_smaller_packets_are_in_the_closed_form() {
+fn the_closed_form_covers_forwarding_delay_and_small_packets() {
     let mut setup = setup(leaf_spine(2, 1, 1, 400), "ecmp", messages(&[(0, 1)], 10 * 256));
     setup.fabric.forwarding_delay = Span::from_ns(300);
     setup.nic.payload = Bytes::new(256);
@@ -54,8 +54,8 @@ fn a_fixed_rate_spaces_packets_exactly() {
             let one = messages(&[(0, 1)], packets * PAYLOAD);
             let mut setup = setup(topology.build().unwrap(), "ecmp", one);
             setup.nic.congestion = CongestionControl::LineRate(line_rate::Config { share });
-            // The last of n packets starts n − 1 packet times, at the rate of the share, after the
-            // first; from there on it is alone.
+            // The last of n packets starts n − 1 packet times after the first, at the rate of the
+            // share. From then on it is alone.
             let data = PAYLOAD + HEADER;
             let rate = BitRate::from_gbps(400).scaled(share);
             let bits = u128::from((packets - 1) * data * 8) * 1_000_000_000_000;
@@ -66,10 +66,10 @@ fn a_fixed_rate_spaces_packets_exactly() {
     }
 }
 
-/// A packet has arrived, and its wire is free, the moment its last bit is sent; the next packet
-/// waits for its rate alone.
+/// A packet arrives, and its wire becomes free, when its last bit is sent. The next packet waits
+/// only for its rate.
 #[test]
-fn a_fixed_rate_spaces_packets_on_wires_without_length_and_gap() {
+fn a_fixed_rate_spaces_packets_without_wire_length_and_gap() {
     let topology = LeafSpine { delay: Span::ZERO, ..fixtures::leaf_spine(2, 1, 1) };
     let packets = 50;
     let one = messages(&[(0, 1)], packets * PAYLOAD);
@@ -84,7 +84,7 @@ fn a_fixed_rate_spaces_packets_on_wires_without_length_and_gap() {
 
 #[test]
 fn a_packet_starts_in_time_without_an_event_at_its_start() {
-    // The first message occupies the wire for one packet; the second follows immediately, and its
+    // The first message occupies the wire for one packet. The second follows immediately, and its
     // next packets are due long before the first arrival wakes the host.
     let (share, packets) = (Fraction::new(1, 2).unwrap(), 50);
     let mut list = messages(&[(0, 1), (0, 1)], packets * PAYLOAD);
@@ -124,13 +124,13 @@ fn a_timeout_may_be_shorter_than_any_transmission() {
     }
 }
 
-/// The rate of data holds no answer back.
+/// The rate of data delays no acknowledgement.
 #[test]
-fn a_host_acknowledges_at_once_between_its_own_paced_packets() {
+fn acknowledgements_are_not_delayed_by_paced_data() {
     let share = Fraction::new(1, 100).unwrap();
     let packet = (PAYLOAD + HEADER) * 20;
     let mut both = messages(&[(0, 1), (1, 0)], 20 * PAYLOAD);
-    // It arrives between the second and the third packet of the other, 8.3 us apart.
+    // It arrives between the second and third packet of the other message, which are 8.3 us apart.
     (both[1].bytes, both[1].start) = (Bytes::new(PAYLOAD), Time::from_ps(110 * packet));
     let mut setup = setup(leaf_spine(1, 1, 2, 400), "ecmp", both);
     setup.nic.congestion = CongestionControl::LineRate(line_rate::Config { share });

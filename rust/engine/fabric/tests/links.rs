@@ -23,14 +23,14 @@ fn a_degraded_path_is_an_idle_path_at_the_lower_rate() {
 #[test]
 fn packets_that_start_while_a_link_is_degraded_take_longer() {
     // The host's link has half its rate from the start of the tenth packet to that of the
-    // thirtieth; the other links are never the bottleneck.
+    // thirtieth. The other links are never the bottleneck.
     let step = |rate_ps: u64| (PAYLOAD + HEADER + GAP) * rate_ps;
     let (from, until) = (10 * step(20), 10 * step(20) + 20 * step(40));
     let mut setup = setup(leaf_spine(2, 1, 1, 400), "ecmp", messages(&[(0, 1)], 50 * PAYLOAD));
     let port = setup.topology.host_port(HostId(0));
     let half = Fraction::new(1, 2).unwrap();
     let failure = Failure { link: port.link(), ..degraded(half, Time::from_ps(until)) };
-    // The change is exactly at the start of the tenth packet, and a picosecond after that of the
+    // The change is exactly at the start of the tenth packet, or a picosecond after that of the
     // ninth.
     for from in [from, from - step(20) + 1] {
         setup.fabric.failures = vec![Failure { at: Time::from_ps(from), ..failure }];
@@ -50,7 +50,7 @@ fn packets_that_start_while_a_link_is_degraded_take_longer() {
 
 #[test]
 fn queued_packets_of_a_degraded_switch_port_take_longer() {
-    // Two hosts fill one wire, whose link has half its rate from 10 us on: packets that start later
+    // Two hosts fill one wire, whose link has half its rate from 10 us on. Packets that start later
     // take twice as long.
     let mut setup = setup(leaf_spine(1, 1, 3, 400), "ecmp", messages(&[(0, 2), (1, 2)], 400_000));
     let whole = complete(&setup).cct.unwrap().as_ps();
@@ -59,14 +59,14 @@ fn queued_packets_of_a_degraded_switch_port_take_longer() {
     let at = Time::ZERO + Span::from_us(10);
     setup.fabric.failures = vec![Failure { link, at, ..half }];
     let cct = complete(&setup).cct.unwrap().as_ps();
-    // The packet on the wire at 10 us keeps its rate; the last acknowledgement is slower too.
+    // The packet on the wire at 10 us keeps its rate. The last acknowledgement is slower, too.
     let expected = whole + (whole - at.as_ps());
     let packet = (PAYLOAD + HEADER + GAP) * 20;
     assert!(cct.abs_diff(expected) < 5 * 500_000 + packet, "{cct} for {expected}");
 }
 
 #[test]
-fn a_lossy_link_loses_about_its_rate_with_draws_of_its_own() {
+fn a_lossy_link_loses_packets_at_about_its_rate() {
     let outcome = |others: &[(u32, u32)]| {
         let mut setup = setup(leaf_spine(2, 1, 4, 400), "spray", Vec::new());
         let mut list = messages(&[(0, 4)], 40_000_000);
@@ -106,7 +106,7 @@ fn a_lossy_link_loses_packets_only_during_its_failure() {
 }
 
 #[test]
-fn the_buffer_of_a_slow_port_shrinks_with_its_rate_where_ports_scale() {
+fn scaled_buffers_shrink_with_the_rate_of_a_slow_port() {
     let packet = PAYLOAD + HEADER;
     for (slow_ports, most) in [(SlowPorts::Keep, 100_000), (SlowPorts::Scale, 50_000)] {
         let pairs = messages(&[(0, 2), (1, 2)], 100 * PAYLOAD);
@@ -121,10 +121,10 @@ fn the_buffer_of_a_slow_port_shrinks_with_its_rate_where_ports_scale() {
     }
 }
 
-/// Two hosts send ten packets each to a third. The link to it has half its rate from about the
-/// start of the sixteenth packet on, which no event has shown yet.
+/// Two hosts send ten packets each to a third. Its link has half its rate from about the start of
+/// the sixteenth packet on, which no event has settled yet.
 #[test]
-fn a_packet_of_a_switch_keeps_the_rate_that_it_starts_at() {
+fn a_switch_packet_keeps_the_rate_at_its_start() {
     let step = (PAYLOAD + HEADER + GAP) * 20;
     let first = (PAYLOAD + HEADER) * 20 + 500_000;
     let pairs = messages(&[(0, 2), (1, 2)], 10 * PAYLOAD);

@@ -6,7 +6,8 @@ use crate::ids::{ClassId, SwitchId};
 use crate::packet::{Flags, Packet};
 use crate::topology::{Link, Node};
 
-/// Sets HPCC's flow control, with a buffer in which `pool` bytes at switch 0 are shared.
+/// Enables HPCC's flow control, with a buffer that leaves a shared pool of `pool` bytes at switch
+/// 0.
 pub(super) fn lossless(setup: &mut Setup, headroom: Headroom, pool: u64) {
     let pfc = PfcConfig { headroom, ..PfcConfig::HPCC };
     let switch = crate::ids::SwitchId(0);
@@ -15,7 +16,7 @@ pub(super) fn lossless(setup: &mut Setup, headroom: Headroom, pool: u64) {
     setup.fabric.switch.pfc = Some(pfc);
 }
 
-/// Two hosts send to a third at the same switch.
+/// Two hosts send to a third one at the same switch.
 fn two_to_one(packets: u64) -> Setup {
     let pairs = messages(&[(0, 2), (1, 2)], packets * PAYLOAD);
     setup(leaf_spine(1, 1, 3, 400), "ecmp", pairs)
@@ -75,17 +76,17 @@ fn pauses_take_time_to_arrive_and_each_is_followed_by_a_resume() {
     }
     let pauses = outcome.pauses.iter().filter(|record| record.order == PauseOrder::Pause);
     assert_eq!(pauses.count() as u64, outcome.counters.pfc_pauses);
-    // The switch fills at 400 Gbps: 160 KB of pool and 4 KB of reserve each, and 50 KB more until
-    // the pause has arrived and the wire is drained.
+    // The switch fills at 400 Gbps: 160 KB of pool and 4 KB of reserve per link, and 50 KB more
+    // until the pause has arrived and the wire has drained.
     let queue = outcome.queue_bytes_max.get();
     assert!((2 * 160_000..2 * 240_000).contains(&queue), "{queue}");
 }
 
 #[test]
 fn the_headroom_of_hpcc_suffices_only_for_small_packets_and_long_links() {
-    // Three times rate times delay is 18,750 B here. Needed are twice rate times delay for the
-    // packets in flight and two packets of 4,158 B: one that delays the frame, one that the paused
-    // sender has started. HPCC's own runs have packets of 1,048 B and links of 1 us.
+    // Three times rate times delay is 18,750 B here. The switch needs twice rate times delay for
+    // the packets in flight, and two packets of 4,158 B: one that delays the frame, and one that
+    // the paused sender has started. HPCC's own runs have packets of 1,048 B and links of 1 us.
     let dropped = |headroom, payload| {
         let incast: Vec<(u32, u32)> = (1..8).map(|src| (src, 0)).collect();
         let pairs = messages(&incast, 1_000_000);
@@ -117,7 +118,7 @@ fn worst_case_headroom_suffices_for_any_packet_and_rate() {
                 let case = format!("{gbps} Gbps, {payload} B, {forwarding} ns");
                 assert_eq!(outcome.counters.dropped, 0, "{case}");
                 assert!(outcome.counters.pfc_pauses > 0, "{case}");
-                // ConWeave's leaves out the packet that crosses the threshold, and the frame.
+                // ConWeave's rule omits the packet that crosses the threshold, and the frame.
                 lossless(&mut setup, Headroom::ConWeave { packet }, 50_000);
                 for seed in 1..=4 {
                     setup.seed = seed;
@@ -129,7 +130,7 @@ fn worst_case_headroom_suffices_for_any_packet_and_rate() {
     assert!(short > 0, "ConWeave's is enough here");
 }
 
-/// Four hosts fill one at leaf 1; a victim goes from leaf 0 to another host at leaf 1.
+/// Four hosts fill one at leaf 1. A victim flow goes from leaf 0 to another host at leaf 1.
 fn victim(pfc: bool) -> Span {
     let mut pairs = messages(&[(0, 4), (5, 4), (6, 4), (7, 4)], 4_000_000);
     pairs.extend(messages(&[(1, 8)], 1_000_000));
@@ -155,7 +156,7 @@ fn victim(pfc: bool) -> Span {
 #[test]
 fn pauses_spread_and_block_a_flow_whose_path_is_idle() {
     let (free, blocked) = (victim(false), victim(true));
-    // On an idle path at 100 Gbps it takes about 80 us; behind paused wires it gets only the rate
+    // On an idle path at 100 Gbps it takes about 80 us. Behind paused wires it gets only the rate
     // that the incast leaves to the shared wire.
     assert!(free < Span::from_us(100), "{free}");
     assert!(blocked.as_ps() > 2 * free.as_ps(), "{blocked} against {free}");
@@ -227,8 +228,8 @@ pub(super) fn ring_of_switches() -> Topology {
     Topology::new(hosts, (0..5).map(named).collect(), links).unwrap()
 }
 
-/// Each host sends to the switch after the next: every link of the ring is full, and what waits
-/// behind it came over the one before.
+/// Each host sends to the switch after the next. Every link of the ring is full, and the packets
+/// queued behind it arrived over the previous link.
 #[test]
 fn ports_that_wait_for_each_other_in_a_ring_are_named() {
     let pairs: Vec<_> = (0..10).map(|host| (host, (host + 4) % 10)).collect();
@@ -243,7 +244,7 @@ fn ports_that_wait_for_each_other_in_a_ring_are_named() {
     assert_eq!((outcome.verdict, outcome.counters.dropped), (Verdict::Stalled, 0));
     let clockwise: Vec<PortId> = (10..15).map(|link| PortId(2 * link)).collect();
     assert_eq!(outcome.deadlock, clockwise);
-    // Packets that are lost make room for others.
+    // Lost packets make room for others.
     assert_eq!(run_with(Headroom::Fixed(Bytes::ZERO)).deadlock, []);
 }
 
@@ -260,7 +261,7 @@ fn a_pause_expires_after_its_time_unless_another_frame_comes() {
         (pfc.pause_time, pfc.admission) = (Some(Span::from_us(1)), admission);
         let outcome = complete(&setup);
         assert_eq!(outcome.counters.dropped, 0, "{name}");
-        // A frame for each packet that finds the link still to be paused.
+        // A frame for each packet that finds the link still paused.
         assert!(outcome.counters.pfc_pauses > lasting.counters.pfc_pauses, "{name}");
         for host in [0, 1].map(HostId) {
             let port = setup.topology.host_port(host);
@@ -277,7 +278,7 @@ fn a_pause_expires_after_its_time_unless_another_frame_comes() {
 }
 
 #[test]
-fn by_conweaves_rule_a_small_headroom_loses_nothing_while_the_pool_has_room() {
+fn conweaves_small_headroom_is_lossless_while_the_pool_has_room() {
     let incast = [(1, 0), (2, 0), (3, 0)];
     let packet = Bytes::new(PAYLOAD + HEADER);
     let dropped = |admission| {
@@ -292,9 +293,9 @@ fn by_conweaves_rule_a_small_headroom_loses_nothing_while_the_pool_has_room() {
     assert_eq!(dropped(PfcAdmission::ConWeave { packet }), 0);
 }
 
-/// What a switch drops for want of a path was counted against no link.
+/// A packet dropped for lack of a path was not counted against any link.
 #[test]
-fn packets_without_a_path_are_dropped_beside_pauses() {
+fn packets_without_a_path_are_dropped_despite_flow_control() {
     let pairs = messages(&[(0, 2), (1, 0), (3, 0)], 100 * PAYLOAD);
     let mut setup = setup(leaf_spine(2, 1, 2, 400), "ecmp", pairs);
     let link = setup.topology.link_named("leaf0-spine0").unwrap();
@@ -308,8 +309,8 @@ fn packets_without_a_path_are_dropped_beside_pauses() {
     assert_eq!(pauses(PauseOrder::Resume), pauses(PauseOrder::Pause));
 }
 
-/// Each host has sent its three packets before the first pause comes, which takes a place in memory
-/// that no packet of a host has had.
+/// Each host has sent its three packets before the first pause arrives. The pause uses a pool slot
+/// that no packet of a host has used.
 #[test]
 fn frames_reach_hosts_whose_other_packets_carry_telemetry() {
     use crate::nic::congestion::hpcc;
@@ -322,8 +323,8 @@ fn frames_reach_hosts_whose_other_packets_carry_telemetry() {
     assert!(outcome.counters.pfc_pauses > 0 && outcome.counters.dropped == 0);
 }
 
-/// A packet that was trimmed before has priority, and passes data that a pause holds. It is marked
-/// as the data that it is, at either point.
+/// A packet that was already trimmed has priority, and passes data that a pause holds. It is marked
+/// like that data, at either point.
 #[test]
 fn a_trimmed_packet_that_passes_paused_data_is_marked() {
     for (ecn_point, waiting, marked) in [

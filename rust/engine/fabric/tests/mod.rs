@@ -93,7 +93,7 @@ fn cut_to_the_byte(policy: &str) -> crate::balance::Scheme {
     build_scheme(policy, &"smallest_piece = \"1B\"".parse().unwrap()).unwrap()
 }
 
-/// Messages from and to these hosts, each a stream of its own, all at time zero.
+/// Messages between these hosts, each in its own stream, all at time zero.
 pub(super) fn messages(pairs: &[(u32, u32)], bytes: u64) -> Vec<Message> {
     let message = |(stream, &(src, dst)): (u32, &(u32, u32))| Message {
         src: HostId(src),
@@ -118,7 +118,7 @@ fn idle_path_ps(packets: u64, payload: u64, links: u64, ps_per_byte: u64, delay_
         + 2 * links * delay_ps
 }
 
-/// Each of `n` hosts sends to the host `n / 2` further.
+/// Each of `n` hosts sends to the host `n / 2` further on.
 fn shift(n: u32) -> Vec<(u32, u32)> {
     (0..n).map(|host| (host, (host + n / 2) % n)).collect()
 }
@@ -136,12 +136,12 @@ fn the_outcome_depends_on_the_setup_and_the_seed_only() {
 
 #[test]
 fn another_pair_of_hosts_does_not_change_the_draws_of_others() {
-    // These pairs share a wire only if their entropy values collide, and no draw depends on a
-    // queue.
+    // These pairs share a wire only if their entropy values collide, and draws do not depend on
+    // queues.
     for policy in ["ecmp", "spray"] {
         let carried = |pairs: &[(u32, u32)]| {
             let mut list = messages(pairs, 400_000);
-            // Streams are by pair, independent of the other messages.
+            // Streams are numbered per pair, independent of other messages.
             list.iter_mut().for_each(|message| message.stream = 0);
             let outcome = complete(&setup(leaf_spine(4, 4, 4, 400), policy, list));
             outcome.link_bytes.iter().map(|bytes| bytes.get()).collect::<Vec<_>>()
@@ -157,7 +157,7 @@ fn another_pair_of_hosts_does_not_change_the_draws_of_others() {
 #[test]
 fn two_hosts_that_exchange_messages_meet_the_permutation_bound() {
     // m = 256 packets over 6 links at 800 Gbps: 17.05694 us (Ofan, appendix B). Both flows and
-    // their acknowledgements keep to one path: on several paths small packets overtake large ones,
+    // their acknowledgements use one path. On several paths small packets overtake large ones,
     // which costs a few nanoseconds at the start.
     let both = messages(&[(0, 127), (127, 0)], 256 * PAYLOAD);
     let mut setup = setup(fat_tree(8, 800), "ecmp", both);
@@ -218,8 +218,8 @@ fn congestion_control_bounds_the_queue_that_line_rate_fills() {
     }
 }
 
-/// The windows of four hosts add up to four bandwidth-delay products, three of which wait at the
-/// switch until its telemetry makes them smaller.
+/// The windows of four hosts add up to four bandwidth-delay products. Three of them are queued at
+/// the switch until its telemetry reduces the windows.
 #[test]
 fn hosts_that_read_telemetry_empty_the_queue_that_their_first_windows_fill() {
     use crate::nic::congestion::hpcc;
@@ -227,7 +227,7 @@ fn hosts_that_read_telemetry_empty_the_queue_that_their_first_windows_fill() {
     let mut setup = setup(leaf_spine(1, 1, 5, 100), "ecmp", incast);
     setup.nic.congestion = CongestionControl::Hpcc(hpcc::Config::default());
     let outcome = complete(&setup);
-    // 12.5 bytes a nanosecond, over two links and back.
+    // 12.5 bytes per nanosecond, over two links and back.
     let product = 12.5 * (4.0 * 500.0 + 2.0 * 4_158.0 / 12.5);
     assert!(outcome.queue_bytes_max.get() as f64 > 2.0 * product, "{}", outcome.queue_bytes_max);
     assert!(outcome.queue_bytes_mean < 0.5 * product, "{}", outcome.queue_bytes_mean);
@@ -242,7 +242,7 @@ fn a_run_beyond_its_time_limit_ends_with_that_verdict() {
     assert!(outcome.in_flight > 0 && outcome.ended == setup.time_limit);
 }
 
-/// Two leaves, two spines, two hosts a leaf.
+/// Two leaves, two spines, two hosts per leaf.
 fn crossed(delay: Span) -> Topology {
     let rate = BitRate::from_gbps(100);
     let shape = fixtures::leaf_spine(2, 2, 2);
@@ -252,7 +252,7 @@ fn crossed(delay: Span) -> Topology {
 #[test]
 fn queue_pairs_that_wait_for_their_rates_share_a_busy_wire() {
     use crate::nic::congestion::dctcp_rate;
-    // Each host has several flows, whose rates marks reduce, so that paced queue pairs find the
+    // Each host has several flows whose rates are reduced by marks, so paced queue pairs find the
     // wire busy.
     let pairs: Vec<(u32, u32)> =
         (0..8).flat_map(|src| (8..16).map(move |dst| (src, dst))).collect();

@@ -14,7 +14,7 @@ fn a_failure_loses_packets_on_the_wire_but_not_in_a_switch() {
         setup.fabric.failures = vec![Failure { at, ..failure(link, until, Span::MAX) }];
         complete(&setup).counters.dropped
     };
-    // It is on the wire from 1583.16 to 2166.32 ns, and in the spine until 3166.32 ns.
+    // The packet is on the wire from 1583.16 to 2166.32 ns, and in the spine until 3166.32 ns.
     assert_eq!([1_500, 1_600, 2_100, 2_200, 3_000].map(dropped), [0, 1, 1, 0, 0]);
 }
 
@@ -32,11 +32,11 @@ fn after_a_failure_ethereal_waits_one_timeout_and_others_wait_for_routing() {
     let us = |outcome: &Outcome| outcome.cct.unwrap().as_ps() / 1_000_000;
     let ethereal = outcome("ethereal", Span::from_ms(20));
     assert!((1_000..1_400).contains(&us(&ethereal)), "{} us", us(&ethereal));
-    // Spraying keeps losing a quarter of its packets, each loss a timeout.
+    // Spraying continues to lose a quarter of its packets, with a timeout for each loss.
     let spray = outcome("spray", Span::from_ms(20));
     assert!(spray.counters.dropped > ethereal.counters.dropped && us(&spray) > 3_000);
-    // A host that rotates over four paths loses each fourth packet until it is notified: a packet
-    // takes 83 ns, four hosts send, and 40 us have 480 packets.
+    // A host that rotates over four paths loses every fourth packet until it is notified. A packet
+    // takes 83 ns, four hosts send, and 40 us hold 480 packets.
     let host_dr = outcome("host-dr", Span::from_us(40));
     assert!((440..=480).contains(&host_dr.counters.dropped), "{:?}", host_dr.counters);
     // Immediate detection avoids all losses.
@@ -72,10 +72,10 @@ fn a_partitioned_fabric_reaches_its_time_limit_without_a_panic() {
     }
 }
 
-/// Packets that crossed a link before it failed for good have 10 ms to arrive. Messages of the
-/// workload and those that are posted are alike then.
+/// Packets that crossed a link before its permanent failure have 10 ms to arrive. That holds for
+/// messages of the workload and for posted ones.
 #[test]
-fn a_run_that_cannot_complete_is_given_up_10_ms_after_the_last_failure() {
+fn a_hopeless_run_ends_10_ms_after_the_last_failure() {
     let topology = leaf_spine(2, 1, 2, 400);
     let link = topology.link_named("leaf0-spine0").unwrap();
     let mut setup = setup(topology, "ecmp", Vec::new());
@@ -121,16 +121,16 @@ fn failures_of_one_link_may_overlap() {
         let port = port(name);
         outcome.link_bytes[port].get().max(outcome.link_bytes[port + 1].get())
     };
-    // 4.1 ms in all: a quarter of the time both links carry.
+    // The run takes 4.1 ms: both links carry data for a quarter of it.
     let share = carried("leaf0-spine0") as f64 / carried("leaf0-spine1") as f64;
     assert!((0.1..0.25).contains(&share), "{share}");
     assert!(outcome.counters.dropped < 20, "only what was on the wire: {:?}", outcome.counters);
 }
 
-/// The receiver of a message goes on once it is delivered, and its sender when it is acknowledged,
-/// for which there may be no path any more.
+/// The receiver of a message continues once it is delivered. Its sender needs the acknowledgement,
+/// which may have no path any more.
 #[test]
-fn what_waits_for_a_message_without_a_path_waits_in_vain_unless_it_was_delivered() {
+fn dependents_of_an_undeliverable_message_never_start() {
     use crate::ids::MessageId;
     // The packet is on the failing link from 583 to 1,166 ns, and at its host after 2,333 ns.
     let (lost, delivered) = (Span::from_ns(1_000), Span::from_ns(2_400));

@@ -18,7 +18,7 @@ pub(super) fn parallel(setup: &Setup, partitions: u16, cut: Cut) -> Outcome {
     run_parallel(setup, &partitioning, &mut |_| {}).0
 }
 
-/// 16 hosts, each with three peers, with queues, marks, a link that is down for a while and one
+/// 16 hosts with three peers each, with queues, marks, a link that is down for a while, and one
 /// that loses packets.
 pub(super) fn busy(policy: &str) -> Setup {
     let pairs: Vec<(u32, u32)> =
@@ -86,7 +86,7 @@ fn pauses_that_expire_are_the_same_in_parallel() {
 }
 
 #[test]
-fn a_run_that_meets_its_limit_ends_there_in_parallel() {
+fn a_parallel_run_ends_at_its_time_limit() {
     let mut setup = busy("spray");
     for us in [1, 7, 12] {
         setup.time_limit = Time::ZERO + Span::from_us(us);
@@ -105,14 +105,14 @@ fn pods_stay_together_and_every_partition_has_hosts() {
     let mut hosts = [0; 4];
     (0..128).for_each(|host| hosts[partitioning.partition_of(Node::Host(HostId(host)))] += 1);
     assert_eq!(hosts, [32; 4]);
-    // Three of four links between the 8 x 4 x 4 ports below cores and the cores are cut.
+    // Three of four links between the cores and the 8 x 4 x 4 ports below them are cut.
     let boundaries: usize = (0..4).map(|partition| partitioning.boundaries(partition).len()).sum();
     assert_eq!(boundaries, 2 * 128 * 3 / 4);
 }
 
-/// On a tie of neighbours, the partition with fewer switches above the edge gets the switch.
+/// If neighbours tie, the partition with fewer switches above the edge gets the switch.
 #[test]
-fn a_switch_above_the_edge_is_where_most_of_its_neighbours_below_are() {
+fn a_switch_above_the_edge_joins_the_partition_of_most_neighbours_below() {
     let partitions = |leaves, cut| {
         let setup = setup(leaf_spine(leaves, 2, 1, 400), "spray", messages(&[(0, 1)], 1_000));
         let partitioning = Partitioning::new(&setup, 2, cut).unwrap();
@@ -148,7 +148,7 @@ fn a_sequential_run_says_why() {
 }
 
 #[test]
-fn what_knows_no_partitions_is_not_in_parallel() {
+fn features_without_partitions_run_on_one_thread() {
     let of = |setup: &Setup| Partitioning::new(setup, 2, Cut::Contiguous).map(drop).unwrap_err();
     let on = |topology| setup(topology, "ecmp", messages(&[(0, 1)], 1_000));
     let plain = on(leaf_spine(2, 2, 1, 400));
@@ -178,8 +178,7 @@ fn what_knows_no_partitions_is_not_in_parallel() {
     assert_eq!(of(&credit), Sequential::LinkCredit);
 }
 
-/// A packet is not yet in the other partition while the switch that it comes to looks where it
-/// goes.
+/// During the forwarding delay of the receiving switch, a packet has not reached its partition yet.
 #[test]
 fn the_forwarding_delay_makes_windows_longer() {
     let window = |delay: u64, host_delay: u64| {
@@ -199,19 +198,19 @@ fn the_forwarding_delay_makes_windows_longer() {
         Partitioning::new(&setup, 2, Cut::Contiguous).unwrap().lookahead()
     };
     assert_eq!(window(500, 2_000), Span::from_ns(500 + 70));
-    // Two hosts at one switch: to it and away from it.
+    // Two hosts at one switch: to the switch and away from it.
     assert_eq!(window(500, 150), Span::from_ns(150 + 70 + 150));
 }
 
 #[test]
-fn probes_and_changes_of_links_are_events_of_one_partition() {
+fn probes_and_link_changes_are_counted_once() {
     let mut setup = setup(leaf_spine(2, 2, 1, 400), "ecmp", messages(&[(0, 1)], 3 * PAYLOAD));
     let events = complete(&setup).counters.events;
     setup.probes = [1, 2, 3].map(|us| Time::ZERO + Span::from_us(us)).to_vec();
     let whole = complete(&setup);
     assert_eq!(whole.counters.events, events + 3);
     assert!(whole == parallel(&setup, 2, Cut::Contiguous));
-    // Its unused link fails, and is up again.
+    // An unused link of it fails and recovers.
     let link = setup.topology.link_named("leaf0-spine0").unwrap();
     let carried = |port: PortId| whole.link_bytes[port.index()] > Bytes::ZERO;
     let name = if link.ports().into_iter().any(carried) { "leaf0-spine1" } else { "leaf0-spine0" };
@@ -225,7 +224,7 @@ fn probes_and_changes_of_links_are_events_of_one_partition() {
 
 /// Counts do not depend on the thread that runs a window.
 #[test]
-fn windows_that_are_left_to_one_thread_are_counted_as_others() {
+fn windows_on_one_thread_are_counted_like_others() {
     let setup = busy("spray");
     let counts = |quiet_events| {
         let partitioning = Partitioning::new(&setup, 3, Cut::Contiguous).unwrap();
@@ -240,8 +239,8 @@ fn windows_that_are_left_to_one_thread_are_counted_as_others() {
     }
 }
 
-/// The second message is a window behind the first: each event of its acknowledgement is at the
-/// very end of the window that begins with an event of the other.
+/// The second message is one window behind the first. Each event of its acknowledgement is at the
+/// very end of a window that begins with an event of the other.
 #[test]
 fn an_event_at_the_end_of_a_window_is_of_the_next_one() {
     let mut pairs = messages(&[(0, 2), (1, 3)], PAYLOAD);
@@ -254,7 +253,7 @@ fn an_event_at_the_end_of_a_window_is_of_the_next_one() {
     assert!(whole == parallel(&setup, 2, Cut::Contiguous));
 }
 
-/// After 16 quiet windows one thread goes on alone, until a message of many packets.
+/// After 16 quiet windows one thread continues alone, until a message of many packets.
 #[test]
 fn quiet_windows_and_busy_ones_have_the_same_outcome() {
     let mut pairs = messages(&[(0, 1), (0, 1), (1, 0)], PAYLOAD);
@@ -267,7 +266,7 @@ fn quiet_windows_and_busy_ones_have_the_same_outcome() {
 }
 
 #[test]
-fn reasons_for_one_thread_are_words() {
+fn reasons_for_one_thread_have_a_message() {
     for (why, says) in [
         (Sequential::OnePartition, "fewer than two switches"),
         (Sequential::NoSwitch, "another host"),

@@ -1,15 +1,15 @@
-//! Theorem 1 of Ethereal (arXiv 2407.00550 v2) in whole runs: every link carries what ideal
-//! spraying would put on it, also where several messages of one pair of hosts overlap.
+//! Theorem 1 of Ethereal (arXiv 2407.00550 v2) in whole runs: every link carries the load of ideal
+//! spraying, even if several messages of one pair of hosts overlap.
 //!
-//! Headers and acknowledgements have no bytes here, so that links count payload alone. Messages are
-//! 144 packets or twice that, so that pieces are equal for every number of paths here.
+//! Headers and acknowledgements have zero bytes here, so links count only payload. Messages have
+//! 144 packets or twice as many, so that pieces are equal for every number of paths here.
 
 use proptest::prelude::*;
 
 use super::*;
 use crate::topology::{Node, Routes};
 
-/// A multiple of all numbers up to 16.
+/// A multiple of every number up to 16.
 const UNIT: u64 = 720_720;
 
 fn only_payload(topology: Topology, policy: &str, messages: Vec<Message>) -> Setup {
@@ -20,7 +20,7 @@ fn only_payload(topology: Topology, policy: &str, messages: Vec<Message>) -> Set
     setup
 }
 
-/// The bytes of each direction of each link under ideal spraying.
+/// Bytes on each direction of each link under ideal spraying.
 struct Sprayed<'a> {
     setup: &'a Setup,
     routes: Routes,
@@ -39,7 +39,7 @@ impl Sprayed<'_> {
     }
 }
 
-/// The bytes of each direction of each link, if every message were sprayed ideally.
+/// Bytes on each direction of each link if every message is sprayed ideally.
 fn sprayed(setup: &Setup) -> Vec<u64> {
     let routes = Routes::new(&setup.topology, &|_| true);
     let bytes = vec![0; 2 * setup.topology.links().len()];
@@ -61,7 +61,7 @@ fn check_loads(setup: &Setup) -> Result<(), TestCaseError> {
     Ok(())
 }
 
-/// Messages among 16 hosts, up to three of one pair, of two sizes, in two batches.
+/// Messages among 16 hosts, up to three per pair, of two sizes, in two batches.
 fn overlapping() -> impl Strategy<Value = Vec<Message>> {
     let message = (0..16u32, 1..16u32, 1..=2u64, 0..2u64, 1..=3usize);
     prop::collection::vec(message, 1..12).prop_map(|drawn| {
@@ -122,17 +122,18 @@ fn two_messages_of_one_pair_take_two_uplinks() {
 }
 
 #[test]
-fn an_idle_queue_pair_is_used_again() {
+fn an_idle_queue_pair_is_reused() {
     let mut messages = messages(&[(0, 1); 3], 1 << 20);
     for (index, message) in (0..).zip(&mut messages) {
         message.stream = 0;
         message.start = Time::ZERO + Span::from_us(index * 200);
     }
-    // One message at a time, in halves over two paths: two queue pairs, whichever paths are drawn.
+    // One message at a time, in halves over two paths: two queue pairs, regardless of the paths
+    // drawn.
     let outcome = complete(&setup(leaf_spine(2, 2, 1, 400), "ethereal", messages.clone()));
     assert_eq!((outcome.qps.total, outcome.qps.extra_total), (2, 1));
     assert_eq!((outcome.qps.in_use_per_nic_max, outcome.qps.in_use_per_peer_max), (2, 2));
-    // All at once: a whole message on each path, and the third in halves.
+    // All at once: a whole message on each path, and the third one in halves.
     messages.iter_mut().for_each(|message| message.start = Time::ZERO);
     let outcome = complete(&setup(leaf_spine(2, 2, 1, 400), "ethereal", messages));
     assert_eq!((outcome.qps.total, outcome.qps.in_use_per_nic_max), (4, 4));

@@ -1,5 +1,5 @@
-//! Hosts with several ports: closed forms, one plane of several against a fabric of one, failures
-//! of ports, switches and planes.
+//! Hosts with several ports: closed forms, one plane of several against a fabric with one, and
+//! failures of ports, switches and planes.
 
 use super::*;
 use crate::topology::MultiPlane;
@@ -22,7 +22,7 @@ fn planes(planes: u32, plane: LeafSpine) -> Topology {
     MultiPlane { planes, rails: 1, plane }.build().unwrap()
 }
 
-/// Links that are down from `at` on, for ever unless `until`; detected after `detection`.
+/// Permanent failures of links from `at` on, detected after `detection`.
 fn down(links: impl Iterator<Item = LinkId>, at: Time, detection: Span) -> Vec<Failure> {
     let (direction, kind, until) = (Direction::Both, FailureKind::Down, Time::NEVER);
     let convergence = Span::from_ms(100);
@@ -34,14 +34,14 @@ fn us(us: u64) -> Time {
     Time::ZERO + Span::from_us(us)
 }
 
-/// Bytes that a host sent by each of its ports.
+/// Bytes that a host sent on each of its ports.
 fn sent_by_port(setup: &Setup, outcome: &Outcome, host: u32) -> Vec<u64> {
     let ports = setup.topology.planes().ports_of(HostId(host)).iter();
     ports.map(|port| outcome.link_bytes[port.index()].get()).collect()
 }
 
 #[test]
-fn a_lone_message_leaves_by_all_ports_at_once() {
+fn a_lone_message_uses_all_ports_at_once() {
     for (count, packets) in [(2, 1), (2, 10), (4, 40), (4, 41), (8, 1_003)] {
         let topology = planes(count, PLANE);
         let setup = setup(topology, "plane-jsq", messages(&[(0, 3)], packets * PAYLOAD));
@@ -52,8 +52,7 @@ fn a_lone_message_leaves_by_all_ports_at_once() {
     }
 }
 
-/// A packet arrives with its last bit, so that no arrival is left to look after the port when its
-/// gap ends.
+/// A packet arrives with its last bit, so no arrival is left to settle the port when its gap ends.
 #[test]
 fn ports_of_wires_without_length_are_busy_for_the_gap_too() {
     let topology = planes(2, LeafSpine { delay: Span::ZERO, ..PLANE });
@@ -62,10 +61,10 @@ fn ports_of_wires_without_length_are_busy_for_the_gap_too() {
     assert_eq!(complete(&setup).cct, Some(Span::from_ps(expected)));
 }
 
-/// With neither length nor gap a packet has arrived the moment its wire is free, and the next one
-/// waits for its rate alone: half of that of both ports, which is that of one.
+/// Without length and gap, a packet arrives when its wire becomes free. The next one waits only for
+/// its rate: half the rate of both ports, which is the rate of one.
 #[test]
-fn a_message_at_half_rate_leaves_ports_of_wires_without_length_and_gap_in_time() {
+fn a_message_at_half_rate_is_paced_without_wire_length_and_gap() {
     let topology = planes(2, LeafSpine { delay: Span::ZERO, ..PLANE });
     let packets = 40;
     let mut setup = setup(topology, "plane-jsq", messages(&[(0, 3)], packets * PAYLOAD));
@@ -77,7 +76,7 @@ fn a_message_at_half_rate_leaves_ports_of_wires_without_length_and_gap_in_time()
 }
 
 #[test]
-fn with_one_plane_of_several_left_a_run_is_that_of_a_fabric_of_one() {
+fn one_remaining_plane_behaves_like_a_single_plane_fabric() {
     let wide = LeafSpine { leaves: 4, spines: 3, hosts_per_leaf: 4, ..PLANE };
     for policy in ["ecmp", "spray", "reps", "prime", "ethereal", "jsq", "host-dr"] {
         let one = setup(wide.build().unwrap(), policy, messages(&shift(16), 300_000));
@@ -88,7 +87,8 @@ fn with_one_plane_of_several_left_a_run_is_that_of_a_fabric_of_one() {
         let two = complete(&two);
         let fct = |outcome: &Outcome| outcome.message_fct.clone();
         match policy {
-            // Their values differ: paths have the plane as a digit, or values follow the BDP.
+            // Their entropy values differ: paths have the plane as a digit, or values follow the
+            // BDP.
             "reps" | "prime" | "ethereal" | "host-dr" => {
                 assert!(two.cct.unwrap() < one.cct.unwrap() * 3, "{policy}");
             }
@@ -98,7 +98,7 @@ fn with_one_plane_of_several_left_a_run_is_that_of_a_fabric_of_one() {
     }
 }
 
-/// A message of so many packets from host 0 to host 3, which is at the other leaf.
+/// A message of `packets` packets from host 0 to host 3, which is at the other leaf.
 fn lone(policy: &str, planes_count: u32, packets: u64) -> Setup {
     let one = messages(&[(0, 3)], packets * PAYLOAD);
     setup(planes(planes_count, PLANE), policy, one)
@@ -109,7 +109,7 @@ fn port_link(setup: &Setup, host: u32, plane: usize) -> LinkId {
     setup.topology.planes().ports_of(HostId(host))[plane].link()
 }
 
-/// The time that a port of 100 Gbps takes for so many full packets.
+/// Time that a port of 100 Gbps takes for this many full packets.
 fn packets_of_a_port(packets: u64) -> Span {
     Span::from_ps((PAYLOAD + HEADER + GAP) * PS_PER_BYTE * packets)
 }
@@ -125,9 +125,9 @@ fn mrc_uses_all_ports_of_a_lone_sender() {
     }
 }
 
-/// Card of MRC, test 8, at the sender's side.
+/// Card of MRC, test 8, on the sender's side.
 #[test]
-fn a_lost_port_takes_its_share_from_its_detection_on() {
+fn a_lost_port_costs_its_share_once_detected() {
     for (policy, count) in [("plane-jsq", 4), ("mrc", 4), ("mrc", 8)] {
         let packets = 4_000;
         let mut setup = lone(policy, count, packets);
@@ -144,11 +144,12 @@ fn a_lost_port_takes_its_share_from_its_detection_on() {
 
 /// Card of MRC, test 8: loss, detection and return of a port of the sender.
 #[test]
-fn a_port_is_left_when_its_death_is_detected_and_used_again_when_it_is_back() {
+fn a_dead_port_is_avoided_until_it_recovers() {
     for (policy, probes) in [("plane-jsq", 0), ("mrc", 3)] {
         let mut setup = lone(policy, 4, 12_000);
         if policy == "mrc" {
-            // Packets that the port loses are sent again soon: the range of PSNs never waits.
+            // Packets lost by the port are retransmitted soon, so the PSN range never limits the
+            // sender.
             setup.nic.recovery = crate::nic::recovery::mrc::Config::by_round_trip().into();
         }
         let detection = Span::from_us(10);
@@ -158,7 +159,7 @@ fn a_port_is_left_when_its_death_is_detected_and_used_again_when_it_is_back() {
         setup.fabric.failures = failures;
         let outcome = complete(&setup);
         let [other, port, ..] = sent_by_port(&setup, &outcome, 0)[..] else { panic!("4 ports") };
-        // It carried nothing from 110 us on until it was up, known to be so, and probed.
+        // The port carried nothing from 110 us until it was up, known to be up, and probed.
         let away = Span::from_us(200) + Span::from_us(100) * probes;
         let missing =
             packets_of_a_port(1).as_ps() as f64 / (PAYLOAD + HEADER) as f64 * (other - port) as f64;
@@ -168,16 +169,16 @@ fn a_port_is_left_when_its_death_is_detected_and_used_again_when_it_is_back() {
     }
 }
 
-/// Card of MRC, test 8, at the receiver's side: the port status.
+/// Card of MRC, test 8, on the receiver's side: the port status.
 #[test]
-fn peers_leave_a_port_that_its_host_reports_dead() {
+fn peers_avoid_a_port_that_its_host_reports_dead() {
     for policy in ["plane-jsq", "mrc", "ecmp"] {
         let mut setup = lone(policy, 4, 8_000);
         let dead = port_link(&setup, 3, 2);
         setup.fabric.failures = down([dead].into_iter(), us(50), Span::from_us(10));
         let outcome = complete(&setup);
         let sent = sent_by_port(&setup, &outcome, 0)[2];
-        // Until 60 us, and the time of the status on its way.
+        // Until 60 us, plus the time that the status is in flight.
         let most = Span::from_us(60) + Span::from_us(4);
         let packets = sent / (PAYLOAD + HEADER);
         assert!(packets_of_a_port(packets) < most, "{policy}: {packets} packets");
@@ -198,8 +199,9 @@ fn no_packet_takes_a_path_that_lost_one() {
     setup.fabric.failures = down(links.into_iter(), us(20), Span::MAX);
     setup.fabric.failures.iter_mut().for_each(|failure| failure.convergence = Span::MAX);
     let outcome = complete(&setup);
-    // Both ports for a round trip and one more, on the quarter of values of one plane of two; what
-    // is sent again may meet a value of that spine that has not lost one yet.
+    // Both ports send for two round trips, an eighth of that over this spine: a quarter of the
+    // values of one plane of two. A retransmission may use another value of that spine, which has
+    // not lost a packet yet.
     let round_trip = Span::from_ps(4 * (PAYLOAD + HEADER) * PS_PER_BYTE + 4 * ACK * 80 + 4_000_000);
     let in_time = 2 * (2 * round_trip.as_ps()).div_ceil(packets_of_a_port(1).as_ps());
     let most = in_time / 8 * 2;
@@ -210,7 +212,7 @@ fn no_packet_takes_a_path_that_lost_one() {
 }
 
 #[test]
-fn a_run_goes_on_without_a_leaf_a_spine_or_a_whole_plane() {
+fn a_run_survives_the_loss_of_a_leaf_a_spine_or_a_plane() {
     let names = ["p1-leaf0", "p1-spine1"];
     for policy in ["mrc", "plane-jsq", "spray", "reps"] {
         for name in [Some(names[0]), Some(names[1]), None] {
@@ -233,7 +235,7 @@ fn a_run_goes_on_without_a_leaf_a_spine_or_a_whole_plane() {
 
 /// Card of MRC, test 9: one of u uplinks of one plane is lost.
 #[test]
-fn a_lost_uplink_costs_its_share_of_a_plane_at_most() {
+fn a_lost_uplink_costs_at_most_its_share_of_a_plane() {
     for (uplinks, count) in [(4, 2), (8, 4)] {
         let plane = LeafSpine { spines: uplinks, hosts_per_leaf: uplinks, ..PLANE };
         let pairs: Vec<(u32, u32)> = (0..uplinks).map(|host| (host, host + uplinks)).collect();
@@ -251,7 +253,7 @@ fn a_lost_uplink_costs_its_share_of_a_plane_at_most() {
 
 /// Card of MRC, test 10.
 #[test]
-fn under_uniform_loss_a_packet_is_sent_once_more_for_each_that_is_lost() {
+fn uniform_loss_costs_one_retransmission_per_lost_packet() {
     let mut setup = lone("mrc", 2, 20_000);
     setup.scheme = build_scheme("mrc", &"min_active = 128".parse().unwrap()).unwrap();
     let loss = FailureKind::Loss { rate: Fraction::new(1, 100).unwrap() };
@@ -286,7 +288,7 @@ fn the_maximum_psn_range_limits_the_rate() {
     let unlimited = complete(&setup).cct.unwrap();
     let all_ports = packets_of_a_port(4_096 / 4) + round_trip;
     assert!(unlimited < all_ports + Span::from_us(2));
-    // A largest window of as many bytes is the same limit: 400 Gbps carry 50 B a nanosecond.
+    // A maximum window of the same bytes is the same limit: 400 Gbps carry 50 B per nanosecond.
     let window = 64 * (PAYLOAD + HEADER);
     let bdp = 50 * round_trip.as_ps() / 1_000;
     let part = Fraction::new(window as u32, bdp as u32).unwrap();
@@ -297,9 +299,9 @@ fn the_maximum_psn_range_limits_the_rate() {
 }
 
 /// Card of MRC, test 12: plain rotation, and values that are skipped once. The sender is paced at
-/// 240 of 400 Gbps: at line rate a port that is free takes a packet of its own plane in any case.
+/// 240 of 400 Gbps. At line rate a free port always takes a packet of its own plane.
 #[test]
-fn a_slow_plane_slows_the_rotation_and_half_as_much_with_skips() {
+fn skipping_halves_the_cost_of_a_slow_plane() {
     let plane = LeafSpine { spines: 1, ..PLANE };
     let run_with = |ecn, slow: bool| {
         let one = messages(&[(0, 3)], 8_000 * PAYLOAD);
@@ -316,7 +318,7 @@ fn a_slow_plane_slows_the_rotation_and_half_as_much_with_skips() {
             setup.fabric.failures =
                 failures.into_iter().map(|failure| Failure { kind, ..failure }).collect();
         }
-        // Without losses: the buffer takes all, and no timer runs out.
+        // No losses: the buffer takes everything, and no timer expires.
         setup.fabric.switch.buffer = Buffer::Shared(Bytes::new(1 << 40));
         let wait = crate::nic::recovery::mrc::Wait::Span(Span::from_ms(100));
         setup.nic.recovery = crate::nic::recovery::mrc::Config {
@@ -351,10 +353,10 @@ fn a_fabric_of_several_planes_is_lossless_with_flow_control() {
     }
 }
 
-/// Card of MRC, section 1.5: of the ways back of two planes with four spines each, those by one
-/// spine lose everything, and no switch notices.
+/// Card of MRC, section 1.5. There are return paths over two planes with four spines each. Those
+/// over one spine lose every packet, and no switch notices.
 #[test]
-fn a_way_back_that_loses_everything_is_left() {
+fn a_return_path_that_loses_everything_is_avoided() {
     for encoding in ["ecmp", "srv6"] {
         let lost = |reverse: &str| {
             let plane = LeafSpine { spines: 4, ..PLANE };
@@ -365,7 +367,7 @@ fn a_way_back_that_loses_everything_is_left() {
             setup.scheme = build_scheme("mrc", &parameters.parse().unwrap()).unwrap();
             let spine = setup.topology.switch_named("p1-spine0").unwrap();
             let leaf = setup.topology.switch_named("p1-leaf1").unwrap();
-            // What the leaf of the receiver sends up to that spine.
+            // Packets that the receiver's leaf sends up to that spine.
             let up = setup.topology.links_of(spine).find_map(|link| {
                 let leaves_leaf = |port: &PortId| {
                     setup.topology.ends_of(*port).0 == crate::topology::Node::Switch(leaf)
@@ -381,19 +383,19 @@ fn a_way_back_that_loses_everything_is_left() {
             assert!(outcome.counters.retransmitted < 500, "{encoding}, {reverse}");
             outcome.counters.control_dropped
         };
-        // Of the answers after 50 us an eighth, and with hashes more or less.
+        // An eighth of the acknowledgements after 50 us; with hashes more or fewer.
         let (echo, probe) = (lost("echo"), lost("probe"));
         assert!(echo > 300, "{encoding}: {echo}");
-        // The way back may be by that spine at 50 us. A round trip is 20 packets, one answer in two
-        // leaves by plane 1, and every second probe is of plane 1.
+        // The return path may use that spine at 50 us. A round trip is 20 packets, every second
+        // acknowledgement leaves on plane 1, and every second probe is for plane 1.
         assert!(probe < 100, "{encoding}: {probe} with probes, {echo} without");
     }
 }
 
-/// The port in the first plane has a hundredth of its rate: its packet is the last to arrive, and
-/// the other port sends all others meanwhile, one after the other.
+/// The port in the first plane has a hundredth of its rate. Its packet is the last to arrive, while
+/// the other port sends all others back to back.
 #[test]
-fn a_port_goes_on_beside_one_that_takes_long_for_a_packet() {
+fn a_port_continues_while_another_sends_a_slow_packet() {
     let mut setup = lone("plane-jsq", 2, 91);
     let port = setup.topology.planes().ports_of(HostId(0))[0];
     let factor = Fraction::new(1, 100).unwrap();

@@ -1,4 +1,4 @@
-//! Programs: messages posted during a run behave like those of a workload.
+//! Programs: posted messages behave like those of a workload.
 
 use std::collections::BTreeMap;
 
@@ -11,7 +11,8 @@ fn run_program(setup: &Setup, program: &mut dyn Program) -> Outcome {
     drive(World::new(setup), program, Observers { watch: None, progress: &mut |_| () })
 }
 
-/// Sends messages back and forth, each when the one before is delivered, from a given start on.
+/// Sends messages back and forth from a given start. Each is sent when the previous one is
+/// delivered.
 struct PingPong {
     begin: Option<Time>,
     left: u32,
@@ -64,7 +65,7 @@ impl Program for PingPong {
 }
 
 #[test]
-fn posted_messages_take_as_long_as_those_of_a_workload() {
+fn posted_messages_take_as_long_as_planned_ones() {
     let messages: Vec<Message> = (0..6).map(ball).collect();
     let waits: Vec<_> = (1..6).map(|n| (MessageId(n - 1), MessageId(n))).collect();
     let known = Workload::with_dependencies(messages, &waits);
@@ -148,7 +149,7 @@ fn a_world_that_discards_flows_has_the_same_results() {
     assert_eq!(program.flows, expected.flows);
     assert_eq!(outcome.counters, expected.counters);
     assert_eq!((outcome.flows.len(), outcome.message_fct.len()), (0, 0));
-    // The next is posted before the last is acknowledged: two at a time.
+    // The next message is posted before the last one is acknowledged: two are open at a time.
     assert_eq!(program.remembered, 2);
     let discarded = outcome.discarded.expect("it discards");
     assert_eq!((discarded.messages, discarded.flows, outcome.messages), (41, 41, 41));
@@ -156,10 +157,10 @@ fn a_world_that_discards_flows_has_the_same_results() {
     assert_eq!(discarded.message_fct.longest(), longest);
 }
 
-/// A program has a say after each delivery and completion; the report is at the quarter of a
-/// million all the same.
+/// A program runs after each delivery and completion, but progress is still reported at exactly
+/// 2^18 events.
 #[test]
-fn progress_is_reported_on_time_beside_a_program() {
+fn progress_is_reported_on_time_with_a_program() {
     let setup = small_setup(Workload::default());
     let begin = Time::from_ps(7_000_000);
     let mut program = PingPong { begin: Some(begin), left: 40, delivered: Vec::new(), complete: 0 };
@@ -174,8 +175,8 @@ fn progress_is_reported_on_time_beside_a_program() {
     assert!((before - 100..before).contains(&hops[0]) && hops[1] > 2 * hops[0], "{hops:?}");
 }
 
-/// A direct all-to-all in chunks: a rank posts all messages of a chunk at one time, the next chunk
-/// when it has received the last.
+/// A direct all-to-all in chunks. A rank posts all messages of a chunk at once, and the next chunk
+/// when it has received the last one.
 struct Chunks {
     ranks: u32,
     due: BTreeMap<Time, Vec<u32>>,
@@ -232,10 +233,10 @@ impl Program for Chunks {
     }
 }
 
-/// Ethereal falls behind if the pieces of one pair of hosts share queue pairs, since these deliver
-/// in order.
+/// Ethereal falls behind if the pieces of a host pair share queue pairs, because these deliver in
+/// order.
 #[test]
-fn ethereal_is_not_slower_than_spraying_where_messages_are_posted() {
+fn ethereal_is_not_slower_than_spraying_with_posted_messages() {
     let last = |policy: &str| {
         let mut program = Chunks::new(64);
         let setup = setup(leaf_spine(8, 8, 8, 400), policy, Vec::new());
@@ -267,7 +268,7 @@ impl Program for Computation {
 }
 
 #[test]
-fn a_computation_after_the_last_message_counts_as_a_part_of_the_run() {
+fn a_computation_after_the_last_message_extends_the_run() {
     let setup = small_setup(Workload::independent(vec![ball(0)]));
     let alone = complete(&setup);
     let ends = |at| run_program(&setup, &mut Computation(Some(at)));

@@ -1,4 +1,4 @@
-//! The queue pairs of runs, and the time that fetching their contexts takes.
+//! Queue pairs of runs, and the time that it takes to fetch their contexts.
 
 use super::*;
 use crate::nic::CacheConfig;
@@ -9,8 +9,8 @@ fn with_cache(mut setup: Setup, entries: u32) -> Setup {
 }
 
 #[test]
-fn the_accounts_of_nics_agree_with_the_counts_of_the_summary() {
-    // Seven messages over four paths: the last three are each split into four pieces.
+fn nic_accounts_agree_with_the_summary() {
+    // Seven messages over four paths: each of the last three is split into four pieces.
     let pairs: Vec<(u32, u32)> = (0..7).map(|n| (0, 7 + n)).collect();
     let setup = setup(leaf_spine(2, 4, 7, 400), "ethereal", messages(&pairs, 65_536));
     let outcome = complete(&setup);
@@ -45,15 +45,15 @@ fn more_queue_pairs_than_contexts_cost_time() {
     let [free, enough, short] =
         [complete(&setup()), complete(&with_cache(setup(), 16)), complete(&with_cache(setup(), 1))];
     let cct = |outcome: &Outcome| outcome.cct.unwrap();
-    // One fetch at the start; sixteen overlapping fetches while the queue pairs take turns.
+    // One fetch at the start; sixteen overlapping fetches while queue pairs are served round-robin.
     assert_eq!(cct(&enough), cct(&free) + Span::from_ns(500));
     assert_eq!(enough.qp_accounts[0].cache.send_misses, 16);
     assert!(short.qp_accounts[0].cache.send_misses > 500, "{:?}", short.qp_accounts[0].cache);
     assert!(cct(&short) > cct(&enough) + Span::from_ns(500), "{:?}", cct(&short));
 }
 
-/// Card of MRC, section 1.1: WRITEs with immediate data, of which `most` are under way at once.
-/// While one is, the next waits for a whole round trip; so do they in groups of `most`.
+/// Card of MRC, section 1.1: WRITEs with immediate data, at most `most` in flight. The next one
+/// waits for a whole round trip, so they go in groups of `most`.
 #[test]
 fn messages_beyond_the_limit_of_immediates_wait_for_a_completion() {
     for (most, count, packets) in [(1u32, 7u32, 1), (1, 5, 3), (4, 4, 1), (4, 21, 1), (16, 40, 1)] {

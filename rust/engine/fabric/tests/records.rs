@@ -1,4 +1,4 @@
-//! Records of packets: the queue that each finds or leaves behind.
+//! Packet records: the queue that each packet finds or leaves behind.
 
 use super::*;
 use crate::ids::SwitchId;
@@ -29,7 +29,7 @@ impl Watch for Kept {
     }
 }
 
-/// What a switch records of a run.
+/// Records of a switch in a run.
 fn records(setup: &Setup) -> Vec<PacketRecord> {
     let mut kept = Kept::default();
     let observers = Observers { watch: Some(&mut kept), progress: &mut |_| {} };
@@ -37,13 +37,13 @@ fn records(setup: &Setup) -> Vec<PacketRecord> {
     kept.0
 }
 
-/// A host whose link loses what it sends is sent to by two others. A packet of its own that is lost
-/// is recorded with what waits for the host at that very time.
+/// Two others send to a host whose link loses what it sends. A lost packet is recorded with the
+/// queue for the host at exactly that time.
 #[test]
-fn a_packet_lost_on_the_wire_is_recorded_with_the_queue_of_the_other_direction() {
+fn a_loss_on_the_wire_is_recorded_with_the_queue_of_the_other_direction() {
     let (packet, slot) = ((PAYLOAD + HEADER) * 20, (PAYLOAD + HEADER + GAP) * 20);
     let first = packet + 500_000;
-    // Both have 50 packets. All have arrived, and 56 have started, 40 ns after the last of these.
+    // Each has 50 packets. 40 ns after the last start, all have arrived and 56 have started.
     let lost = first + 55 * slot + 40_000;
     let mut pairs = messages(&[(1, 0), (2, 0), (0, 1)], 50 * PAYLOAD);
     (pairs[2].bytes, pairs[2].start) = (Bytes::new(PAYLOAD), Time::from_ps(lost - first));
@@ -61,7 +61,7 @@ fn a_packet_lost_on_the_wire_is_recorded_with_the_queue_of_the_other_direction()
     assert_eq!(u64::from(record.waiting), (100 - 56) * (PAYLOAD + HEADER));
 }
 
-/// Two classes share the wire to a host, and acknowledgements of another message go before both.
+/// Two classes share the wire to a host, and acknowledgements of another message precede both.
 #[test]
 fn a_record_has_the_length_of_the_queue_of_its_class() {
     let pairs = messages(&[(0, 2), (1, 2), (2, 0)], 40 * PAYLOAD);
@@ -69,7 +69,7 @@ fn a_record_has_the_length_of_the_queue_of_its_class() {
     setup.nic.ack.every = 1;
     let setup = super::classes::with(setup, &[Scheduling::Weighted(1); 2], &[0, 1, 0]);
     let port = setup.topology.host_port(HostId(2)).reverse();
-    // By class, and then of packets with priority.
+    // By class, followed by packets with priority.
     let (mut queues, mut most) = ([0; 3], [0; 3]);
     for record in records(&setup).iter().filter(|it| it.port == port) {
         let queue = match record.packet.flags.has(Flags::PRIORITY) {
@@ -78,7 +78,8 @@ fn a_record_has_the_length_of_the_queue_of_its_class() {
         };
         let bytes = u32::from(record.packet.wire_bytes);
         match record.event {
-            // What arrives over the link of a port is recorded with its acknowledgements alone.
+            // A packet received over a port's link is recorded with only the port's
+            // acknowledgements.
             PacketEvent::Received => {
                 assert!(u64::from(record.waiting) < PAYLOAD, "{record:?}");
                 continue;
@@ -100,7 +101,7 @@ fn a_record_has_the_length_of_the_queue_of_its_class() {
 }
 
 #[test]
-fn what_is_lost_at_other_nodes_is_not_recorded() {
+fn losses_at_other_nodes_are_not_recorded() {
     let mut setup = setup(leaf_spine(2, 1, 1, 400), "ecmp", messages(&[(0, 1)], 3 * PAYLOAD));
     let port = setup.topology.host_port(HostId(1)).reverse();
     let kind = FailureKind::Loss { rate: Fraction::ONE };

@@ -1,4 +1,4 @@
-//! Each loss recovery in whole runs.
+//! Loss recoveries in whole runs.
 
 use super::*;
 use crate::nic::Recovery;
@@ -67,9 +67,9 @@ fn dropped_packets_of_an_incast_are_retransmitted() {
     }
 }
 
-/// Card of Ultra Ethernet, test 5: whatever the policy, ROD has one path, which keeps the order.
+/// Card of Ultra Ethernet, test 5: under any policy, ROD uses one path, which keeps the order.
 #[test]
-fn rod_keeps_to_one_path_under_a_policy_that_sprays_and_rud_uses_all() {
+fn rod_uses_one_path_under_a_spraying_policy_and_rud_uses_all() {
     let uplinks = |recovery| {
         let mut setup = setup(leaf_spine(2, 4, 1, 400), "spray", messages(&[(0, 1)], 800_000));
         setup.nic.recovery = recovery;

@@ -1,4 +1,4 @@
-//! Link-level retry (LLR), against its closed forms.
+//! Link-level retry (LLR) against its closed forms.
 
 use super::*;
 use crate::switching::{Afterwards, LlrConfig};
@@ -9,8 +9,8 @@ pub(super) const LLR: LlrConfig = LlrConfig {
     afterwards: Afterwards::Unprotected,
 };
 
-/// One message from host 0 to host 1 through a switch, whose first wire corrupts frames at `rate`
-/// percent.
+/// One message from host 0 to host 1 through a switch. The first wire corrupts `rate` percent of
+/// the frames.
 fn corrupted(rate: u32, llr: LlrConfig, packets: u64) -> Setup {
     let mut setup = setup(leaf_spine(1, 1, 2, 400), "ecmp", messages(&[(0, 1)], packets * PAYLOAD));
     setup.fabric.llr = Some(llr);
@@ -35,8 +35,8 @@ fn without_corruption_only_acknowledgements_cost() {
     assert_eq!((with.counters, with.link_bytes), (without.counters, without.link_bytes));
 }
 
-/// Goodput (1 − p)/(1 − p + p · W) with W = L · rate/frame + 1: every corruption costs a frame and
-/// L, to the picosecond.
+/// Goodput is (1 − p)/(1 − p + p · W) with W = L · rate/frame + 1: every corruption costs a frame
+/// and L, to the picosecond.
 #[test]
 fn a_corrupted_frame_costs_its_time_and_a_round_trip() {
     let packets = 20_000;
@@ -61,7 +61,7 @@ fn a_corrupted_frame_costs_its_time_and_a_round_trip() {
 }
 
 #[test]
-fn more_replays_in_a_row_than_there_may_be_end_the_protection() {
+fn too_many_replays_in_a_row_end_the_protection() {
     let llr = LlrConfig { replays: Some(1), ..LLR };
     let mut setup = corrupted(10, llr, 5_000);
     setup.nic.retransmit_timeout = Span::from_us(100);
@@ -74,7 +74,7 @@ fn more_replays_in_a_row_than_there_may_be_end_the_protection() {
 }
 
 #[test]
-fn a_link_that_is_down_is_not_repaired() {
+fn link_level_retry_does_not_repair_a_link_that_is_down() {
     let mut setup = corrupted(0, LLR, 1_000);
     let until = Time::ZERO + Span::from_us(30);
     let down = failure(setup.topology.host_port(HostId(0)).link(), until, Span::MAX);

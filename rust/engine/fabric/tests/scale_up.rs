@@ -4,7 +4,7 @@ use super::*;
 use crate::ids::MessageId;
 use crate::topology::{CrossRail, RailOptimized, ScaleUp};
 
-/// 3.6 Tbps: 20 ps for 9 bytes.
+/// 3.6 Tbps: 9 bytes take 20 ps.
 const NVLINK: BitRate = BitRate::from_gbps(3_600);
 const LATENCY_PS: u64 = 600_000;
 
@@ -13,7 +13,7 @@ pub(super) fn scale_up(gpus: u32) -> ScaleUp {
     ScaleUp { gpus, rate: NVLINK, latency, cross_rail }
 }
 
-/// Servers of 4 GPUs on 4 rails of 400 Gbps, 8 servers of one unit.
+/// Servers of 4 GPUs on 4 rails of 400 Gbps, with 8 servers per unit.
 pub(super) fn rails(scale_up: ScaleUp) -> Topology {
     let rate = BitRate::from_gbps(400);
     let shape = RailOptimized {
@@ -33,7 +33,7 @@ fn relaying() -> ScaleUp {
     ScaleUp { cross_rail: CrossRail::Relay, ..scale_up(4) }
 }
 
-/// The time of `bytes` at 3.6 Tbps, rounded up.
+/// Time of `bytes` at 3.6 Tbps, rounded up.
 fn sending_ps(bytes: u64) -> u64 {
     NVLINK.time_for(Bytes::new(bytes)).as_ps()
 }
@@ -54,13 +54,13 @@ fn a_message_inside_a_server_takes_its_bytes_and_the_latency_there_and_back() {
 
 #[test]
 fn messages_share_the_port_of_a_gpu_fairly() {
-    // Host 0 sends to two others, one of which also receives from host 3: each of the three
-    // messages has half a port. The short one leaves its half to the one that shares the port.
+    // Host 0 sends to two others, and one of them also receives from host 3. Each of the three
+    // messages has half a port. The short one leaves its half to the message that shares its port.
     let mut shared = messages(&[(0, 1), (0, 2), (3, 2)], 900_000);
     shared[0].bytes = Bytes::new(450_000);
     let outcome = complete(&setup(rails(scale_up(4)), "spray", shared));
     let sent = |index: usize| outcome.flows[index].delivered.as_ps() - LATENCY_PS;
-    // 1.8 Tbps: 225 bytes a nanosecond.
+    // 1.8 Tbps: 225 bytes per nanosecond.
     assert_eq!((sent(0), sent(1), sent(2)), (2_000_000, 4_000_000, 4_000_000));
     let carried = outcome.scale_up.unwrap();
     assert_eq!((carried.inside, carried.relayed), (3, 0));
@@ -69,7 +69,7 @@ fn messages_share_the_port_of_a_gpu_fairly() {
 }
 
 #[test]
-fn messages_between_servers_are_as_they_are_without_it() {
+fn scale_up_does_not_change_messages_between_servers() {
     let between = [(0, 4), (1, 6), (5, 9)];
     for policy in ["ecmp", "spray", "ethereal"] {
         let alone = setup(rails(scale_up(4)), policy, messages(&between, 300_000));
@@ -88,7 +88,7 @@ fn messages_between_servers_are_as_they_are_without_it() {
 }
 
 #[test]
-fn a_relayed_message_leaves_by_the_nic_on_the_receiver_s_rail() {
+fn a_relayed_message_leaves_from_the_receivers_rail() {
     let bytes = 10 * PAYLOAD;
     let outcome = complete(&setup(rails(relaying()), "ecmp", messages(&[(0, 6)], bytes)));
     let flow = outcome.flows[0];
@@ -117,16 +117,16 @@ fn relays_keep_an_all_to_all_off_the_spines() {
     };
     let ((across, direct), (none, relayed)) = (run(scale_up(4)), run(relaying()));
     assert!(across > 0 && none == 0, "{across} {none}");
-    // 28 peers in other servers, of which 7 are on its own rail.
+    // 28 peers in other servers, 7 of them on the same rail.
     assert_eq!((direct.qps.per_nic_max, relayed.qps.per_nic_max), (28, 28));
     assert_eq!(relayed.scale_up.unwrap().relayed, 32 * 21);
     let peers = relayed.flows.iter().filter(|flow| flow.source_port > 0 && flow.src == HostId(0));
     assert!(peers.clone().count() == 28 && peers.into_iter().all(|flow| flow.dst.0 % 4 == 0));
 }
 
-/// An all-reduce of 8 servers of 4. A GPU sends a quarter to each other GPU of its server, 14 steps
-/// of 1/32 to the next server of its rail, and a quarter to each other GPU again. Each step waits
-/// for what the GPU received in the step before.
+/// An all-reduce over 8 servers of 4. A GPU sends a quarter to each other GPU of its server, then
+/// 14 steps of 1/32 to the next server of its rail, then a quarter to each other GPU again. Each
+/// step waits for the data that the GPU received in the previous one.
 fn hierarchical_all_reduce(bytes: u64) -> Workload {
     let (mut all, mut waits) = (Vec::new(), Vec::new());
     let mut before: Vec<Vec<u32>> = vec![Vec::new(); 32];
@@ -159,23 +159,23 @@ fn a_hierarchical_all_reduce_takes_its_closed_form() {
     setup.workload = Arc::new(hierarchical_all_reduce(bytes));
     let outcome = complete(&setup);
     let inside = sending_ps(3 * bytes / 4) + LATENCY_PS;
-    // Every GPU's step on its rail takes as long, and the next begins with the delivery.
+    // Every GPU's step on its rail takes equally long, and the next step begins with the delivery.
     let step = idle_path_ps(10, PAYLOAD, 2, 20, 500_000);
     let acknowledgement = 2 * (ACK * 20 + 500_000);
     let between = 14 * (step - acknowledgement);
     let expected = inside + between + inside + LATENCY_PS;
-    // Data on a link wait for the acknowledgements that cross it, 10 in a step.
+    // Data on a link wait for the acknowledgements that cross it, 10 per step.
     let waiting = 14 * 10 * (ACK + GAP) * 20;
     let cct = outcome.cct.unwrap().as_ps();
     assert!((expected..=expected + waiting).contains(&cct), "{cct} {expected}");
     assert_eq!(outcome.qps.per_nic_max, 1);
-    // Over the fabric alone, all of it leaves by the NICs.
+    // Over the fabric alone, all data leave by the NICs.
     let plain = Setup { topology: Arc::new(leaf_spine(4, 4, 8, 400)), ..setup };
     assert!(complete(&plain).cct.unwrap().as_ps() > 2 * cct);
 }
 
 #[test]
-fn tasks_wait_for_messages_inside_as_for_others() {
+fn tasks_can_depend_on_messages_inside_servers() {
     // 0 sends to 1, which sends to 5 over the fabric, which sends to 6.
     let chain = messages(&[(0, 1), (1, 5), (5, 6)], 40_960);
     let ids = [0, 1, 2].map(MessageId);
@@ -191,7 +191,7 @@ fn tasks_wait_for_messages_inside_as_for_others() {
 }
 
 #[test]
-fn a_run_with_it_goes_on_one_thread() {
+fn a_run_with_scale_up_uses_one_thread() {
     let setup = setup(rails(scale_up(4)), "ecmp", messages(&[(0, 1), (0, 4)], 10_000));
     let refused = Partitioning::new(&setup, 2, Cut::default()).unwrap_err();
     assert!(refused.to_string().contains("scale-up"), "{refused}");

@@ -1,4 +1,4 @@
-//! Switches: queue lengths, state of policies, and the probes that measure queues.
+//! Switches: queue lengths, policy state, and probes of queues.
 
 use super::*;
 use crate::balance::switch::StateSize;
@@ -7,7 +7,7 @@ use crate::ids::{PortId, SwitchId};
 use crate::packet::Packet;
 use crate::switching::PortLoads;
 
-/// The transmission time of a packet at 400 Gbps, with its gap and without.
+/// Transmission times of a packet at 400 Gbps, with and without its gap.
 const STEP: u64 = (PAYLOAD + HEADER + GAP) * 20;
 const FIRST_ARRIVAL: u64 = (PAYLOAD + HEADER) * 20 + 500_000;
 
@@ -35,14 +35,14 @@ fn probes_show_the_queue_of_two_senders_grow_by_a_packet_per_step() {
     let most = outcome.queue_bytes_max_by_port[port.index()];
     assert_eq!(most, Bytes::new(50 * (PAYLOAD + HEADER)), "all but those that have begun to leave");
     assert_eq!(most, outcome.queue_bytes_max);
-    // Probes change only the count of events.
+    // Probes change only the event count.
     outcome.counters.events = undisturbed.counters.events;
     assert_eq!(outcome, undisturbed);
 }
 
 #[test]
 fn a_queue_length_includes_the_packet_that_is_being_sent() {
-    // Two packets arrive at the same time: the second must not follow the first, whose wire is busy
+    // Two packets arrive at the same time. The second must not follow the first, whose wire is busy
     // from that time on.
     let pairs = [(0, 2), (1, 3)];
     for policy in ["jsq", "switch-rr"] {
@@ -62,7 +62,7 @@ fn ofan_keeps_a_pointer_for_each_other_edge_switch_and_each_other_pod() {
     let pairs: Vec<(u32, u32)> = pairs.filter(|(src, dst)| src != dst).collect();
     let setup = setup(topology, "ofan", messages(&pairs, PAYLOAD));
     let states = complete(&setup).switch_states;
-    // Data and acknowledgements; an order of two uplinks and a place in it are three bits.
+    // Data and acknowledgements: an order of two uplinks and a position in it take three bits.
     let state = |pointers| StateSize { entries: 2 * pointers, bits: 2 * pointers * 3 };
     let [edge, aggregation] = [k * k / 2 - 1, k - 1].map(|pointers| state(u64::from(pointers)));
     for (switch, kept) in setup.topology.switches().iter().zip(states) {
@@ -71,8 +71,8 @@ fn ofan_keeps_a_pointer_for_each_other_edge_switch_and_each_other_pod() {
     }
 }
 
-/// A long flow fills one spine's link to the second leaf. Another host sends there intermittently,
-/// from a leaf that knows of the flow only by the second leaf's feedback.
+/// A long flow fills one spine's link to the second leaf. Another host sends there intermittently
+/// from a leaf that knows of the flow only through the second leaf's feedback.
 #[test]
 fn conga_avoids_a_busy_link_behind_a_spine() {
     let short = 20 * PAYLOAD;
@@ -105,8 +105,8 @@ fn conga_avoids_a_busy_link_behind_a_spine() {
 
 /// Card of MRC, G20: every hop marks except the last.
 #[test]
-fn without_marks_at_ports_to_hosts_only_the_links_between_switches_mark() {
-    // Three senders share one uplink; what passes it shares the port of one host with a fourth.
+fn marks_can_be_limited_to_links_between_switches() {
+    // Three senders share one uplink. Their packets share the port of a host with a fourth sender.
     let mut setup = setup(
         leaf_spine(2, 1, 4, 400),
         "ecmp",
@@ -124,11 +124,11 @@ fn without_marks_at_ports_to_hosts_only_the_links_between_switches_mark() {
     assert!(inside.counters.marked > 0 && inside.counters.marked < everywhere.counters.marked);
 }
 
-/// One uplink gets packets of 2,500 B and 2,600 B, the other one five of 1,000 B in the meantime.
-/// When the last of these is on its wire, the former still has 2,600 B. No event has come between:
+/// One uplink gets packets of 2,500 B and 2,600 B, the other one meanwhile five of 1,000 B. When
+/// the last of these is on its wire, the first uplink still has 2,600 B. No event has come between:
 /// all packets are on their wires for 500 ns.
 #[test]
-fn a_shortest_queue_is_that_without_the_packets_that_have_left_it() {
+fn queue_comparison_excludes_packets_that_have_left() {
     let setup = setup(leaf_spine(2, 2, 2, 400), "jsq", Vec::new());
     let mut network = Network::new(&setup);
     let mut forward = |ns, bytes| {
@@ -138,7 +138,7 @@ fn a_shortest_queue_is_that_without_the_packets_that_have_left_it() {
     for bytes in [2_500, 1_000, 1_000, 1_000, 2_600, 1_000, 1_000] {
         forward(0, bytes);
     }
-    // Those take 103 ns; the fifth of 1,000 B begins after 81.6 ns.
+    // Those take 103 ns. The fifth packet of 1,000 B begins after 81.6 ns.
     forward(90, 777);
     network.settle_switches(Time::ZERO + Span::from_us(1));
     let carried = network.link_bytes();
@@ -152,7 +152,7 @@ fn a_shortest_queue_is_that_without_the_packets_that_have_left_it() {
     assert_eq!(uplinks, [0, 0, 5_100, 5_777]);
 }
 
-/// Each class has half the wire to their host, and one queue holds what waits of both.
+/// Each class has half of the wire to the host, and one queue length includes both.
 #[test]
 fn probes_count_the_packets_of_all_classes() {
     let halves = [Scheduling::Weighted(1); 2];
@@ -169,10 +169,10 @@ fn probes_count_the_packets_of_all_classes() {
     }
 }
 
-/// After n steps the one of two packets finds n - 1 others behind that on the wire, and the other
-/// one finds n; the first two find none.
+/// After n steps, one of two packets finds n - 1 others behind the one on the wire, and the other
+/// finds n. The first two find none.
 #[test]
-fn the_mean_queue_is_what_data_packets_find() {
+fn the_mean_queue_is_sampled_by_data_packets() {
     let pairs = messages(&[(0, 2), (1, 2)], 50 * PAYLOAD);
     let outcome = complete(&setup(leaf_spine(1, 1, 3, 400), "ecmp", pairs));
     let found: u64 = (1..50).map(|n| n - 1 + n).sum();
@@ -195,9 +195,9 @@ impl PortLoads for Idle {
     }
 }
 
-/// A wrong one would change no result, and cost time.
+/// A wrong prediction would change no result, but cost time.
 #[test]
-fn the_port_that_is_fetched_ahead_is_the_one_that_a_packet_leaves_by() {
+fn the_prefetched_port_is_the_one_that_a_packet_takes() {
     for policy in ["ecmp", "spray", "ethereal", "drill"] {
         let setup = setup(fat_tree(4, 400), policy, messages(&[(0, 1)], 1));
         let mut switching = setup.switching();
@@ -215,7 +215,7 @@ fn the_port_that_is_fetched_ahead_is_the_one_that_a_packet_leaves_by() {
             while let Some(switch) = at {
                 let likely = switching.likely_port(switch, &packet);
                 let port = switching.route(Time::ZERO, switch, &mut packet, &Idle);
-                // Queues decide there, and nothing is known ahead.
+                // There the policy compares queues, so nothing can be predicted.
                 let expected = port.filter(|_| policy != "drill");
                 assert_eq!(likely, expected, "{policy}: {packet:?} at {switch:?}");
                 at = port.and_then(|port| setup.topology.ends_of(port).1.switch());

@@ -21,7 +21,7 @@ fn trimmed(limit: u64) -> Setup {
     setup
 }
 
-/// All four recoveries, by the names of scenarios.
+/// All four recoveries, with their names in scenarios.
 fn recoveries() -> [(&'static str, Recovery); 4] {
     [
         ("go-back-n", Recovery::GO_BACK_N),
@@ -31,8 +31,8 @@ fn recoveries() -> [(&'static str, Recovery); 4] {
     ]
 }
 
-/// Six packets of host 1 reach a switch at once: the packets that the switch forwards, and the
-/// acknowledgements of host 0.
+/// Six packets of host 1 reach a switch at once. Returns the packets that the switch forwards, and
+/// the acknowledgements of host 0.
 fn six_at_once(setup: &Setup, switch: u32) -> (Vec<Packet>, Vec<Packet>) {
     let config = Arc::new(setup.nic.clone());
     let port = PortFacts { line_rate: BitRate::from_gbps(400), base_rtt: Span::from_us(5) };
@@ -64,12 +64,12 @@ fn six_at_once(setup: &Setup, switch: u32) -> (Vec<Packet>, Vec<Packet>) {
     (out, answers)
 }
 
-/// The first starts at once, two are queued, three are trimmed. Each trimmed packet is answered by
-/// a NACK with its sequence number, which states whether the switch was the last hop.
+/// The first starts immediately, two are queued, three are trimmed. Each trimmed packet causes a
+/// NACK with its sequence number, which states whether the switch was the last hop.
 #[test]
-fn nacks_of_trimmed_packets_have_their_number_and_hop() {
+fn nacks_of_trimmed_packets_carry_number_and_hop() {
     for (name, recovery) in recoveries() {
-        // Host 1 is at leaf 1, host 0 at leaf 0: leaf 1 is the first hop, leaf 0 the last.
+        // Host 1 is at leaf 1, host 0 at leaf 0: leaf 1 is the first hop, and leaf 0 the last.
         for (switch, last_hop) in [(1, Flags::NONE), (0, Flags::LAST_HOP)] {
             let mut setup = setup(leaf_spine(2, 1, 1, 400), "ecmp", Vec::new());
             setup.nic.recovery = recovery;
@@ -84,7 +84,8 @@ fn nacks_of_trimmed_packets_have_their_number_and_hop() {
             let nacks = answers.iter().filter_map(Packet::as_nack);
             let trimmed = nacks.filter(|nack| nack.is_for_trimmed());
             let said: Vec<u32> = trimmed.map(|nack| nack.as_ack().report().base.get()).collect();
-            // In-order recoveries send one NACK at a time, for all packets from the missing one on.
+            // In-order recoveries send one NACK at a time, for all packets from the first missing
+            // one.
             let asked: &[u32] = if name == "go-back-n" { &[3] } else { &[3, 4, 5] };
             assert_eq!(said, asked, "{name}, switch {switch}");
             for packet in packets.iter().chain(&answers).filter(|it| cut(it)) {
@@ -97,13 +98,16 @@ fn nacks_of_trimmed_packets_have_their_number_and_hop() {
     }
 }
 
-/// Seven hosts send 49 packets each to an eighth, whose switch has room for 24 of them; the timeout
-/// is 10 ms. Recoveries that accept packets in any order need no timeout: each trimmed packet is
-/// requested by its number and retransmitted, with `per-packet` and `erasure` exactly once, with
-/// `sack` a little more often, because later arrivals show the gap too. In-order recoveries send
-/// one NACK at a time, and a header overtakes the queue: its NACK is for an earlier packet that is
-/// still in flight, and packets trimmed after it cause no NACK. They are retransmitted after a
-/// timeout.
+/// Seven hosts send 49 packets each to an eighth, whose switch has room for 24 of them. The timeout
+/// is 10 ms.
+///
+/// Recoveries that accept packets in any order need no timeout: each trimmed packet is requested by
+/// its number and retransmitted. With `per-packet` and `erasure` that happens exactly once. With
+/// `sack` it happens a little more often, because later arrivals reveal the gap, too.
+///
+/// In-order recoveries send one NACK at a time, and a header overtakes the queue. Its NACK is for
+/// an earlier packet that is still in flight, and packets trimmed after it cause no NACK. They are
+/// retransmitted after a timeout.
 #[test]
 fn recoveries_without_order_retransmit_trimmed_packets_without_a_timeout() {
     let timeout = Span::from_ms(10);
@@ -148,7 +152,7 @@ fn recoveries_without_order_retransmit_trimmed_packets_without_a_timeout() {
 }
 
 #[test]
-fn packets_beyond_the_buffer_are_trimmed_and_none_is_dropped() {
+fn packets_beyond_the_buffer_are_trimmed_instead_of_dropped() {
     let outcome = complete(&trimmed(200_000));
     let counters = &outcome.counters;
     assert!(counters.trimmed > 0);
@@ -159,9 +163,10 @@ fn packets_beyond_the_buffer_are_trimmed_and_none_is_dropped() {
     assert!(counters.sent >= packets + counters.trimmed, "{counters:?}");
 }
 
-/// Six packets arrive at once where the wire has room for one and the queue for two: three times a
-/// packet finds no room. Each time the arriving one waits with probability 1/2, in the place of the
-/// last: the sixth ends there with 1/2, the fifth with 1/4, the third and the fourth with 1/8 each.
+/// Six packets arrive at once, with room for one on the wire and two in the queue. Three times a
+/// packet finds no room. Each time, the arriving packet replaces the last one with probability 1/2:
+/// the sixth ends in the queue with 1/2, the fifth with 1/4, the third and the fourth with 1/8
+/// each.
 #[test]
 fn the_last_packet_of_a_queue_is_trimmed_as_often_as_the_one_that_arrives() {
     let mut waits = [0u32; 6];
@@ -187,7 +192,7 @@ fn the_last_packet_of_a_queue_is_trimmed_as_often_as_the_one_that_arrives() {
 }
 
 #[test]
-fn packets_displaced_from_their_queue_are_sent_again_and_none_is_dropped() {
+fn displaced_packets_are_retransmitted_and_none_is_dropped() {
     let arriving = complete(&trimmed(200_000));
     for buffer in [Buffer::PerPort(Bytes::new(100_000)), Buffer::Shared(Bytes::new(100_000))] {
         let mut setup = trimmed(200_000);
@@ -233,9 +238,9 @@ fn flow_control_without_headroom_trims_packets_that_it_would_drop() {
     assert_eq!(outcome.counters.dropped, 0);
 }
 
-/// Six packets at once, where one starts and two find room: three are trimmed, whichever.
+/// Six packets arrive at once. One starts and two find room, so three are trimmed.
 #[test]
-fn each_packet_that_is_trimmed_is_counted_once() {
+fn each_trimmed_packet_is_counted_once() {
     for victim in [TrimVictim::Arriving, TrimVictim::ArrivingOrLast] {
         for seed in 0..20 {
             let mut setup = setup(leaf_spine(2, 1, 1, 400), "ecmp", Vec::new());

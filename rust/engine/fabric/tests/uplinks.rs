@@ -1,4 +1,4 @@
-//! Splitters: the load of each uplink and the queue pairs that it costs.
+//! Splitters: the load of each uplink, and the number of queue pairs that this takes.
 
 use super::*;
 use crate::extent;
@@ -15,8 +15,8 @@ fn line_cut_balances_uplinks_with_fewer_queue_pairs() {
     check_uplinks("line-cut", &flows, |rest, paths| paths - gcd(rest, paths));
 }
 
-/// Runs each number of `flows` from one host over up to 64 paths, and compares loads and extra
-/// queue pairs; `extra` computes the latter from the remaining flows and the paths.
+/// Runs each number of `flows` from one host over up to 64 paths, and checks loads and extra queue
+/// pairs. `extra` computes the latter from the remaining flows and the paths.
 fn check_uplinks(policy: &str, flows: &[u32], extra: fn(u32, u32) -> u32) {
     let packet = PAYLOAD + HEADER;
     for paths in 2..=64 {

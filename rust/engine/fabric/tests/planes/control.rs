@@ -1,12 +1,12 @@
-//! What MRC's congestion control does to rates, and what the second tier does to latency.
+//! Effect of MRC's congestion control on rates, and of the second tier on latency.
 
 use super::*;
 use crate::nic::congestion::{Scope, nscc};
 use crate::nic::recovery::{mrc, sack};
 use crate::nic::{Marked, Recovery};
 
-/// MRC with NSCC: acknowledgements for four packets and for each mark at once (G8, G18), windows
-/// of that scope.
+/// MRC with NSCC: acknowledgements for every four packets, and immediately for each mark (G8, G18);
+/// windows of this scope.
 fn controlled(mut setup: Setup, scope: Scope) -> Setup {
     setup.nic.congestion = CongestionControl::Nscc(nscc::Config { scope, ..Default::default() });
     setup.nic.ack.every = 4;
@@ -26,14 +26,14 @@ fn a_spine_adds_two_switches_and_links_to_the_latency() {
     let [within, across] = [1, 3].map(one_way);
     let packet = Span::from_ps((2 + HEADER) * PS_PER_BYTE);
     assert_eq!(across - within, (Span::from_ns(725) + packet) * 2);
-    // What NICs and hosts add is a constant: 5.09 us under one T0 make 6.54 us across T1.
+    // NICs and hosts add a constant: 5.09 us under one T0 become 6.54 us across T1.
     let host = Span::from_ns(5_090) - within;
     let off = (host + across).as_ps() as f64 / 6_540_000.0 - 1.0;
     assert!(off.abs() < 0.02, "{off}");
 }
 
-/// The rate of a sender one of whose four planes has a quarter of the rate, as a part of what it
-/// has with all of them. With `mrc` 64 values are in rotation.
+/// Rate of a sender if one of its four planes has a quarter of its rate, relative to the rate with
+/// full planes. With `mrc`, 64 values are in rotation.
 fn share_with_a_slow_plane(policy: &str, recovery: Recovery, scope: Scope) -> f64 {
     let run_with = |slow: bool| {
         let plane = LeafSpine { spines: 1, ..PLANE };
@@ -61,11 +61,11 @@ fn share_with_a_slow_plane(policy: &str, recovery: Recovery, scope: Scope) -> f6
     run_with(false) / run_with(true)
 }
 
-/// Card of MRC, test 12: windows of planes add up, and one window for all does not repair a slow
-/// plane.
+/// Card of MRC, test 12: the windows of planes add up, and one window for all planes does not
+/// compensate for a slow one.
 #[test]
-fn with_a_window_for_each_plane_the_rates_of_planes_add_up() {
-    // What is late is not lost: the slow plane alone is at issue.
+fn windows_per_plane_add_up_the_rates_of_planes() {
+    // Late packets are not treated as lost, which isolates the effect of the slow plane.
     let sack = sack::Config {
         reordering: u32::MAX,
         rto_low_packets: 0,
@@ -85,13 +85,13 @@ fn with_a_window_for_each_plane_the_rates_of_planes_add_up() {
         let of_all = share(Scope::Qp);
         assert!(of_all < 0.6 * of_planes, "{policy}, {name}, one window: {of_all}");
     }
-    // The only queue pair to a host has what its destination has.
+    // The only queue pair to a host has all of its destination's windows.
     let share = |scope| share_with_a_slow_plane("plane-jsq", Recovery::PER_PACKET, scope);
     assert_eq!(share(Scope::DestinationPlane), share(Scope::Plane));
     assert_eq!(share(Scope::Destination), share(Scope::Qp));
 }
 
-/// Four queue pairs to a host share the windows of its planes: each window is that of one queue
+/// Four queue pairs to a host share the windows of its planes. Each window equals that of one queue
 /// pair, and all planes are full.
 #[test]
 fn queue_pairs_to_a_host_share_the_windows_of_its_planes() {
@@ -116,8 +116,8 @@ fn queue_pairs_to_a_host_share_the_windows_of_its_planes() {
     assert!(least > 0.97 * shared.cct.unwrap().as_ps() as f64, "in turn: {fct:?}");
 }
 
-/// An incast of seven to one, and a flow as long as all of it to another host of the leaf: the
-/// times of the seven, as parts of what the last link needs for them, and what the flow loses.
+/// An incast of seven to one, next to an equally long flow to another host of the leaf. Returns the
+/// times of the seven relative to what the last link needs for them, and the flow's slowdown.
 fn incast_beside_a_victim(change: impl Fn(&mut Setup)) -> (Vec<f64>, f64) {
     let plane = LeafSpine { leaves: 4, spines: 4, hosts_per_leaf: 4, ..PLANE };
     let run_with = |messages: Vec<Message>| {
@@ -136,13 +136,13 @@ fn incast_beside_a_victim(change: impl Fn(&mut Setup)) -> (Vec<f64>, f64) {
     (fct[..7].iter().map(|fct| fct / whole).collect(), fct[7] / alone[0] - 1.0)
 }
 
-/// What is late in an incast is not lost.
+/// Late packets of an incast are not treated as lost.
 fn patient(mpr: u32) -> mrc::Config {
     let wait = mrc::Wait::Span(Span::from_ms(100));
     mrc::Config { mpr, reordering: wait, timer: wait, ..Default::default() }
 }
 
-/// Card of MRC, test 12: windows that are equal get equal shares, whatever path a packet takes.
+/// Card of MRC, test 12: equal windows get equal shares, regardless of the paths of packets.
 #[test]
 fn senders_of_an_incast_with_equal_windows_have_equal_shares() {
     let (shares, _) = incast_beside_a_victim(|setup| setup.nic.recovery = patient(96).into());
@@ -152,11 +152,11 @@ fn senders_of_an_incast_with_equal_windows_have_equal_shares() {
 }
 
 /// Card of MRC, test 12, under NSCC. The last link is hardly idle, and the victim keeps its rate.
-/// The card also expects 1/k for each within 2 %: NSCC as the UEC simulator has it leaves senders
-/// unequal for hundreds of round trips, with marks and trims and without, so that the luckiest is
-/// done before the others.
+/// The card also expects 1/k for each sender, within 2 %. NSCC as in the UEC simulator leaves
+/// senders unequal for hundreds of round trips, with and without marks and trims. The luckiest
+/// sender therefore completes before the others.
 #[test]
-fn under_an_incast_the_last_link_is_busy_and_a_victim_keeps_its_line_rate() {
+fn an_incast_fills_the_last_link_and_spares_a_victim() {
     let (shares, slower) = incast_beside_a_victim(|setup| {
         *setup = controlled(setup.clone(), Scope::Qp);
         setup.nic.recovery = patient(1_024).into();

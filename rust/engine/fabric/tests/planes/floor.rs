@@ -1,4 +1,4 @@
-//! The floor of MRC: values that stay in use whatever is lost.
+//! The floor of MRC: values that stay in use regardless of losses.
 
 use std::collections::BTreeMap;
 
@@ -6,7 +6,7 @@ use super::*;
 use crate::packet::PacketKind;
 use crate::topology::Node;
 
-/// The entropy values of the data that a host sends, in order.
+/// Entropy values of the data that a host sends, in order.
 struct Sends(HostId, Vec<u16>);
 
 impl Watch for Sends {
@@ -32,13 +32,13 @@ impl Watch for Sends {
     }
 }
 
-/// The values that a lone sender uses under `mrc` with these parameters, of two planes with four
-/// spines each, where every link between switches loses a tenth in both directions.
+/// Values that a lone sender uses under `mrc` with these parameters. There are two planes with four
+/// spines each, and every link between switches loses a tenth of the packets in both directions.
 fn values_used(parameters: &str) -> Vec<u16> {
     let plane = LeafSpine { spines: 4, ..PLANE };
     let one = messages(&[(0, 3)], 4_000 * PAYLOAD);
     let mut setup = setup(planes(2, plane), "mrc", one);
-    // What is out stays out: probes come after the run.
+    // Condemned values stay out: probes would come after the run.
     let all =
         format!("{parameters}\nencoding = \"ecmp\"\ncondemn = \"hole\"\nprobe_every = \"10ms\"");
     setup.scheme = build_scheme("mrc", &all.parse().unwrap()).unwrap();
@@ -58,7 +58,7 @@ fn values_used(parameters: &str) -> Vec<u16> {
     sends.1
 }
 
-/// How often each of these values was used.
+/// Number of uses of each value.
 fn uses(values: &[u16]) -> BTreeMap<u16, u32> {
     let mut uses = BTreeMap::new();
     values.iter().for_each(|value| *uses.entry(*value).or_default() += 1);
@@ -67,10 +67,10 @@ fn uses(values: &[u16]) -> BTreeMap<u16, u32> {
 
 /// Card of MRC, test 7.
 #[test]
-fn with_everything_lossy_the_floor_stays_in_use_and_the_flow_ends() {
+fn the_floor_stays_in_use_if_everything_is_lossy() {
     for floor in [1, 4, 16, 32] {
         let values = values_used(&format!("evs = 64\nactive = 48\nmin_active = {floor}"));
-        // In each stretch of some turns of the floor at least as many values are used.
+        // In each stretch of several rounds of the floor, at least that many values are used.
         let stretch = 4 * floor as usize;
         let least = values.chunks_exact(stretch).map(|chunk| uses(chunk).len()).min();
         assert!(least >= Some(floor as usize), "{floor}: {least:?}");
@@ -86,13 +86,13 @@ fn a_denied_value_is_never_used_whatever_the_others_lose() {
     };
     let (all, fewer) = (of("[]"), of("[0, 1, 2, 3, 4, 60, 61, 62]"));
     assert_eq!((all.len(), fewer.len()), (64, 56));
-    // The others are the same values.
+    // The remaining values are the same.
     assert!(fewer.keys().all(|value| all.contains_key(value)));
 }
 
 /// Card of MRC, test 7.
 #[test]
-fn with_every_value_on_the_floor_it_is_a_plain_rotation() {
+fn a_floor_of_every_value_is_a_plain_rotation() {
     let values = values_used("evs = 64\nactive = 64\nmin_active = 64");
     let uses = uses(&values);
     let (least, most) = (uses.values().min().unwrap(), uses.values().max().unwrap());
