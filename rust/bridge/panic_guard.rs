@@ -23,8 +23,8 @@ impl<E: Display> Display for Failure<E> {
             Self::Refused(error) => error.fmt(f),
             Self::Fault(text) => write!(
                 f,
-                "a fault of evenkeel {}, please report it: {text}; what was called must not be \
-                 used any more",
+                "an internal error (a bug in evenkeel {}), please report it: {text}; the object \
+                 that was called must not be used again",
                 env!("CARGO_PKG_VERSION")
             ),
         }
@@ -55,7 +55,7 @@ mod tests {
         let value = 3;
         let fault = catch_panic(|| -> Result<(), String> { panic!("{value} is not even") });
         let text = fault.unwrap_err().to_string();
-        assert!(text.contains("a fault of evenkeel") && text.contains("3 is not even"), "{text}");
+        assert!(text.contains("a bug in evenkeel") && text.contains("3 is not even"), "{text}");
         let refused = catch_panic(|| Err::<(), _>("no such host"));
         assert_eq!(refused.unwrap_err().to_string(), "no such host");
         assert_eq!(catch_panic(|| Ok::<_, String>(7)), Ok(7));

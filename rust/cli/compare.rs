@@ -169,7 +169,7 @@ impl Arguments {
         warn(&finished, planned.seeds);
         let summaries: Vec<Summary> =
             finished.iter().map(|finished| finished.summary.clone()).collect();
-        let statistics = self.statistics(&summaries, RunNumbers::OF_FABRIC, planned);
+        let statistics = self.statistics(&summaries, RunNumbers::FABRIC_METRICS, planned);
         let statistics = statistics.with_reasons(&finished);
         let all = AllRuns {
             runs: &summaries,
@@ -179,9 +179,9 @@ impl Arguments {
         // An earlier comparison stays if this one has no finished run, or if it is partial and the
         // earlier one whole.
         if let Some(folder) = folder.filter(|_| !summaries.is_empty()) {
-            match all.interrupted.is_some() && folder.has_whole() {
+            match all.interrupted.is_some() && folder.has_complete_results() {
                 true => output::note("--out keeps the earlier comparison, which is whole"),
-                false => folder.keep(&statistics, &all)?,
+                false => folder.write_results(&statistics, &all)?,
             }
         }
         if self.json {
@@ -252,11 +252,11 @@ impl Arguments {
             threads: self.threads(),
         };
         let folder = self.folder()?;
-        let planned = Planned { policies: self.policies.clone(), seeds: 1, is_drawn: false };
+        let planned = Planned { policies: self.policies.clone(), seeds: 1, is_random: false };
         rails::compare(&runs, |runs| {
-            let statistics = self.statistics(&runs, RunNumbers::OF_RAILS, &planned);
+            let statistics = self.statistics(&runs, RunNumbers::RAIL_METRICS, &planned);
             if let Some(folder) = &folder {
-                folder.keep(&statistics, &AllRuns::of(&runs))?;
+                folder.write_results(&statistics, &AllRuns::of(&runs))?;
             }
             if self.json {
                 return output::print_json(&AllRuns::of(&runs));
@@ -311,8 +311,8 @@ impl Arguments {
 /// several. Warnings of one policy that differ only in numbers are merged.
 fn warn(finished: &[Finished], seeds: usize) {
     let mut known: Vec<(String, String, u32)> = Vec::new();
-    for Finished { summary, fault, .. } in finished {
-        for warning in summary.warnings.iter().filter(|it| fault.as_ref() != Some(*it)) {
+    for Finished { summary, internal_error, .. } in finished {
+        for warning in summary.warnings.iter().filter(|it| internal_error.as_ref() != Some(*it)) {
             let warning = format!("{}: {warning}", summary.policy);
             let words = warning.replace(|it: char| it.is_ascii_digit(), "");
             match known.iter_mut().find(|(it, ..)| *it == words) {

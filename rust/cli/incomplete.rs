@@ -10,7 +10,7 @@ pub(super) const TIME_LIMIT: &str = "time_limit";
 /// Reports a run as an error if it is incomplete, or if its result shows an internal error. Returns
 /// the resulting status. `limit` is the key of its time limit.
 pub(super) fn report(finished: &Finished, limit: &str) -> Status {
-    let errors = [finished.fault.clone(), finished.incomplete(limit)];
+    let errors = [finished.internal_error.clone(), finished.incomplete(limit)];
     let errors: Vec<String> = errors.into_iter().flatten().collect();
     errors.iter().for_each(|error| output::error(error));
     if errors.is_empty() { Status::Done } else { Status::Incomplete }

@@ -24,6 +24,6 @@ impl MemoryArgument {
     pub(super) fn check(&self, scenario: &Scenario) -> anyhow::Result<()> {
         let file = scenario.path.display();
         let fits = study::expect_memory(scenario, self.limit());
-        fits.map_err(|shortage| anyhow!("{file}: {shortage}; --force tries it"))
+        fits.map_err(|shortage| anyhow!("{file}: {shortage}; use --force to run anyway"))
     }
 }

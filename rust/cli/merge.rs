@@ -37,7 +37,7 @@ pub(super) fn run(arguments: &Arguments) -> anyhow::Result<Status> {
     let sweep = Sweep::load(&study)?;
     let logs = arguments.folders.iter().map(|folder| SweepFolder::log_of_other(folder));
     let logs = logs.collect::<Result<Vec<_>, _>>()?;
-    let (table, log) = sweep.gather(&logs)?;
+    let (table, log) = sweep.merge(&logs)?;
     let lost = SweepFolder::log_of_other(&arguments.out)?.runs_missing_in(&logs);
     if lost > 0 {
         bail!(

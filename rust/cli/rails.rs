@@ -26,7 +26,7 @@ pub(super) fn run(
     if let Some(folder) = &folder {
         let identity = study::rail_identity(&scenario);
         let kept = RailSummary { resolved: Some(scenario.as_table()), ..summary.clone() };
-        report::keep_rails(folder, &identity, &kept, &scenario.render())?;
+        report::write_rail_results(folder, &identity, &kept, &scenario.render())?;
     }
     if to.json {
         output::print_json(&summary)?;

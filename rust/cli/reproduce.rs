@@ -96,7 +96,7 @@ impl From<ScaleName> for Scale {
 impl Arguments {
     /// Opens the log of a study's finished runs, if they are kept.
     fn log(&self, study: &Study) -> anyhow::Result<Option<RunLog>> {
-        let open = if self.resume { RunLog::resumed } else { RunLog::afresh };
+        let open = if self.resume { RunLog::resumed } else { RunLog::create };
         Ok(self.out.as_deref().map(|folder| open(folder, &study.name)).transpose()?)
     }
 
@@ -112,7 +112,7 @@ impl Arguments {
         let results = study.run_with_log(threads, &bars, log)?;
         drop(bars);
         if self.resume {
-            let (taken, runs, name) = (log.taken(), study.runs(), log.name());
+            let (taken, runs, name) = (log.reused(), study.runs(), log.name());
             output::note(&format!("{name}: {taken} of {runs} runs of {} taken", study.name));
         }
         Ok(results)
@@ -134,7 +134,7 @@ pub(super) fn run(arguments: &Arguments, built_in: &'static [BuiltIn]) -> anyhow
     };
     let most_memory = arguments.memory.limit();
     let load = |name: &&str| Study::load(name, built_in, arguments.scale.into());
-    let studies = names.iter().map(|name| Ok(load(name)?.within(most_memory)));
+    let studies = names.iter().map(|name| Ok(load(name)?.with_memory_limit(most_memory)));
     let studies = studies.collect::<Result<Vec<Study>, StudyError>>()?;
     studies.iter().try_for_each(Study::check)?;
     let added: Vec<&str> = studies.iter().map(|study| study.name.as_str()).collect();

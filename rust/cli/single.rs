@@ -8,7 +8,7 @@ use anyhow::anyhow;
 use evenkeel_engine::fabric::{FlowRecord, Setup};
 use evenkeel_engine::topology::Topology;
 use evenkeel_observe::invariants;
-use evenkeel_study::report::{self, FlowPlaces, FlowsCsv, Folder, Writer, human};
+use evenkeel_study::report::{self, FlowPositions, FlowsCsv, Folder, Writer, human};
 use evenkeel_study::{Ended, Scratch, Session, SessionError, SessionObservers};
 
 use super::arguments::ResultArguments;
@@ -137,7 +137,7 @@ fn report(
         let others = files.iter().zip(&copies);
         let others: Vec<_> =
             others.map(|((name, _), copy)| (name.as_str(), copy as Writer<'_>)).collect();
-        ended.keep(folder, flows, &others)?;
+        ended.write_results(folder, flows, &others)?;
     }
     match to.format {
         Format::Json => output::print_json(summary)?,
@@ -147,7 +147,8 @@ fn report(
         }
     }
     let warnings = summary.warnings.iter().skip(printed);
-    let warnings = warnings.filter(|warning| ended.finished.fault.as_ref() != Some(*warning));
+    let warnings =
+        warnings.filter(|warning| ended.finished.internal_error.as_ref() != Some(*warning));
     warnings.for_each(|warning| output::warning(warning));
     let status = incomplete::report(&ended.finished, ended.session.time_limit_key());
     Ok(ended.check.as_ref().map_or(status, |report| report_check(report, status)))
@@ -164,8 +165,8 @@ fn report_check(report: &invariants::Report, status: Status) -> Status {
         output::error(&violation.to_string());
     }
     output::error(&format!(
-        "--check: {} of invariants: this is a fault of evenkeel, not of the scenario; please \
-         report it with the scenario's file",
+        "--check: {} of invariants: this is an internal error (a bug in evenkeel), not an error \
+         in the scenario; please report it with the scenario's file",
         human::plural(report.count, "violation")
     ));
     Status::Incomplete
@@ -189,7 +190,7 @@ impl<'a> StreamedFlows<'a> {
     fn begin(file: Option<&File>, setup: &'a Setup) -> anyhow::Result<Self> {
         let begin = |file: &File| {
             let to = BufWriter::new(file.try_clone()?);
-            FlowsCsv::begin(to, FlowPlaces::of_setup(setup, false))
+            FlowsCsv::begin(to, FlowPositions::of_setup(setup, false))
         };
         let csv = file.map(begin).transpose().map_err(flows_not_written)?;
         Ok(Self { csv, topology: &setup.topology, written: Ok(()) })

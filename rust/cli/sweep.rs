@@ -71,7 +71,7 @@ pub(super) struct Arguments {
 pub(super) fn run(arguments: &Arguments) -> anyhow::Result<Status> {
     let shard = arguments.shard()?;
     expect_study(&arguments.study)?;
-    let sweep = Sweep::load(&arguments.study)?.within(arguments.memory.limit());
+    let sweep = Sweep::load(&arguments.study)?.with_memory_limit(arguments.memory.limit());
     let folder = SweepFolder::open(&arguments.out, sweep.text())?;
     let log = SweepFolder::log(&arguments.out)?;
     let (rows, known) = (sweep.rows(shard), sweep.known(shard, &log));
@@ -153,14 +153,14 @@ impl Arguments {
         }
         let variable = |name: &str| env::var(name).ok();
         let shards = self.shards.map(NonZeroUsize::get);
-        let Some((shard, name)) = Shard::of_environment(variable, shards)? else {
+        let Some((shard, name)) = Shard::from_environment(variable, shards)? else {
             if let Some(count) = shards {
                 output::warning(&format!(
                     "--shards {count} has no effect: nothing numbers this process \
                      (JOB_COMPLETION_INDEX, SLURM_ARRAY_TASK_ID); --shard I/{count} runs one shard"
                 ));
             }
-            return Ok(Shard::WHOLE);
+            return Ok(Shard::ALL);
         };
         output::note(&format!("shard {shard}, by {name}"));
         Ok(shard)

@@ -44,7 +44,7 @@ pub(super) fn run(arguments: &Arguments) -> anyhow::Result<Status> {
     })?;
     let inputs = Inputs::of(&scenario, &arguments.scenario.scenario);
     inputs
-        .spare(&trace_files::first(&arguments.out, &scenario.name))
+        .reject_input(&trace_files::first(&arguments.out, &scenario.name))
         .and_then(|()| trace_files::write(&arguments.out, &scenario.name, &traces))
         .map_err(|error| anyhow!("--out: {error}"))?;
     let prefix = arguments.out.join(&scenario.name);

@@ -131,9 +131,9 @@ fn on_fabric(
     let incomplete = finished.iter().filter_map(|(run, _)| run.incomplete("time_limit")).collect();
     let runs: Vec<Summary> = finished.iter().map(|(run, _)| run.summary.clone()).collect();
     warnings.extend(runs.iter().flat_map(|run| run.warnings.clone()));
-    let numbers = RunNumbers::of_summaries(&runs, RunNumbers::OF_FABRIC);
+    let numbers = RunNumbers::of_summaries(&runs, RunNumbers::FABRIC_METRICS);
     let planned = comparison.planned();
-    let statistics = Statistics::of(RunNumbers::OF_FABRIC, &numbers, baseline, &planned);
+    let statistics = Statistics::of(RunNumbers::FABRIC_METRICS, &numbers, baseline, &planned);
     let statistics = statistics.with_reasons(finished.iter().map(|(run, _)| run));
     let runs = Runs::Fabric(runs);
     Ok(ComparisonResult { runs, statistics, warnings, incomplete })
@@ -159,9 +159,9 @@ fn on_rails(
     let incomplete = finished.iter().filter_map(|run| run.incomplete.clone()).collect();
     let runs: Vec<RailSummary> =
         finished.into_iter().map(|RailRun { summary, .. }| summary).collect();
-    let numbers = RunNumbers::of_summaries(&runs, RunNumbers::OF_RAILS);
+    let numbers = RunNumbers::of_summaries(&runs, RunNumbers::RAIL_METRICS);
     let planned = Planned::of(&numbers, false);
-    let statistics = Statistics::of(RunNumbers::OF_RAILS, &numbers, baseline, &planned);
+    let statistics = Statistics::of(RunNumbers::RAIL_METRICS, &numbers, baseline, &planned);
     let runs = Runs::Rails(runs);
     Ok(ComparisonResult { runs, statistics, warnings, incomplete })
 }

@@ -82,7 +82,7 @@ impl RailRun {
         let kept = Folder::open(&path).and_then(|folder| {
             let resolved = Some(self.resolved.clone());
             let summary = RailSummary { resolved, ..self.summary.clone() };
-            report::keep_rails(&folder, &self.identity, &summary, &self.rendered)
+            report::write_rail_results(&folder, &self.identity, &summary, &self.rendered)
         });
         kept.map_err(|error| results(error).raise(py))
     }

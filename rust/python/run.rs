@@ -11,7 +11,7 @@ use super::json::json;
 use super::supervise::Control;
 use super::table::Table;
 use evenkeel::fabric::FlowRecord;
-use evenkeel::report::{self, FLOW_COLUMNS, FlowPlaces, FlowsCsv, Folder, LINK_COLUMNS, Writer};
+use evenkeel::report::{self, FLOW_COLUMNS, FlowPositions, FlowsCsv, Folder, LINK_COLUMNS, Writer};
 use evenkeel::study::{Ended, Scratch, Session, SessionObservers, SessionOptions, Subject};
 
 /// The results of a run.
@@ -170,14 +170,14 @@ impl RunResult {
 
     /// Returns the jobs and steps of flows; unknown for flows that were read or generated during
     /// the run.
-    fn places(&self) -> FlowPlaces {
-        FlowPlaces::of_setup(self.ended.session.setup(), self.streamed.is_empty())
+    fn positions(&self) -> FlowPositions {
+        FlowPositions::of_setup(self.ended.session.setup(), self.streamed.is_empty())
     }
 
     fn flows(&self) -> Table {
-        let (places, topology) = (self.places(), &self.ended.session.setup().topology);
-        let rows = self.all_flows().map(|flow| report::flow_row(&places, topology, flow));
-        Table::of_rows(&FLOW_COLUMNS[..report::flow_columns(&places)], rows)
+        let (positions, topology) = (self.positions(), &self.ended.session.setup().topology);
+        let rows = self.all_flows().map(|flow| report::flow_row(&positions, topology, flow));
+        Table::of_rows(&FLOW_COLUMNS[..report::flow_columns(&positions)], rows)
     }
 
     fn links(&self) -> Table {
@@ -190,7 +190,7 @@ impl RunResult {
         let others = session.subject().file_names();
         let folder = Folder::open_for(&path, &others).map_err(results)?;
         let flows = |to: &mut dyn Write| {
-            let mut csv = FlowsCsv::begin(to, self.places())?;
+            let mut csv = FlowsCsv::begin(to, self.positions())?;
             let topology = &session.setup().topology;
             self.all_flows().try_for_each(|flow| csv.write(topology, flow))?;
             csv.end()
@@ -201,6 +201,6 @@ impl RunResult {
         let files = self.files.iter().zip(&writers);
         let files: Vec<_> =
             files.map(|((name, _), it)| (name.as_str(), it as Writer<'_>)).collect();
-        self.ended.keep(&folder, flows, &files).map_err(results)
+        self.ended.write_results(&folder, flows, &files).map_err(results)
     }
 }

@@ -57,13 +57,13 @@ fn simulate(request: Request, control: &Arc<Control>) -> Result<SweepResult, Fai
     };
     let folder = SweepFolder::open(&out, sweep.text()).map_err(results)?;
     let log = SweepFolder::log(&out)?;
-    let missing = sweep.rows(Shard::WHOLE) - sweep.known(Shard::WHOLE, &log);
+    let missing = sweep.rows(Shard::ALL) - sweep.known(Shard::ALL, &log);
     if missing > 0 {
         folder.remove_results().map_err(results)?;
     }
     control.expect_runs(missing);
     let observer = RunCounter(Arc::clone(control));
-    let table = sweep.run(Shard::WHOLE, jobs.unwrap_or_else(study::cores), &observer, &log)?;
+    let table = sweep.run(Shard::ALL, jobs.unwrap_or_else(study::cores), &observer, &log)?;
     folder.write_results(&table).map_err(results)?;
     Ok(SweepResult { table, folder: out })
 }

@@ -14,7 +14,7 @@ struct Count {
     sent: u64,
     received: u64,
     /// Messages that it sends at time 0 and that wait for nothing.
-    ready: u64,
+    unordered: u64,
 }
 
 /// Returns a sentence for each symptom in `workload`; `name` returns the name of a host.
@@ -29,24 +29,24 @@ pub fn audit(workload: &Workload, name: &dyn Fn(HostId) -> String) -> Vec<String
         let is_ready = !waits && message.start == Time::ZERO;
         let from = hosts.entry(message.src).or_default();
         from.sent += 1;
-        from.ready += u64::from(is_ready);
+        from.unordered += u64::from(is_ready);
         hosts.entry(message.dst).or_default().received += 1;
         all_ready &= is_ready;
         tiny += usize::from(message.bytes <= Bytes::new(1));
     }
-    let most_ready = hosts.iter().max_by_key(|(host, count)| (count.ready, u32::MAX - host.0));
-    let ready = most_ready.filter(|(_, count)| all_ready && count.ready > 1);
+    let most_ready = hosts.iter().max_by_key(|(host, count)| (count.unordered, u32::MAX - host.0));
+    let ready = most_ready.filter(|(_, count)| all_ready && count.unordered > 1);
     let ready = ready.map(|(&host, count)| {
         let (all, host) = (workload.messages.len() as u64, name(host));
         format!(
-            "all {} are ready at time 0, {} of them at {host}: nothing orders them",
+            "all {} are ready at time 0, {} of them at {host}: no dependency orders them",
             human::plural(all, "message"),
-            count.ready
+            count.unordered
         )
     });
     let tiny = (tiny > 0).then(|| {
         let (all, tiny) = (workload.messages.len(), tiny as u64);
-        format!("{tiny} of {all} messages have 1 byte, as where a converter knows no size")
+        format!("{tiny} of {all} messages have 1 byte, as if a converter did not know their size")
     });
     let mismatches = [("send", (|it| it.sent) as fn(&Count) -> u64), ("receive", |it| it.received)];
     let mismatches = mismatches.into_iter().filter_map(|(verb, count)| {
@@ -85,8 +85,8 @@ mod tests {
     fn unordered_messages_tiny_messages_and_unequal_counts_are_reported() {
         let messages = [message(0, 1, 64), message(0, 2, 1), message(1, 0, 64)];
         let expected = [
-            "all 3 messages are ready at time 0, 2 of them at rank 0: nothing orders them",
-            "1 of 3 messages have 1 byte, as where a converter knows no size",
+            "all 3 messages are ready at time 0, 2 of them at rank 0: no dependency orders them",
+            "1 of 3 messages have 1 byte, as if a converter did not know their size",
             "hosts send from 0 (rank 2) to 2 (rank 0) messages",
         ];
         assert_eq!(of(&Workload::independent(messages.to_vec())), expected);

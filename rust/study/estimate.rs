@@ -70,7 +70,7 @@ impl Estimate {
     pub fn shortage(&self, available: Bytes) -> String {
         format!(
             "the run needs about {} of memory ({}, {} queue pairs or more), and {} is available: \
-             take fewer hosts, fewer or longer messages",
+             use fewer hosts, or fewer or longer messages",
             human::bytes(self.memory.get() as f64),
             human::plural(self.messages, "message"),
             self.streams,
@@ -106,22 +106,22 @@ pub fn estimate(setup: &Setup, messages: u64) -> Estimate {
     streams.sort_unstable();
     streams.dedup();
     let hosts = u64::from(setup.topology.host_count());
-    let planned = workload.messages.len() as u64;
+    let held = workload.messages.len() as u64;
     let streams = streams.len() as u64;
     let packets = packets(setup, messages);
     let routes = setup.topology.routes();
-    let way = mean_way(setup, routes);
-    let packet_hops = (packets as f64 * way.hops) as u64;
-    let in_flight = packets_in_flight(setup, way.delay);
-    let (planned, live, streams, discarded) = match exchange(setup) {
+    let path = mean_path(setup, routes);
+    let packet_hops = (packets as f64 * path.hops) as u64;
+    let in_flight = packets_in_flight(setup, path.delay);
+    let (held, max_in_flight, streams, discarded) = match generated_messages(setup) {
         // Messages and queue pairs are discarded on completion; only ids and times are kept.
         Some(chains) => {
             let times = messages.min(EXACT_TIMES) * PER_TIME;
             (chains.live(), chains.live(), messages, messages / PER_BYTE + times)
         }
-        None => (planned, streams, streams, 0),
+        None => (held, streams, streams, 0),
     };
-    let of_messages = planned * PER_MESSAGE + live * PER_QUEUE_PAIR + discarded;
+    let of_messages = held * PER_MESSAGE + max_in_flight * PER_QUEUE_PAIR + discarded;
     let memory = PROGRAM + hosts * PER_HOST + of_messages + in_flight * PER_PACKET;
     let counted = [(HOP, packet_hops), (MESSAGE, messages), (ENTRY, routes.entries())];
     let cpu: f64 = counted.iter().map(|(each, count)| each.as_secs_f64() * *count as f64).sum();
@@ -136,7 +136,7 @@ pub fn estimate(setup: &Setup, messages: u64) -> Estimate {
 
 /// Returns the messages that are generated during the run, if their queue pairs are discarded with
 /// them.
-fn exchange(setup: &Setup) -> Option<&Chains> {
+fn generated_messages(setup: &Setup) -> Option<&Chains> {
     setup.workload.chains.as_deref().filter(|_| uses_queue_pairs_once(setup))
 }
 
@@ -159,7 +159,7 @@ fn stream(message: &Message) -> (HostId, HostId, u32) {
 fn packets(setup: &Setup, messages: u64) -> u64 {
     let payload = setup.nic.payload.get().max(1);
     let of_message = |message: &Message| message.bytes.get().div_ceil(payload);
-    let data = match exchange(setup) {
+    let data = match generated_messages(setup) {
         Some(chains) => messages * chains.longest().get().div_ceil(payload).max(1),
         None => setup.workload.messages.iter().map(of_message).sum::<u64>().max(messages),
     };
@@ -168,7 +168,7 @@ fn packets(setup: &Setup, messages: u64) -> u64 {
 
 /// Mean path of a packet.
 #[derive(Debug, Clone, Copy, Default)]
-struct MeanWay {
+struct MeanPath {
     /// Links on the path.
     hops: f64,
     /// Sum of the link delays, in picoseconds.
@@ -176,12 +176,12 @@ struct MeanWay {
 }
 
 /// Returns the mean path of a packet over an evenly spaced sample of the messages.
-fn mean_way(setup: &Setup, routes: &Routes) -> MeanWay {
+fn mean_path(setup: &Setup, routes: &Routes) -> MeanPath {
     let first = |chains: &Chains| chains.sent_by(&|host| host == chains.ranks[0]);
-    let of_first = exchange(setup).and_then(first);
+    let of_first = generated_messages(setup).and_then(first);
     let messages = &of_first.as_ref().unwrap_or(&setup.workload).messages;
     let step = messages.len().div_ceil(SAMPLE).max(1);
-    let (mut sum, mut count) = (MeanWay::default(), 0.0f64);
+    let (mut sum, mut count) = (MeanPath::default(), 0.0f64);
     for message in messages.iter().step_by(step) {
         let ports = routes.path_ports(message.src, message.dst, 0);
         let delay = |port: &PortId| setup.topology.link(port.link()).delay.as_ps() as f64;
@@ -190,7 +190,7 @@ fn mean_way(setup: &Setup, routes: &Routes) -> MeanWay {
         count += 1.0;
     }
     let count = count.max(1.0);
-    MeanWay { hops: sum.hops / count, delay: sum.delay / count }
+    MeanPath { hops: sum.hops / count, delay: sum.delay / count }
 }
 
 #[cfg(test)]

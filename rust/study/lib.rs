@@ -37,13 +37,13 @@ pub use audit::audit;
 pub use available::available_memory;
 pub use compare::{
     Comparison, ComparisonRun, EQUAL_WITHIN, Facts, Indicators, MetricStatistics, Observer,
-    Planned, PolicyStatistics, Reason, RunNumbers, Seeds, Standing, Statistics, Unranked, compare,
-    reference_topology,
+    Planned, PolicyStatistics, PolicyVerdict, Reason, RunNumbers, Seeds, Statistics, Unranked,
+    compare, reference_topology,
 };
 pub use estimate::{Estimate, estimate, estimate_scenario, expect_memory};
 pub use import::{Import, ImportError, Imported, Source};
 pub use lower_bound::{BoundSummary, lower_bound, short_time_limit, wire};
-pub use pool::in_order;
+pub use pool::map_in_order;
 pub use queue_pairs::{CountMethod, QpsSummary, QueuePairs, queue_pairs};
 pub use rails::{compare_rails, rail_identity, run_rails};
 pub use run::{Finished, Run, RunObservers, identity, run};

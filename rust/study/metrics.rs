@@ -119,7 +119,7 @@ pub static METRICS: [Metric; 40] = [
         "completion time above its lower bound (%)",
     )
     .derived(increase_percent),
-    Metric::new("fct_ns.min", Time, Less, "least FCT", "shortest message completion time"),
+    Metric::new("fct_ns.min", Time, Less, "shortest FCT", "shortest message completion time"),
     Metric::new("fct_ns.mean", Time, Less, "mean FCT", "mean message completion time"),
     Metric::new("fct_ns.p50", Time, Less, "p50 FCT", "median message completion time"),
     Metric::new("fct_ns.p99", Time, Less, "p99 FCT", "99th percentile of message completion times"),
@@ -136,7 +136,7 @@ pub static METRICS: [Metric; 40] = [
         "delivered",
         "data packets that arrived at their hosts",
     ),
-    Metric::new("packets.retransmitted", Packets, Less, "sent again", "retransmitted packets"),
+    Metric::new("packets.retransmitted", Packets, Less, "retransmitted", "retransmitted packets"),
     Metric::new(
         "packets.dropped",
         Packets,
@@ -157,14 +157,14 @@ pub static METRICS: [Metric; 40] = [
     Metric::new("queue_bytes_max", Bytes, Less, "longest queue", "longest queue"),
     Metric::new("queue_bytes_mean", Bytes, Less, "mean queue", "mean queue"),
     Metric::new("link_bytes_max", Bytes, Less, "busiest link", "bytes of the busiest link"),
-    Metric::new("qps.per_nic_max", Count, Less, "QPs", "most queue pairs at one NIC"),
+    Metric::new("qps.per_nic_max", Count, Less, "QPs", "maximum queue pairs per NIC"),
     Metric::new("qps.total", Count, Less, "all QPs", "queue pairs of all NICs"),
     Metric::new(
         "qps.extra_per_nic_max",
         Count,
         Less,
         "extra QPs",
-        "most queue pairs at one NIC that splitters added",
+        "maximum queue pairs per NIC that splitters added",
     ),
     Metric::new(
         "qps.extra_total",
@@ -178,35 +178,35 @@ pub static METRICS: [Metric; 40] = [
         Count,
         Less,
         "QPs in use",
-        "most queue pairs at one NIC with work at a time",
+        "maximum queue pairs in concurrent use per NIC",
     ),
     Metric::new(
         "qps.in_use_per_peer_max",
         Count,
         Less,
         "QPs per peer",
-        "most queue pairs to one peer with work at a time",
+        "maximum queue pairs in concurrent use per peer",
     ),
     Metric::new(
         "state.switch_entries_max",
         Count,
         Less,
         "switch entries",
-        "most entries that a policy keeps in one switch",
+        "maximum policy entries per switch",
     ),
     Metric::new(
         "state.switch_bits_max",
         Count,
         Less,
         "switch bits",
-        "most bits that a policy keeps in one switch",
+        "maximum policy bits per switch",
     ),
     Metric::new(
         "state.sender_bits_per_qp_max",
         Count,
         Less,
         "sender bits",
-        "most bits that a policy keeps for one queue pair",
+        "maximum policy bits per queue pair",
     ),
     Metric::new("bytes_per_s", ByteRate, More, "throughput", "bytes of operations per second"),
     Metric::new("cpu_busy_ns_max", Time, Less, "CPU", "longest busy time of a host's processor"),
@@ -221,7 +221,7 @@ pub static METRICS: [Metric; 40] = [
         Time,
         Less,
         "resumed",
-        "time from a rail's failure until the first chunk sent again is whole",
+        "time from a rail's failure until the first reissued chunk is complete",
     )
     .derived(resume_ns),
     Metric::new("events", Count, Neither, "events", "events of the simulation"),
@@ -229,11 +229,11 @@ pub static METRICS: [Metric; 40] = [
 
 /// Rates of messages, for claims and tables of studies; not columns of `results.csv`.
 pub(crate) static RATES: [Metric; 5] = [
-    Metric::new("rate_gbps.min", BitRate, More, "least rate", "least rate of a message"),
+    Metric::new("rate_gbps.min", BitRate, More, "lowest rate", "lowest rate of a message"),
     Metric::new("rate_gbps.p01", BitRate, More, "p01 rate", "1st percentile of message rates"),
     Metric::new("rate_gbps.p50", BitRate, More, "p50 rate", "median rate of messages"),
     Metric::new("rate_gbps.mean", BitRate, More, "mean rate", "mean rate of messages"),
-    Metric::new("rate_gbps.max", BitRate, More, "largest rate", "largest rate of a message"),
+    Metric::new("rate_gbps.max", BitRate, More, "highest rate", "highest rate of a message"),
 ];
 
 /// Indicators of the IETF's benchmarking draft, in the order of
@@ -243,7 +243,7 @@ pub static INDICATORS: [Metric; 5] = [
     Metric::new("jain_index", Index, More, "JFI", "Jain's index of the loads of parallel uplinks"),
     Metric::new("out_of_order_per_s", Count, Less, "OOO/s", "packets out of order per second"),
     Metric::new("retransmitted_per_s", Count, Less, "retx/s", "retransmitted packets per second"),
-    Metric::new("goodput_percent", Percent, More, "goodput", "goodput in per cent of line rate"),
+    Metric::new("goodput_percent", Percent, More, "goodput", "goodput in percent of line rate"),
 ];
 
 /// Returns a number; `null` marks an event that the run did not reach, and is infinite.
@@ -306,14 +306,14 @@ mod tests {
         let missing: Vec<String> = leaves("", &summary)
             .into_iter()
             .filter(|name| Metric::find(name).is_none())
-            .filter(|name| !BESIDE.contains(&name.split('.').next().unwrap_or(name)))
+            .filter(|name| !OUTSIDE.contains(&name.split('.').next().unwrap_or(name)))
             .collect();
         assert_eq!(missing, [] as [&str; 0]);
     }
 
     /// Numbers outside the table: those that identify a run or its cost, and objects with their own
     /// schemas.
-    const BESIDE: [&str; 10] = [
+    const OUTSIDE: [&str; 10] = [
         "seed",
         "hosts",
         "switches",

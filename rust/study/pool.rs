@@ -11,7 +11,7 @@ use std::thread;
 ///
 /// # Panics
 /// If a call panics, its panic is resumed once the other threads have ended.
-pub fn in_order<T: Send>(
+pub fn map_in_order<T: Send>(
     count: usize,
     threads: NonZeroUsize,
     work: impl Fn(usize) -> T + Sync,
@@ -55,7 +55,7 @@ mod tests {
     fn results_are_in_order_even_if_the_first_call_returns_last() {
         let (second_ended, receiver) = mpsc::channel();
         let receiver = Mutex::new(receiver);
-        let results = in_order(2, threads(2), |index| {
+        let results = map_in_order(2, threads(2), |index| {
             if index == 0 {
                 receiver.lock().unwrap().recv().unwrap();
             } else {
@@ -71,7 +71,7 @@ mod tests {
         for count in [0, 1, 2, 7, 100] {
             let expected: Vec<usize> = (0..count).collect();
             for number in [1, 2, 3, 200] {
-                assert_eq!(in_order(count, threads(number), |index| index), expected);
+                assert_eq!(map_in_order(count, threads(number), |index| index), expected);
             }
         }
     }

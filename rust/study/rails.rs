@@ -2,7 +2,7 @@
 
 use std::num::NonZeroUsize;
 
-use super::in_order;
+use super::map_in_order;
 use crate::multirail::{self, RailOutcome};
 use crate::rail::AllocateError;
 use crate::report::{Identity, RailSummary, Stopwatch};
@@ -47,7 +47,7 @@ pub fn compare_rails(
     threads: NonZeroUsize,
     progress: &(dyn Fn(usize, usize) + Sync),
 ) -> Result<Vec<(RailSummary, RailOutcome)>, AllocateError> {
-    let results = in_order(scenarios.len(), threads, |index| {
+    let results = map_in_order(scenarios.len(), threads, |index| {
         run_rails(&scenarios[index], &mut |completed| progress(index, completed))
     });
     results.into_iter().collect()

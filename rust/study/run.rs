@@ -61,7 +61,7 @@ pub struct Finished {
     pub open: OpenMessages,
     /// Description of an impossible result, a completion time below the lower bound. It is an
     /// internal error (a bug in evenkeel), and also appears in the summary's warnings.
-    pub fault: Option<String>,
+    pub internal_error: Option<String>,
     /// Facts that may explain its completion time.
     pub facts: Facts,
 }
@@ -72,7 +72,7 @@ impl Finished {
     pub fn incomplete(&self, limit: &str) -> Option<String> {
         let reason = match self.verdict {
             Verdict::Completed => return None,
-            Verdict::Stalled => "it stalled (no event that is left can complete it)".to_owned(),
+            Verdict::Stalled => "it stalled (no pending event can complete it)".to_owned(),
             Verdict::TimeLimit => format!("it reached its time limit ({limit})"),
         };
         let Self { summary, ended, open, .. } = self;
@@ -132,7 +132,7 @@ fn run_fluid(run: &Run<'_>, observers: RunObservers<'_>) -> (Finished, Outcome) 
     let Estimate { mut outcome, warnings } = fluid::run(run.setup, observers.progress);
     let raised = outcome.cct.filter(|cct| *cct < run.bound).map(|cct| {
         format!(
-            "the fluid estimate of {} is below the lower bound: the bound is taken for the CCT",
+            "the fluid estimate of {} is below the lower bound: the bound is used as the CCT",
             human::span(cct)
         )
     });
@@ -162,19 +162,19 @@ fn run_traces(
 ) -> Result<(Finished, Outcome), ChakraError> {
     let RunObservers { watch, flows, progress } = observers;
     let (messages, bytes) = (traces.messages(), traces.load().total_bytes());
-    let total = Total { chains: None, messages, bytes, queue_pairs: QueuePairs::Kept };
+    let totals = Totals { chains: None, messages, bytes, queue_pairs: QueuePairs::Kept };
     let mut program = Replay::new(traces.player(), flows);
-    let (mut finished, outcome) = run_posted(run, total, &mut program, watch, progress);
+    let (mut finished, outcome) = run_posted(run, totals, &mut program, watch, progress);
     let player = program.into_player();
     let late = player.late_nodes();
-    if let Some(fault) = player.into_fault() {
-        return Err(fault);
+    if let Some(error) = player.into_fault() {
+        return Err(error);
     }
     finished.summary.warnings.extend((late > 0).then(|| {
         format!(
-            "{late} nodes of the traces were ready before they were read, because {} nodes of a \
-             rank are held: they started late; a larger window, or streaming = false, which takes \
-             more memory, avoids that",
+            "{late} nodes of the traces were ready before they were read and started late, because \
+             only {} nodes of a rank are held; use a larger window, or streaming = false, which needs \
+             more memory",
             traces.window()
         )
     }));
@@ -188,15 +188,15 @@ fn run_chains(
 ) -> (Finished, Outcome) {
     let RunObservers { watch, flows, progress } = observers;
     let (messages, bytes) = (chains.messages(), run.setup.workload.total_bytes());
-    let total = Total { chains: None, messages, bytes, queue_pairs: QueuePairs::Kept };
+    let totals = Totals { chains: None, messages, bytes, queue_pairs: QueuePairs::Kept };
     // A watch inspects queue pairs by their order of creation, so they must be kept.
-    let total = match uses_queue_pairs_once(run.setup) && watch.is_none() {
-        true => Total { queue_pairs: QueuePairs::UsedOnce, ..total },
-        false => total,
+    let totals = match uses_queue_pairs_once(run.setup) && watch.is_none() {
+        true => Totals { queue_pairs: QueuePairs::UsedOnce, ..totals },
+        false => totals,
     };
     run_posted(
         run,
-        Total { chains: Some(chains), ..total },
+        Totals { chains: Some(chains), ..totals },
         &mut Generate::new(flows),
         watch,
         progress,
@@ -205,7 +205,7 @@ fn run_chains(
 
 /// Totals of what a program posts.
 #[derive(Debug, Clone, Copy)]
-struct Total<'a> {
+struct Totals<'a> {
     /// The collective, if the world generates its messages itself.
     chains: Option<&'a Arc<Chains>>,
     messages: u64,
@@ -225,7 +225,7 @@ enum QueuePairs {
 /// Runs a program that posts all messages. Messages are discarded when they complete.
 fn run_posted<P: Program>(
     run: &Run<'_>,
-    total: Total<'_>,
+    totals: Totals<'_>,
     program: &mut P,
     watch: Option<&mut dyn Watch>,
     progress: &mut dyn FnMut(&Progress),
@@ -234,14 +234,14 @@ fn run_posted<P: Program>(
     let stopwatch = Stopwatch::start();
     let mut world = World::new(&setup);
     world.discard_completed();
-    if let Some(chains) = total.chains {
+    if let Some(chains) = totals.chains {
         world.generate(chains);
     }
-    if total.queue_pairs == QueuePairs::UsedOnce {
+    if totals.queue_pairs == QueuePairs::UsedOnce {
         world.discard_queue_pairs();
     }
     // The world counts only the messages posted so far; report the totals instead.
-    let (messages, total_bytes) = (total.messages, total.bytes.get());
+    let (messages, total_bytes) = (totals.messages, totals.bytes.get());
     let mut progress = |so_far: &Progress| progress(&Progress { messages, total_bytes, ..*so_far });
     let watch = watch.map(|watch| watch as &mut dyn Watch);
     let observers = fabric::Observers { watch, progress: &mut progress };
@@ -262,7 +262,7 @@ fn finish(run: &Run<'_>, outcome: &Outcome, open: OpenMessages, cost: Cost) -> F
         verdict: outcome.verdict,
         ended: outcome.ended,
         open,
-        fault: below_bound(run.setup, outcome, run.bound),
+        internal_error: below_bound(run.setup, outcome, run.bound),
         facts: Facts::of(run.setup, outcome, run.bound),
     }
 }
@@ -291,13 +291,13 @@ mod tests {
 
     #[test]
     fn a_completion_below_the_bound_is_a_fault_only_in_packet_runs() {
-        let fault = finished("packet", Span::from_ms(1)).fault.expect("it is below");
-        assert!(fault.contains("is below its lower bound of 1.000ms"), "{fault}");
-        assert!(finished("packet", Span::from_ms(1)).summary.warnings.contains(&fault));
-        assert_eq!(finished("packet", Span::from_ns(1)).fault, None);
+        let error = finished("packet", Span::from_ms(1)).internal_error.expect("it is below");
+        assert!(error.contains("is below its lower bound of 1.000ms"), "{error}");
+        assert!(finished("packet", Span::from_ms(1)).summary.warnings.contains(&error));
+        assert_eq!(finished("packet", Span::from_ns(1)).internal_error, None);
         let fluid = finished("fluid", Span::from_ms(1));
-        assert_eq!((fluid.fault, fluid.summary.slowdown), (None, Some(1.0)));
-        let warning = "is below the lower bound: the bound is taken for the CCT";
+        assert_eq!((fluid.internal_error, fluid.summary.slowdown), (None, Some(1.0)));
+        let warning = "is below the lower bound: the bound is used as the CCT";
         assert!(fluid.summary.warnings.iter().any(|it| it.ends_with(warning)), "it says so");
     }
 

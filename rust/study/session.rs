@@ -121,7 +121,7 @@ struct TraceFile {
     file: OutputFile,
 }
 
-const TIMELINE: OutputKind = OutputKind { name: "a time-line", is_own: timeline::is_timeline };
+const TIMELINE: OutputKind = OutputKind { name: "a timeline", is_own: timeline::is_timeline };
 
 impl Subject {
     fn scenario(&self) -> Option<&Scenario> {
@@ -171,21 +171,21 @@ impl Session {
         let (is_fluid, streams) = subject
             .scenario()
             .map_or((false, false), |it| (it.fidelity == Fidelity::Fluid, it.streams()));
-        let refused = |option, reason| Err(SessionError::Option { option, reason });
+        let inapplicable = |option, reason| Err(SessionError::Option { option, reason });
         if options.check && is_fluid {
-            return refused(
+            return inapplicable(
                 "check",
-                "it follows packets, and fidelity = \"fluid\" has none; omit one of them",
+                "it checks packets, but fidelity = \"fluid\" has none; omit one of them",
             );
         }
         if options.trace.is_some() && is_fluid {
-            return refused(
+            return inapplicable(
                 "trace",
-                "a fluid run has no packets and queues; use fidelity = \"packet\"",
+                "a fluid run has no packets or queues; use fidelity = \"packet\"",
             );
         }
         if options.trace.is_some() && streams {
-            return refused(
+            return inapplicable(
                 "trace",
                 "messages that are read or generated during the run are not kept; use streaming \
                  = false",
@@ -286,8 +286,8 @@ impl Session {
         }
         // Warnings about the input come before those of the run.
         finished.summary.warnings.splice(0..0, self.subject.warnings().iter().cloned());
-        let courses = recorders.finish(&outcome.pauses).map_err(SessionError::Record)?;
-        finished.summary.record = courses;
+        let profiles = recorders.finish(&outcome.pauses).map_err(SessionError::Record)?;
+        finished.summary.record = profiles;
         if let Some(recorder) = recorder {
             recorder.finish(&outcome).map_err(SessionError::Record)?;
         }
@@ -305,9 +305,9 @@ impl Session {
             threads: self.options.threads.unwrap_or_else(|| default_threads(&self.setup)),
             traces: scenario.and_then(|scenario| scenario.traces.as_deref()),
         };
-        run(&a_run, observers).map_err(|fault| {
+        run(&a_run, observers).map_err(|error| {
             let scenario = scenario.expect("an experiment reads no traces during a run");
-            SessionError::Scenario(scenario.trace_fault(fault))
+            SessionError::Scenario(scenario.trace_fault(error))
         })
     }
 
@@ -371,7 +371,7 @@ impl Ended {
     ///
     /// # Errors
     /// Fails if the folder cannot be written.
-    pub fn keep(
+    pub fn write_results(
         &self,
         folder: &Folder,
         flows: Option<Writer<'_>>,
@@ -414,7 +414,11 @@ impl Ended {
         }));
         files.extend_from_slice(others);
         let resolved = scenario.map(Scenario::as_table);
-        report::keep_run(folder, &files, &Summary { resolved, ..self.finished.summary.clone() })
+        report::write_run_results(
+            folder,
+            &files,
+            &Summary { resolved, ..self.finished.summary.clone() },
+        )
     }
 
     /// Returns the tables in the format of the HPCC family, with their file names. A scenario has

@@ -10,12 +10,12 @@
 #[cfg(test)]
 mod coverage;
 
-/// Minimum probability that an interval contains the median, given at least [`LEAST_SEEDS`] values.
+/// Minimum probability that an interval contains the median, given at least [`MIN_SEEDS`] values.
 /// It is the maximum for five values: `1 - 2 / 2^5`.
-pub const LEAST_COVERAGE: f64 = 0.9375;
+pub const MIN_COVERAGE: f64 = 0.9375;
 
-/// Minimum number of values for an interval with [`LEAST_COVERAGE`].
-pub const LEAST_SEEDS: usize = 5;
+/// Minimum number of values for an interval with [`MIN_COVERAGE`].
+pub const MIN_SEEDS: usize = 5;
 
 /// Number of values, their median and its interval.
 #[derive(Debug, Clone, Copy, PartialEq)]
@@ -86,14 +86,14 @@ impl Sample {
 }
 
 /// Returns the probability that the interval of `count` values, at least 1, contains their median.
-/// It is 0 for a single value, 0.5, 0.75 and 0.875 for two to four, and [`LEAST_COVERAGE`] or more
+/// It is 0 for a single value, 0.5, 0.75 and 0.875 for two to four, and [`MIN_COVERAGE`] or more
 /// for others.
 pub fn coverage(count: usize) -> f64 {
     rank_and_coverage(count).1
 }
 
 /// Returns the number of values on either side of the interval of `count` values, and its coverage.
-/// The number is the greatest that leaves [`LEAST_COVERAGE`].
+/// The number is the greatest that leaves [`MIN_COVERAGE`].
 fn rank_and_coverage(count: usize) -> (usize, f64) {
     // Logarithm of the probability of `rank` heads: for rank 0 the probability itself may
     // underflow.
@@ -104,7 +104,7 @@ fn rank_and_coverage(count: usize) -> (usize, f64) {
         logarithm += ((count - rank) as f64 / (rank + 1) as f64).ln();
         tail += logarithm.exp();
         let next = 1.0 - 2.0 * tail;
-        if next < LEAST_COVERAGE {
+        if next < MIN_COVERAGE {
             return (rank, coverage.max(0.0));
         }
         (rank, coverage) = (rank + 1, next);
@@ -135,9 +135,9 @@ mod tests {
             assert!((coverage - expected).abs() < 1e-7, "{count} values: {coverage}");
         }
         let of_many = coverage(1_000_000);
-        assert!((LEAST_COVERAGE..0.938).contains(&of_many), "{of_many}");
-        assert!((LEAST_SEEDS..200).all(|count| coverage(count) > LEAST_COVERAGE - 1e-12));
-        assert!(coverage(LEAST_SEEDS - 1) < 0.93);
+        assert!((MIN_COVERAGE..0.938).contains(&of_many), "{of_many}");
+        assert!((MIN_SEEDS..200).all(|count| coverage(count) > MIN_COVERAGE - 1e-12));
+        assert!(coverage(MIN_SEEDS - 1) < 0.93);
     }
 
     #[test]

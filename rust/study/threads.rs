@@ -9,7 +9,7 @@ use crate::fabric::Setup;
 const BYTES_PER_HOST: u64 = 12 << 10;
 
 /// Maximum memory of all threads for the fabric, unless the user sets the number of threads.
-const MOST_BYTES: u64 = 2 << 30;
+const MAX_BYTES: u64 = 2 << 30;
 
 /// Minimum number of packets for several threads: shorter runs end too quickly to benefit.
 const MANY_PACKETS: u64 = 250_000;
@@ -22,7 +22,7 @@ pub fn default_threads(setup: &Setup) -> u16 {
         return 1;
     }
     let hosts = u64::from(setup.topology.host_count().max(1));
-    let fitting = (MOST_BYTES / (hosts * BYTES_PER_HOST)).max(1);
+    let fitting = (MAX_BYTES / (hosts * BYTES_PER_HOST)).max(1);
     u16::try_from((cores().get() as u64).min(fitting)).unwrap_or(u16::MAX)
 }
 

@@ -85,7 +85,7 @@ fn table(title: &str, topology: &str) -> String {
     text.push('\n');
     let count = ALL.len() * POLICIES.len();
     let threads = std::thread::available_parallelism().unwrap_or(NonZeroUsize::MIN);
-    let cells = study::in_order(count, threads, |index| {
+    let cells = study::map_in_order(count, threads, |index| {
         let (collective, which) = (&ALL[index / POLICIES.len()], index % POLICIES.len());
         let policy = POLICIES[which];
         let counts = of_collective(&plain[which], policy, collective).counts;

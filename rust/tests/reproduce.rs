@@ -208,7 +208,7 @@ fn errors_in_claims_name_line_key_and_expectation() {
     let cases = [
         (
             "at_most = 1",
-            "s.toml:7:1: claim[0].of: policy: any of its values is meant; choose one in `of`, or",
+            "s.toml:7:1: claim[0].of: policy: several values match; select one in `of`, or",
         ),
         (
             "of = { policy = \"spary\" }\nat_most = 1",

@@ -83,8 +83,8 @@ fn flow_rows_end_with_the_class_if_there_are_classes() {
     // In a setup without jobs, each message also has the class of its stream.
     let mut setup = with.setup();
     Arc::make_mut(&mut setup.workload).jobs.clear();
-    let places = report::FlowPlaces::of_setup(&setup, true);
-    let classes: Vec<&str> = (0..9).map(|message| places.class(MessageId(message))).collect();
+    let positions = report::FlowPositions::of_setup(&setup, true);
+    let classes: Vec<&str> = (0..9).map(|message| positions.class(MessageId(message))).collect();
     assert_eq!(classes, [["lead"; 3], ["gold"; 3], ["silver"; 3]].concat());
     let without = "[workload]\nkind = \"permutation\"\nbytes = \"1KB\"\n";
     let without = Scenario::parse(without, "none", Path::new(""), &Overrides::default()).unwrap();

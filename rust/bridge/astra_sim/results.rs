@@ -10,7 +10,7 @@ use super::posted::Posted;
 use crate::connection_matrix::Connections;
 use crate::fabric::{FlowRecord, Outcome, Setup};
 use crate::report::{
-    self, FlowPlaces, FlowsCsv, Folder, FolderError, Identity, MATRIX, Stopwatch, Summary,
+    self, FlowPositions, FlowsCsv, Folder, FolderError, Identity, MATRIX, Stopwatch, Summary,
     TransportSummary, Writer, human,
 };
 use crate::scenario::Scenario;
@@ -58,7 +58,7 @@ impl<'a> Results<'a> {
             Some(folder) => {
                 let file = folder.scratch()?;
                 let to = BufWriter::new(file.try_clone()?);
-                let csv = FlowsCsv::begin(to, FlowPlaces::of_setup(setup, false))?;
+                let csv = FlowsCsv::begin(to, FlowPositions::of_setup(setup, false))?;
                 Some(Kept { folder, file, csv, written: Ok(()) })
             }
         };
@@ -117,7 +117,7 @@ impl<'a> Results<'a> {
             let mut files = vec![("flows.csv", flows), ("links.csv", links)];
             files.push(("scenario.toml", toml));
             files.extend((messages > 0).then_some((MATRIX, matrix)));
-            report::keep_run(&folder, &files, &summary)?;
+            report::write_run_results(&folder, &files, &summary)?;
         }
         Ok((line(&summary, outcome), remarks))
     }

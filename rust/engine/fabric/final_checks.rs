@@ -65,7 +65,8 @@ impl Ending {
         let faults = self.faults(setup);
         assert!(
             faults.is_empty(),
-            "{}; this is a fault of evenkeel: please report it with the scenario's file",
+            "{}; this is an internal error (a bug in evenkeel): please report it with the \
+             scenario's file",
             faults.join("; ")
         );
         self.outcome

@@ -139,7 +139,7 @@ pub fn study(data: &[u8]) {
     match Sweep::parse(text.to_owned(), path) {
         Ok(sweep) => {
             assert!(whole, "a sweep is a study");
-            let all = sweep.rows(Shard::WHOLE);
+            let all = sweep.rows(Shard::ALL);
             let shards = ["1/3", "2/3", "3/3"].map(|it| it.parse::<Shard>().expect("a shard"));
             assert_eq!(shards.iter().map(|&shard| sweep.rows(shard)).sum::<usize>(), all);
         }

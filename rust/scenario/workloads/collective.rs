@@ -152,7 +152,7 @@ fn check_memory(
         format!("; with {key} under [workload] they are made during the run and take little")
     });
     let limit = format!(
-        "{} GB, which is available; --force tries it{}",
+        "{} GB, which is available; use --force to run anyway{}",
         most.get() / 1_000_000_000,
         smaller.unwrap_or_default()
     );

@@ -8,8 +8,8 @@ mod statistics;
 use std::num::{NonZeroU32, NonZeroUsize};
 use std::sync::OnceLock;
 
-use super::statistics::LEAST_SEEDS;
-use super::{Finished, Run, RunObservers, identity, in_order, lower_bound, run, wire};
+use super::statistics::MIN_SEEDS;
+use super::{Finished, Run, RunObservers, identity, lower_bound, map_in_order, run, wire};
 use crate::bound::Wire;
 use crate::fabric::Progress;
 use crate::fluid::Fidelity;
@@ -21,7 +21,7 @@ pub use indicators::{Indicators, reference_topology};
 pub use reasons::{Facts, Reason};
 pub use run_numbers::{Planned, RunNumbers};
 pub use statistics::{
-    EQUAL_WITHIN, MetricStatistics, PolicyStatistics, Standing, Statistics, Unranked,
+    EQUAL_WITHIN, MetricStatistics, PolicyStatistics, PolicyVerdict, Statistics, Unranked,
 };
 
 /// One run of a comparison.
@@ -40,7 +40,7 @@ pub struct ComparisonRun {
 pub struct Seeds {
     /// First seed.
     pub first: u64,
-    /// Number of seeds. The default is [`LEAST_SEEDS`] if results depend on the seed, otherwise 1.
+    /// Number of seeds. The default is [`MIN_SEEDS`] if results depend on the seed, otherwise 1.
     pub count: Option<NonZeroU32>,
 }
 
@@ -50,7 +50,7 @@ pub struct Comparison {
     /// Scenario under each policy.
     policies: Vec<Scenario>,
     seeds: Vec<u64>,
-    is_drawn: bool,
+    is_random: bool,
 }
 
 /// Observer of the runs of a comparison. Its methods may be called from any thread.
@@ -86,13 +86,13 @@ impl Comparison {
     /// # Errors
     /// Fails for an invalid seed.
     pub fn of(policies: Vec<Scenario>, seeds: Seeds) -> Result<Self, ScenarioError> {
-        let is_drawn = policies.iter().any(Scenario::is_drawn);
-        let default = if is_drawn { LEAST_SEEDS as u64 } else { 1 };
+        let is_random = policies.iter().any(Scenario::is_drawn);
+        let default = if is_random { MIN_SEEDS as u64 } else { 1 };
         let count = seeds.count.map_or(default, |count| count.get().into());
         let last = seeds.first.saturating_add(count - 1);
         // A seed is invalid only if it is too large, so checking the last one suffices.
         policies.first().map_or(Ok(()), |scenario| scenario.with_seed(last).map(drop))?;
-        Ok(Self { policies, seeds: (seeds.first..=last).collect(), is_drawn })
+        Ok(Self { policies, seeds: (seeds.first..=last).collect(), is_random })
     }
 
     /// Returns the warnings about the scenario under any of the policies, each one once.
@@ -112,7 +112,7 @@ impl Comparison {
         Planned {
             policies: self.policies.iter().map(|it| it.scheme.name.to_owned()).collect(),
             seeds: self.seeds.len(),
-            is_drawn: self.is_drawn,
+            is_random: self.is_random,
         }
     }
 
@@ -141,7 +141,7 @@ pub fn compare(
     let wires: Vec<Wire> = comparison.policies.iter().map(|it| wire(&it.setup())).collect();
     let first_alike = |policy: usize| wires.iter().position(|other| *other == wires[policy]);
     let bounds: Vec<OnceLock<Span>> = runs.iter().map(|_| OnceLock::new()).collect();
-    let results = in_order(runs.len(), threads, |index| {
+    let results = map_in_order(runs.len(), threads, |index| {
         let this = runs[index];
         let scenario = comparison.policies[this.policy].with_seed(this.seed)?;
         let setup = scenario.setup();
@@ -165,7 +165,7 @@ pub fn compare(
             progress: &mut |progress| observer.progress(this, progress),
         };
         let result = run(&simulation, observers);
-        let (finished, outcome) = result.map_err(|fault| scenario.trace_fault(fault))?;
+        let (finished, outcome) = result.map_err(|error| scenario.trace_fault(error))?;
         let has_packets = scenario.fidelity == Fidelity::Packet;
         let indicators = Indicators::of(&setup, &outcome, has_packets);
         let result = (finished, indicators);

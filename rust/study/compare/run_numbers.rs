@@ -20,7 +20,7 @@ pub struct RunNumbers {
 
 impl RunNumbers {
     /// Metrics of a comparison on a fabric.
-    pub const OF_FABRIC: &'static [&'static str] = &[
+    pub const FABRIC_METRICS: &'static [&'static str] = &[
         "cct_ns",
         "slowdown",
         "fct_ns.p99",
@@ -31,7 +31,7 @@ impl RunNumbers {
         "qps.extra_per_nic_max",
     ];
     /// Metrics of a comparison on several rails.
-    pub const OF_RAILS: &'static [&'static str] = &[
+    pub const RAIL_METRICS: &'static [&'static str] = &[
         "cct_ns",
         "bytes_per_s",
         "operation_ns.first",
@@ -76,12 +76,12 @@ pub struct Planned {
     /// Number of seeds.
     pub seeds: usize,
     /// True if results depend on the seed.
-    pub is_drawn: bool,
+    pub is_random: bool,
 }
 
 impl Planned {
     /// Returns the plan of a comparison that was not interrupted.
-    pub fn of(runs: &[RunNumbers], is_drawn: bool) -> Self {
+    pub fn of(runs: &[RunNumbers], is_random: bool) -> Self {
         let mut policies: Vec<String> = Vec::new();
         for run in runs {
             if !policies.contains(&run.policy) {
@@ -89,6 +89,6 @@ impl Planned {
             }
         }
         let seeds: BTreeSet<u64> = runs.iter().map(|run| run.seed).collect();
-        Self { policies, seeds: seeds.len(), is_drawn }
+        Self { policies, seeds: seeds.len(), is_random }
     }
 }

@@ -5,7 +5,7 @@ use std::collections::BTreeMap;
 use super::reasons::{Reason, reasons};
 use super::run_numbers::{Planned, RunNumbers};
 use crate::run::Finished;
-use crate::statistics::{Interval, LEAST_SEEDS, Sample};
+use crate::statistics::{Interval, MIN_SEEDS, Sample};
 
 /// Statistics of a comparison.
 #[derive(Debug, Clone, PartialEq)]
@@ -30,7 +30,7 @@ pub enum Unranked {
     Interrupted,
     /// Every policy has a run that did not complete.
     Incomplete,
-    /// Results depend on the seed, and fewer than [`LEAST_SEEDS`] seeds give no interval to rank
+    /// Results depend on the seed, and fewer than [`MIN_SEEDS`] seeds give no interval to rank
     /// by.
     FewSeeds,
 }
@@ -47,17 +47,17 @@ pub struct PolicyStatistics {
     /// Number of runs that completed.
     pub completed: usize,
     /// Verdict on its completion time, relative to the best policy.
-    pub standing: Standing,
+    pub verdict: PolicyVerdict,
     /// Number of seeds under which it was slower than the policy with the least median. `None` for
     /// that policy itself, and if a run is incomplete or missing.
-    pub lost: Option<usize>,
+    pub slower_seeds: Option<usize>,
     /// Statistics of each metric.
     pub metrics: Vec<MetricStatistics>,
 }
 
 /// Verdict on the completion time of a policy, relative to the best under the same seeds.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum Standing {
+pub enum PolicyVerdict {
     /// The policy has the least median of those that completed under every seed.
     Best,
     /// The interval of the ratio to the best lies within [`EQUAL_WITHIN`] of 1, and contains it.
@@ -77,9 +77,9 @@ pub enum Standing {
 /// Greatest difference from 1 at which a ratio counts as equal: 1 % of the completion time.
 pub const EQUAL_WITHIN: f64 = 0.01;
 
-impl Standing {
-    /// Returns the word for tables and files.
-    pub fn word(self) -> &'static str {
+impl PolicyVerdict {
+    /// Returns the label for tables and files.
+    pub fn label(self) -> &'static str {
         match self {
             Self::Best => "best",
             Self::Tied => "tie",
@@ -132,24 +132,24 @@ impl Statistics {
         baseline: Option<&str>,
         planned: &Planned,
     ) -> Self {
-        let Planned { policies: names, seeds, is_drawn } = planned;
+        let Planned { policies: names, seeds, is_random } = planned;
         let all = names.iter().map(|name| of_policy(metrics, runs, name, *seeds));
         let mut policies: Vec<PolicyStatistics> = all.collect();
-        let quickest = quickest(&policies);
-        let unranked = match &quickest {
+        let fastest = fastest(&policies);
+        let unranked = match &fastest {
             _ if policies.iter().any(|policy| policy.missing > 0) => Some(Unranked::Interrupted),
             None => Some(Unranked::Incomplete),
-            Some(_) if *is_drawn && *seeds < LEAST_SEEDS => Some(Unranked::FewSeeds),
+            Some(_) if *is_random && *seeds < MIN_SEEDS => Some(Unranked::FewSeeds),
             Some(_) => None,
         };
-        let reference = baseline.map(str::to_owned).or_else(|| quickest.clone());
+        let reference = baseline.map(str::to_owned).or_else(|| fastest.clone());
         if let Some(reference) = &reference {
             set_ratios(&mut policies, runs, reference);
         }
-        if let Some(quickest) = &quickest {
-            rank(&mut policies, runs, quickest, unranked);
+        if let Some(fastest) = &fastest {
+            rank(&mut policies, runs, fastest, unranked);
         }
-        policies.sort_by_key(|policy| policy.standing.is_partial());
+        policies.sort_by_key(|policy| policy.verdict.is_partial());
         Self { reference, seeds: *seeds, unranked, policies, reasons: Vec::new() }
     }
 
@@ -163,7 +163,7 @@ impl Statistics {
 
     /// Returns the best policy, if there is one.
     pub fn best(&self) -> Option<&PolicyStatistics> {
-        self.policies.iter().find(|policy| policy.standing == Standing::Best)
+        self.policies.iter().find(|policy| policy.verdict == PolicyVerdict::Best)
     }
 }
 
@@ -175,7 +175,7 @@ fn of_policy(
 ) -> PolicyStatistics {
     let own = || runs.iter().filter(|run| run.policy == policy);
     let of_metric = |(index, metric): (usize, &&'static str)| {
-        let counts = |run: &&RunNumbers| run.is_complete() || !is_of_survivors(metric);
+        let counts = |run: &&RunNumbers| run.is_complete() || !is_biased_if_incomplete(metric);
         let values = own().filter(counts).filter_map(|run| run.numbers[index]);
         let sample = Sample::of(&values.collect::<Vec<f64>>());
         MetricStatistics { metric, sample, ratio: None }
@@ -186,21 +186,21 @@ fn of_policy(
         runs: seeds,
         missing,
         completed: own().filter(|run| run.is_complete()).count(),
-        standing: if missing > 0 { Standing::Interrupted } else { Standing::Incomplete },
-        lost: None,
+        verdict: if missing > 0 { PolicyVerdict::Interrupted } else { PolicyVerdict::Incomplete },
+        slower_seeds: None,
         metrics: metrics.iter().enumerate().map(of_metric).collect(),
     }
 }
 
 /// Returns true for metrics that an incomplete run measures only on the messages or operations that
 /// did complete. Those are the quick ones, so the value would be biased.
-fn is_of_survivors(metric: &str) -> bool {
+fn is_biased_if_incomplete(metric: &str) -> bool {
     ["fct_ns", "operation_ns", "bytes_per_s"].iter().any(|name| metric.starts_with(name))
 }
 
 /// Returns the policy with the least median completion time among those that completed under every
 /// seed.
-fn quickest(policies: &[PolicyStatistics]) -> Option<String> {
+fn fastest(policies: &[PolicyStatistics]) -> Option<String> {
     let complete = policies.iter().filter(|policy| policy.completed == policy.runs);
     let medians = complete
         .filter_map(|policy| Some((policy.metrics.first()?.sample?.median, &policy.policy)));
@@ -232,22 +232,22 @@ fn pairs(runs: &[RunNumbers], [policy, reference]: [&str; 2], index: usize) -> V
     of(policy).into_iter().filter_map(pair).collect()
 }
 
-/// Compares the policies that completed under every seed with the quickest of them.
+/// Compares the policies that completed under every seed with the fastest of them.
 fn rank(
     policies: &mut [PolicyStatistics],
     runs: &[RunNumbers],
-    quickest: &str,
+    fastest: &str,
     unranked: Option<Unranked>,
 ) {
     for policy in policies.iter_mut().filter(|policy| policy.completed == policy.runs) {
-        let times = pairs(runs, [&policy.policy, quickest], 0);
-        let is_quickest = policy.policy == quickest;
+        let times = pairs(runs, [&policy.policy, fastest], 0);
+        let is_fastest = policy.policy == fastest;
         let slower = times.iter().filter(|(time, least)| time > least).count();
-        policy.lost = (!is_quickest).then_some(slower);
-        policy.standing = match unranked {
-            Some(_) => Standing::Unranked,
-            None if is_quickest => Standing::Best,
-            None => Standing::of(Sample::of_ratios(&times)),
+        policy.slower_seeds = (!is_fastest).then_some(slower);
+        policy.verdict = match unranked {
+            Some(_) => PolicyVerdict::Unranked,
+            None if is_fastest => PolicyVerdict::Best,
+            None => PolicyVerdict::of(Sample::of_ratios(&times)),
         };
     }
 }
@@ -274,12 +274,12 @@ mod tests {
         Statistics::of(&["cct_ns"], &runs, baseline, &Planned::of(&runs, true))
     }
 
-    fn standings(policies: &[(&str, &[Option<f64>])]) -> Vec<&'static str> {
+    fn verdicts(policies: &[(&str, &[Option<f64>])]) -> Vec<&'static str> {
         words(&statistics(policies, None))
     }
 
     fn words(statistics: &Statistics) -> Vec<&'static str> {
-        statistics.policies.iter().map(|policy| policy.standing.word()).collect()
+        statistics.policies.iter().map(|policy| policy.verdict.label()).collect()
     }
 
     fn times(values: &[f64]) -> Vec<Option<f64>> {
@@ -296,7 +296,7 @@ mod tests {
         assert_eq!(words(&statistics), ["behind", "best"]);
         assert_eq!(statistics.reference.as_deref(), Some("ethereal"));
         let [ecmp, ethereal] = &statistics.policies[..] else { panic!("two policies") };
-        assert_eq!((ecmp.lost, ethereal.lost), (Some(5), None));
+        assert_eq!((ecmp.slower_seeds, ethereal.slower_seeds), (Some(5), None));
         let ratio = ecmp.metrics[0].ratio.unwrap();
         let Interval { low, high } = ratio.interval().unwrap();
         assert!((ratio.median - 2.74).abs() < 0.01, "{ratio:?}");
@@ -311,13 +311,17 @@ mod tests {
     fn ratios_are_computed_per_seed() {
         let slow = times(&[103.0, 206.0, 309.5, 412.0, 1030.0]);
         let fast = times(&[100.0, 200.0, 300.0, 400.0, 1000.0]);
-        assert_eq!(standings(&[("a", &slow), ("b", &fast)]), ["behind", "best"]);
+        assert_eq!(verdicts(&[("a", &slow), ("b", &fast)]), ["behind", "best"]);
         let of_slow = statistics(&[("a", &slow), ("b", &fast)], Some("a"));
         assert_eq!(of_slow.reference.as_deref(), Some("a"));
         let [a, b] = &of_slow.policies[..] else { panic!("two policies") };
         assert_eq!(a.metrics[0].ratio, None);
         assert!((b.metrics[0].ratio.unwrap().median - 1.0 / 1.03).abs() < 1e-9);
-        assert_eq!((a.lost, b.lost), (Some(5), None), "seeds are lost to the quickest");
+        assert_eq!(
+            (a.slower_seeds, b.slower_seeds),
+            (Some(5), None),
+            "seeds in which it is slower than the fastest"
+        );
         assert_eq!(words(&of_slow), ["behind", "best"], "whatever the reference");
     }
 
@@ -329,11 +333,11 @@ mod tests {
         let once = times(&[60.0, 100.1, 100.2, 100.3, 100.4]);
         let policies: &[(&str, &[Option<f64>])] =
             &[("near", &near), ("a", &a), ("far", &far), ("once", &once)];
-        assert_eq!(standings(policies), ["tie", "best", "unclear", "unclear"]);
-        let lost: Vec<Option<usize>> =
-            statistics(policies, None).policies.iter().map(|it| it.lost).collect();
-        assert_eq!(lost, [Some(3), None, Some(4), Some(4)]);
-        assert_eq!(standings(&[("a", &a), ("b", &a)]), ["best", "tie"]);
+        assert_eq!(verdicts(policies), ["tie", "best", "unclear", "unclear"]);
+        let slower_seeds: Vec<Option<usize>> =
+            statistics(policies, None).policies.iter().map(|it| it.slower_seeds).collect();
+        assert_eq!(slower_seeds, [Some(3), None, Some(4), Some(4)]);
+        assert_eq!(verdicts(&[("a", &a), ("b", &a)]), ["best", "tie"]);
     }
 
     #[test]
@@ -360,23 +364,23 @@ mod tests {
     fn a_policy_with_an_incomplete_run_cannot_be_best() {
         let a = [Some(1.0), None, Some(1.0), Some(1.0), Some(1.0)];
         let b = times(&[5.0, 6.0, 7.0, 8.0, 9.0]);
-        assert_eq!(standings(&[("a", &a), ("b", &b)]), ["best", "incomplete"], "ranked last");
+        assert_eq!(verdicts(&[("a", &a), ("b", &b)]), ["best", "incomplete"], "ranked last");
         let none = statistics(&[("a", &[None]), ("b", &[None])], None);
         assert_eq!(words(&none), ["incomplete", "incomplete"]);
         assert_eq!((none.unranked, none.reference), (Some(Unranked::Incomplete), None));
     }
 
-    /// `b` is the quickest but has one of its two runs; `d` was not started.
+    /// `b` is the fastest but has one of its two runs; `d` was not started.
     #[test]
     fn an_interrupted_comparison_has_no_best_and_lists_partial_policies_last() {
         let policies = ["a", "b", "c", "d"].map(str::to_owned).to_vec();
         let of = |runs: &[RunNumbers], baseline: &str| {
-            let planned = Planned { policies: policies.clone(), seeds: 2, is_drawn: false };
+            let planned = Planned { policies: policies.clone(), seeds: 2, is_random: false };
             let statistics = Statistics::of(&["cct_ns"], runs, Some(baseline), &planned);
             assert_eq!(statistics.unranked, Some(Unranked::Interrupted));
             let of_policy = |it: &PolicyStatistics| {
                 let ratio = it.metrics[0].ratio.is_some();
-                (it.policy.clone(), it.standing.word(), [it.completed, it.missing], ratio)
+                (it.policy.clone(), it.verdict.label(), [it.completed, it.missing], ratio)
             };
             statistics.policies.iter().map(of_policy).collect::<Vec<_>>()
         };
@@ -392,12 +396,12 @@ mod tests {
                 ("b", "interrupted", [1, 1], false),
                 ("d", "interrupted", [0, 2], false),
             ];
-            all.map(|(name, word, counts, it)| (name.to_owned(), word, counts, it)).to_vec()
+            all.map(|(name, label, counts, it)| (name.to_owned(), label, counts, it)).to_vec()
         };
         assert_eq!(of(&finished, "a"), expected(true));
         assert_eq!(of(&finished, "d"), expected(false), "nothing is paired with what is missing");
         let one = of(&finished[..1], "a");
-        assert!(one.iter().all(|(_, word, ..)| *word == "interrupted"), "{one:?}");
+        assert!(one.iter().all(|(_, label, ..)| *label == "interrupted"), "{one:?}");
     }
 
     /// Messages that completed before their run stalled are the quick ones.

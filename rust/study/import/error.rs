@@ -25,9 +25,9 @@ pub enum ImportError {
     NoTraces(String),
     /// A scenario cannot express a part of the experiment.
     #[error(
-        "a scenario cannot say all that this experiment does: {0}; `evenkeel hpcc` runs it as it is"
+        "a scenario cannot express everything in this experiment: {0}; run it with `evenkeel hpcc`"
     )]
-    Lost(String),
+    Unsupported(String),
     /// A topology was given for a configuration, which names its own.
     #[error(
         "{0}: a configuration names its topology file; omit --topology, or import the flow file"

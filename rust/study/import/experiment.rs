@@ -34,14 +34,14 @@ pub(super) fn read(import: &Import<'_>) -> Result<Option<Experiment>, ImportErro
 pub(super) fn draft(import: &Import<'_>, experiment: &Experiment) -> Result<Draft, ImportError> {
     let setup = &experiment.setup;
     if let SwitchConfig::Murmur(_) = setup.scheme.switch {
-        let lost = "LB_MODE 0 is the family's hash of the ports of flows, which a scenario does \
-                    not have (--set policy.name=ecmp imports it with another hash)";
-        return Err(ImportError::Lost(lost.to_owned()));
+        let reason = "LB_MODE 0 hashes the ports of flows in a way that scenarios do not \
+                      support (--set policy.name=ecmp imports it with another hash)";
+        return Err(ImportError::Unsupported(reason.to_owned()));
     }
     let mut draft = Draft::default();
     draft.warnings.clone_from(&experiment.warnings);
     draft.warnings.extend(experiment.recorded().into_iter().map(|(_, name)| {
-        format!("{name}: a scenario writes no file of the family; [record] has time series")
+        format!("{name}: a scenario does not write the family's files; [record] writes time series")
     }));
     let file = import.file.display();
     draft.comments.push(format!("Imported from {file} by `evenkeel import`."));
@@ -70,11 +70,11 @@ fn integer(number: u64) -> Value {
 
 /// Returns the ECN marking of all switch ports. Fails if ports differ, or if no port marks.
 fn ecn(setup: &Setup) -> Result<Ecn, ImportError> {
-    let lost = |what: &str| Err(ImportError::Lost(what.to_owned()));
+    let unsupported = |what: &str| Err(ImportError::Unsupported(what.to_owned()));
     match setup.fabric.ecn_by_rate.as_slice() {
-        [] => lost("switches do not mark packets (ENABLE_QCN 0)"),
+        [] => unsupported("switches do not mark packets (ENABLE_QCN 0)"),
         [(_, first), rest @ ..] if rest.iter().all(|(_, other)| other == first) => Ok(*first),
-        _ => lost("marking thresholds depend on the rate of the port (KMIN_MAP, KMAX_MAP)"),
+        _ => unsupported("marking thresholds depend on the rate of the port (KMIN_MAP, KMAX_MAP)"),
     }
 }
 
@@ -137,7 +137,9 @@ fn transport(setup: &Setup) -> Result<Table, ImportError> {
     let parameters = match &nic.congestion {
         CongestionControl::DcqcnMlx(config) => Table::try_from(config)?,
         CongestionControl::DctcpRate(config) => Table::try_from(config)?,
-        other => return Err(ImportError::Lost(format!("congestion control {}", other.name()))),
+        other => {
+            return Err(ImportError::Unsupported(format!("congestion control {}", other.name())));
+        }
     };
     let mut section = table([
         ("payload", nic.payload.to_string().into()),
@@ -154,7 +156,7 @@ fn transport(setup: &Setup) -> Result<Table, ImportError> {
     section.insert("parameters".to_owned(), parameters.into());
     if nic.recovery != setup.scheme.recovery {
         let own = nic.recovery.configured(&Table::new());
-        let own = own.map_err(|error| ImportError::Lost(error.to_string()))?;
+        let own = own.map_err(|error| ImportError::Unsupported(error.to_string()))?;
         section.insert("recovery".to_owned(), nic.recovery.name().into());
         section.insert("recovery_parameters".to_owned(), own.parameters.into());
     }
@@ -200,6 +202,6 @@ pub(super) fn expect_same(experiment: &Setup, scenario: &Setup) -> Result<(), Im
     ];
     match parts.iter().find(|(_, same)| !same) {
         None => Ok(()),
-        Some((what, _)) => Err(ImportError::Lost(format!("{what} would be different"))),
+        Some((what, _)) => Err(ImportError::Unsupported(format!("{what} would be different"))),
     }
 }

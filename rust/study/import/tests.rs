@@ -49,7 +49,7 @@ fn the_error_names_what_a_scenario_cannot_express() {
         .replace("MAX_MAP 1 100000000000 400", "MAX_MAP 2 25000000000 90 100000000000 400")
         .replace("PMAX_MAP 1", "PMAX_MAP 2 25000000000 0.2");
     let cases = [
-        (CONFIG.to_owned(), &[][..], "LB_MODE 0 is the family's hash of the ports of flows"),
+        (CONFIG.to_owned(), &[][..], "LB_MODE 0 hashes the ports of flows"),
         (format!("{CONFIG}ENABLE_QCN 0\n"), &["policy.name=ecmp"], "do not mark packets"),
         (CONFIG.to_owned(), &["policy.name=ecmp", "topology.gap=20B"], "switches would be differ"),
         (CONFIG.to_owned(), &["policy.name=ecmp", "a.b.c=1"], "expected a key of a section"),

@@ -2,7 +2,7 @@
 
 use std::borrow::Cow;
 
-use super::FlowPlaces;
+use super::FlowPositions;
 use crate::fabric::{FlowRecord, Outcome};
 use crate::ids::{HostId, LinkId, PortId};
 use crate::record::csv_text;
@@ -61,8 +61,8 @@ pub const FLOW_COLUMNS: [(&str, CellKind); 13] = [
 ];
 
 /// Returns the number of columns for a run: all, or all but `class`.
-pub fn flow_columns(places: &FlowPlaces) -> usize {
-    FLOW_COLUMNS.len() - usize::from(!places.have_classes())
+pub fn flow_columns(positions: &FlowPositions) -> usize {
+    FLOW_COLUMNS.len() - usize::from(!positions.have_classes())
 }
 
 /// Returns the row of a flow.
@@ -70,7 +70,7 @@ pub fn flow_columns(places: &FlowPlaces) -> usize {
 /// `completed_ns` counts from time zero, as in htsim's output. `fct_ns` counts from the start of
 /// the flow, as in the HPCC family; a flow that a trigger starts counts from the trigger.
 pub fn flow_row<'a>(
-    places: &'a FlowPlaces,
+    positions: &'a FlowPositions,
     topology: &'a Topology,
     flow: &FlowRecord,
 ) -> [Cell<'a>; FLOW_COLUMNS.len()] {
@@ -89,9 +89,9 @@ pub fn flow_row<'a>(
         Cell::Time(happened(flow.delivered)),
         Cell::Time(happened(flow.completed)),
         Cell::Time(happened(flow.completed).map(|at| at - flow.start.as_ps())),
-        text(places.job(flow.message)),
-        Cell::Whole(places.step(flow.message).map(u64::from)),
-        text(places.class(flow.message)),
+        text(positions.job(flow.message)),
+        Cell::Whole(positions.step(flow.message).map(u64::from)),
+        text(positions.class(flow.message)),
     ]
 }
 

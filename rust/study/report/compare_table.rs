@@ -71,7 +71,7 @@ fn title(runs: &[Summary], bounds: &Bounds) -> String {
         first.scenario,
         run_table::fabric(first),
         human::plural(first.messages, "message"),
-        bounds.words()
+        bounds.description()
     )
 }
 
@@ -95,7 +95,7 @@ impl Bounds {
         self.least < self.greatest
     }
 
-    fn words(&self) -> String {
+    fn description(&self) -> String {
         let [least, greatest] = [self.least, self.greatest].map(human::nanoseconds);
         match self.differ() {
             true => format!("lower bounds of the CCT: {least} to {greatest}"),
@@ -161,9 +161,9 @@ mod tests {
     fn a_policy_with_missing_runs_comes_last_and_shows_their_number() {
         let runs = sample::comparison(2);
         let policies: Vec<String> = ["ecmp", "reps"].map(str::to_owned).to_vec();
-        let planned = Planned { policies, seeds: 3, is_drawn: true };
-        let numbers = RunNumbers::of_summaries(&runs, RunNumbers::OF_FABRIC);
-        let statistics = Statistics::of(RunNumbers::OF_FABRIC, &numbers, None, &planned);
+        let planned = Planned { policies, seeds: 3, is_random: true };
+        let numbers = RunNumbers::of_summaries(&runs, RunNumbers::FABRIC_METRICS);
+        let statistics = Statistics::of(RunNumbers::FABRIC_METRICS, &numbers, None, &planned);
         let text = compare_table(&runs, &statistics);
         let rows: Vec<&str> = text.lines().rev().take_while(|line| !line.is_empty()).collect();
         let words = |line: &str| line.split_whitespace().map(str::to_owned).collect::<Vec<_>>();

@@ -80,8 +80,8 @@ fn policy_records<'a>(
             ratio: ratio.map(|ratio| ratio.median),
             ratio_low: of_ratio.map(|interval| interval.low),
             ratio_high: of_ratio.map(|interval| interval.high),
-            slower: policy.lost.filter(|_| index == 0),
-            verdict: (index == 0 || policy.standing.is_partial()).then(|| policy.standing.word()),
+            slower: policy.slower_seeds.filter(|_| index == 0),
+            verdict: (index == 0 || policy.verdict.is_partial()).then(|| policy.verdict.label()),
         }
     })
 }
@@ -119,21 +119,21 @@ pub fn comparison_markdown(statistics: &Statistics) -> String {
         let cells = policy.metrics.iter().map(|metric| markdown_cell(metric, is_whole));
         let cells: Vec<String> = cells.collect();
         let ratio = policy.metrics[0].ratio.as_ref().map_or_else(String::new, ratio_with_interval);
-        let PolicyStatistics { policy: name, standing, completed, runs, lost, .. } = policy;
+        let PolicyStatistics { policy: name, verdict, completed, runs, slower_seeds, .. } = policy;
         let verdict = match completed == runs {
-            true => standing.word().to_owned(),
+            true => verdict.label().to_owned(),
             false => format!("{completed} of {runs} completed"),
         };
-        let slower = lost.map_or_else(String::new, |lost| format!("{lost} of {runs}"));
+        let slower = slower_seeds.map_or_else(String::new, |slower| format!("{slower} of {runs}"));
         let cells = cells.join(" | ");
         lines.push(format!("| {name} | {verdict} | {cells} | {ratio} | {slower} |"));
     }
     lines.push(String::new());
     lines.push(match statistics.seeds {
-        1 => "One seed, so without intervals.".to_owned(),
+        1 => "One seed, so there are no intervals.".to_owned(),
         seeds => format!(
-            "Medians over {seeds} seeds, which are in the intervals with a probability of {:.1} %; \
-             ratios of `{}` seed by seed.",
+            "Medians over {seeds} seeds; the intervals contain them with a probability of {:.1} %. \
+             Ratios of `{}` are per seed.",
             coverage(seeds) * 100.0,
             first.metrics[0].metric
         ),
@@ -189,7 +189,7 @@ mod tests {
         assert!(ratio.iter().all(|ratio| (ratio - 1.5).abs() < 1e-9), "{first}");
     }
 
-    /// `a` is the first and the quickest but stalls; it comes last, with the numbers that it has.
+    /// `a` is the first and the fastest but stalls; it comes last, with the numbers that it has.
     #[test]
     fn an_incomplete_policy_is_marked_and_last_in_every_format() {
         let run = |(policy, time): (&str, Option<f64>)| RunNumbers {

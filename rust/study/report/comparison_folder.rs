@@ -96,7 +96,7 @@ impl ComparisonFolder {
     }
 
     /// Returns true if the folder holds a comparison that was not interrupted.
-    pub fn has_whole(&self) -> bool {
+    pub fn has_complete_results(&self) -> bool {
         // The statistics are renamed into place last.
         if !self.0.path().join(STATISTICS).is_file() {
             return false;
@@ -111,7 +111,7 @@ impl ComparisonFolder {
     /// # Errors
     /// Fails if a file system operation fails. The previous content is then unchanged, unless
     /// renaming failed.
-    pub fn keep(
+    pub fn write_results(
         &self,
         statistics: &Statistics,
         runs: &AllRuns<impl Serialize>,

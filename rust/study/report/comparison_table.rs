@@ -5,9 +5,9 @@ use super::human;
 use super::table::{finish, plain, wrap};
 use crate::balance::display_name;
 use crate::metrics::{INDICATORS, Metric};
-use crate::statistics::{LEAST_SEEDS, Sample, coverage};
+use crate::statistics::{MIN_SEEDS, Sample, coverage};
 use crate::{
-    EQUAL_WITHIN, MetricStatistics, PolicyStatistics, Reason, Standing, Statistics, Unranked,
+    EQUAL_WITHIN, MetricStatistics, PolicyStatistics, PolicyVerdict, Reason, Statistics, Unranked,
 };
 
 /// Returns the text below the table of a comparison. It shows the ratios of completion times with
@@ -37,10 +37,10 @@ fn best_line(statistics: &Statistics) -> String {
         return format!("best CCT: none, {}\n", why_unranked(statistics));
     };
     let mut line = format!("best CCT: {}", best.policy);
-    for (standing, words) in
-        [(Standing::Tied, "tied with"), (Standing::Unclear, "not told apart from")]
+    for (verdict, words) in
+        [(PolicyVerdict::Tied, "tied with"), (PolicyVerdict::Unclear, "not distinguishable from")]
     {
-        let alike = statistics.policies.iter().filter(|policy| policy.standing == standing);
+        let alike = statistics.policies.iter().filter(|policy| policy.verdict == verdict);
         let alike: Vec<&str> = alike.map(|policy| policy.policy.as_str()).collect();
         if !alike.is_empty() {
             line += &format!(", {words} {}", alike.join(", "));
@@ -53,10 +53,10 @@ fn why_unranked(statistics: &Statistics) -> String {
     match (statistics.unranked, statistics.seeds) {
         (Some(Unranked::Interrupted), _) => "the comparison was interrupted".to_owned(),
         (Some(Unranked::FewSeeds), 1) => {
-            format!("a single draw ranks nothing; --seeds {LEAST_SEEDS} does")
+            format!("one seed is too few to rank policies; use --seeds {MIN_SEEDS}")
         }
         (Some(Unranked::FewSeeds), seeds) => {
-            format!("{seeds} draws are too few to rank policies; --seeds {LEAST_SEEDS} does")
+            format!("{seeds} seeds are too few to rank policies; use --seeds {MIN_SEEDS}")
         }
         (Some(Unranked::Incomplete) | None, _) => {
             "each policy has a run that did not complete".to_owned()
@@ -86,22 +86,22 @@ fn ratio_table(statistics: &Statistics) -> String {
             coverage(seeds) * 100.0
         ),
     };
-    let is_there = |standing| statistics.policies.iter().any(|it| it.standing == standing);
+    let is_there = |verdict| statistics.policies.iter().any(|it| it.verdict == verdict);
     let mut text = format!("{heading}\n\n{}", finish(table, 1));
-    if is_there(Standing::Tied) {
+    if is_there(PolicyVerdict::Tied) {
         text += &format!("tie: within {} % of the best\n", EQUAL_WITHIN * 100.0);
     }
-    if is_there(Standing::Unclear) {
-        text += "unclear: the ratio to the best may be 1; more seeds tell\n";
+    if is_there(PolicyVerdict::Unclear) {
+        text += "unclear: the ratio to the best may be 1; run more seeds\n";
     }
     text
 }
 
 fn ratio_row(statistics: &Statistics, policy: &PolicyStatistics) -> [String; 5] {
     let MetricStatistics { metric, sample, ratio } = &policy.metrics[0];
-    let verdict = match policy.standing {
-        standing if standing.is_partial() => completed_of(policy),
-        standing => standing.word().to_owned(),
+    let verdict = match policy.verdict {
+        verdict if verdict.is_partial() => completed_of(policy),
+        verdict => verdict.label().to_owned(),
     };
     let is_reference = statistics.reference.as_ref() == Some(&policy.policy);
     [
@@ -109,7 +109,7 @@ fn ratio_row(statistics: &Statistics, policy: &PolicyStatistics) -> [String; 5] 
         match sample {
             // Values of an incomplete policy come from its completed runs, so the interval would be
             // biased.
-            Some(sample) if !policy.standing.is_partial() => interval(metric, sample),
+            Some(sample) if !policy.verdict.is_partial() => interval(metric, sample),
             _ => "-".to_owned(),
         },
         match ratio {
@@ -117,8 +117,8 @@ fn ratio_row(statistics: &Statistics, policy: &PolicyStatistics) -> [String; 5] 
             Some(ratio) => ratio_with_interval(ratio),
             None => "-".to_owned(),
         },
-        match policy.lost {
-            Some(lost) => format!("{lost} of {}", policy.runs),
+        match policy.slower_seeds {
+            Some(slower) => format!("{slower} of {}", policy.runs),
             None => "-".to_owned(),
         },
         verdict,
@@ -158,7 +158,7 @@ pub fn indicator_table(statistics: &Statistics, title: &str) -> String {
             sample.map_or_else(|| "-".to_owned(), |sample| shown(metric, sample.median))
         };
         let mut cells = order.map(cell);
-        if policy.standing.is_partial() {
+        if policy.verdict.is_partial() {
             let [.., time] = &mut cells;
             time.push_str(&format!("\n{}", completed_of(policy)));
         }
@@ -201,19 +201,19 @@ mod tests {
 
     #[test]
     fn with_few_seeds_no_policy_is_best_and_the_reason_is_given() {
-        let one = "best CCT: none, a single draw ranks nothing; --seeds 5 does\n";
+        let one = "best CCT: none, one seed is too few to rank policies; use --seeds 5\n";
         assert!(verdicts(&statistics(1)).ends_with(one));
-        let three = "best CCT: none, 3 draws are too few to rank policies; --seeds 5 does\n";
+        let three = "best CCT: none, 3 seeds are too few to rank policies; use --seeds 5\n";
         assert!(verdicts(&statistics(3)).ends_with(three));
     }
 
     #[test]
     fn an_interrupted_comparison_has_no_best() {
         let runs = sample::comparison(5);
-        let numbers = RunNumbers::of_summaries(&runs[..7], RunNumbers::OF_FABRIC);
+        let numbers = RunNumbers::of_summaries(&runs[..7], RunNumbers::FABRIC_METRICS);
         let policies = ["ecmp", "switch-rr-shuffled"].map(str::to_owned).to_vec();
-        let planned = Planned { policies, seeds: 5, is_drawn: true };
-        let text = verdicts(&Statistics::of(RunNumbers::OF_FABRIC, &numbers, None, &planned));
+        let planned = Planned { policies, seeds: 5, is_random: true };
+        let text = verdicts(&Statistics::of(RunNumbers::FABRIC_METRICS, &numbers, None, &planned));
         assert!(text.ends_with("best CCT: none, the comparison was interrupted\n"), "{text}");
         assert!(text.contains(" unranked\n") && text.contains(" 2 of 5\n"), "{text}");
     }

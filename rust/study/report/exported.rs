@@ -95,11 +95,11 @@ pub fn export(
         ExportFormat::Chakra => return chakra(scenario, inputs, folder),
     };
     if matches!(format, ExportFormat::Hpcc | ExportFormat::Infragraph) {
-        notes.extend(not_held(scenario));
+        notes.extend(unsupported_parts(scenario));
     }
     let mut files = Vec::new();
     for (name, _) in &texts {
-        inputs.spare(&folder.join(name))?;
+        inputs.reject_input(&folder.join(name))?;
     }
     for (name, text) in texts {
         let path = folder.join(name);
@@ -113,7 +113,7 @@ pub fn export(
 const GAP: Bytes = Bytes::new(20);
 
 /// Returns a note that names the settings that fabric formats cannot express.
-fn not_held(scenario: &Scenario) -> Option<String> {
+fn unsupported_parts(scenario: &Scenario) -> Option<String> {
     let (delay, gap) = (scenario.fabric.forwarding_delay, scenario.fabric.gap);
     let parts = [
         scenario.topology.scale_up().map(|_| "the scale-up networks of servers".to_owned()),
@@ -123,12 +123,12 @@ fn not_held(scenario: &Scenario) -> Option<String> {
         (!scenario.fabric.failures.is_empty()).then(|| "the failures of links".to_owned()),
     ];
     let parts: Vec<String> = parts.into_iter().flatten().collect();
-    (!parts.is_empty()).then(|| format!("the format does not hold {}", parts.join(", ")))
+    (!parts.is_empty()).then(|| format!("the format cannot express {}", parts.join(", ")))
 }
 
 fn chakra(scenario: &Scenario, inputs: &Inputs, folder: &Path) -> Result<Exported, ExportError> {
     let traces = Traces::of(&scenario.workload)?;
-    inputs.spare(&trace_files::first(folder, &scenario.name))?;
+    inputs.reject_input(&trace_files::first(folder, &scenario.name))?;
     trace_files::write(folder, &scenario.name, &traces)?;
     let files = vec![folder.join(format!("{}.RANK.et", scenario.name))];
     let notes = late_start(&scenario.workload).into_iter().collect();
@@ -141,7 +141,7 @@ pub fn late_start(workload: &Workload) -> Option<String> {
     let first = Some(workload.first_start()).filter(|first| *first > Time::ZERO)?;
     let span = first.since(Time::ZERO);
     Some(format!(
-        "starts are computations in this format: a completion time there counts from the \
-         beginning, {span} before the first message, where that of this scenario begins"
+        "starts are computations in this format: completion times there count from time 0, {span} \
+         before the first message, from which this scenario counts"
     ))
 }

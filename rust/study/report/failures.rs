@@ -26,14 +26,14 @@ pub struct FailureSummary {
 }
 
 /// Maximum number of listed failures: a flapping link has thousands.
-const MOST: usize = 1_000;
+const MAX_LISTED: usize = 1_000;
 
 impl FailureSummary {
     /// Returns the first 1,000 failures of a setup, in order of their starts.
     pub fn of(setup: &Setup) -> Vec<Self> {
         let mut failures: Vec<&Failure> = setup.fabric.failures.iter().collect();
         failures.sort_by_key(|failure| (failure.at, failure.link));
-        failures.into_iter().take(MOST).map(|failure| one(setup, failure)).collect()
+        failures.into_iter().take(MAX_LISTED).map(|failure| one(setup, failure)).collect()
     }
 }
 

@@ -2,7 +2,7 @@
 
 use std::io::{self, Write};
 
-use super::FlowPlaces;
+use super::FlowPositions;
 use super::cells::{FLOW_COLUMNS, flow_columns, flow_row};
 use crate::fabric::{FlowRecord, Outcome, Setup};
 use crate::topology::Topology;
@@ -15,7 +15,7 @@ use crate::topology::Topology;
 /// # Errors
 /// Fails if writing to `to` fails.
 pub fn write_flows_csv(to: &mut dyn Write, setup: &Setup, outcome: &Outcome) -> io::Result<()> {
-    let mut csv = FlowsCsv::begin(to, FlowPlaces::of_setup(setup, true))?;
+    let mut csv = FlowsCsv::begin(to, FlowPositions::of_setup(setup, true))?;
     outcome.flows.iter().try_for_each(|flow| csv.write(&setup.topology, flow))?;
     csv.end()
 }
@@ -23,7 +23,7 @@ pub fn write_flows_csv(to: &mut dyn Write, setup: &Setup, outcome: &Outcome) -> 
 /// Writes `flows.csv` flow by flow, in the order of the calls.
 pub struct FlowsCsv<W: Write> {
     csv: csv::Writer<W>,
-    places: FlowPlaces,
+    positions: FlowPositions,
 }
 
 impl<W: Write> FlowsCsv<W> {
@@ -31,11 +31,11 @@ impl<W: Write> FlowsCsv<W> {
     ///
     /// # Errors
     /// Fails if writing to `to` fails.
-    pub fn begin(to: W, places: FlowPlaces) -> io::Result<Self> {
+    pub fn begin(to: W, positions: FlowPositions) -> io::Result<Self> {
         let mut csv = csv::Writer::from_writer(to);
-        let columns = FLOW_COLUMNS.iter().take(flow_columns(&places));
+        let columns = FLOW_COLUMNS.iter().take(flow_columns(&positions));
         csv.write_record(columns.map(|(name, _)| name))?;
-        Ok(Self { csv, places })
+        Ok(Self { csv, positions })
     }
 
     /// Writes the row of a flow.
@@ -43,8 +43,8 @@ impl<W: Write> FlowsCsv<W> {
     /// # Errors
     /// Fails if the writer fails.
     pub fn write(&mut self, topology: &Topology, flow: &FlowRecord) -> io::Result<()> {
-        let row = flow_row(&self.places, topology, flow);
-        let cells = row.iter().take(flow_columns(&self.places));
+        let row = flow_row(&self.positions, topology, flow);
+        let cells = row.iter().take(flow_columns(&self.positions));
         self.csv.write_record(cells.map(|cell| cell.csv().into_owned()))?;
         Ok(())
     }
@@ -65,8 +65,8 @@ mod tests {
 
     #[test]
     fn each_flow_has_a_row_with_empty_times_for_missing_events() {
-        let places = FlowPlaces::of(&sample::workload());
-        let mut csv = FlowsCsv::begin(Vec::new(), places).unwrap();
+        let positions = FlowPositions::of(&sample::workload());
+        let mut csv = FlowsCsv::begin(Vec::new(), positions).unwrap();
         let topology = sample::topology();
         sample::stalled().flows.iter().for_each(|flow| csv.write(&topology, flow).unwrap());
         let text = csv.csv.into_inner().unwrap();

@@ -71,14 +71,14 @@ impl Folder {
         }
         fs::create_dir_all(path).map_err(|reason| folder.failed("create the folder", reason))?;
         folder.lock()?;
-        folder.kept = folder.foreign()?;
+        folder.kept = folder.other_files()?;
         // Check write permission now: a run may take hours.
         folder.temporary()?;
         Ok(folder)
     }
 
     /// Returns the names of files that are not results. They are allowed only next to results.
-    fn foreign(&self) -> Result<Vec<String>, FolderError> {
+    fn other_files(&self) -> Result<Vec<String>, FolderError> {
         let mut names = self.entries()?;
         names.sort();
         for name in names.iter().filter(|name| self.is_result_name(name)) {
@@ -92,9 +92,9 @@ impl Folder {
         match (names.first(), Origin::of(&self.path)) {
             (Some(_), Some(found)) if found != self.origin => Err(FolderError::OtherResults {
                 folder,
-                found: found.words(),
+                found: found.description(),
                 mark: found.mark(),
-                expected: self.origin.words(),
+                expected: self.origin.description(),
             }),
             (Some(entry), None) => Err(FolderError::ForeignFile { folder, entry: entry.clone() }),
             _ => Ok(names),
@@ -286,8 +286,8 @@ mod tests {
         let folder = Folder::open(&path).unwrap();
         assert!(names(&path).is_empty());
         write(&folder, "first").unwrap();
-        for foreign in UNMARKED {
-            fs::write(path.join(foreign), "0 1 2").unwrap();
+        for name in UNMARKED {
+            fs::write(path.join(name), "0 1 2").unwrap();
         }
         fs::write(path.join(".evenkeel-killed"), "half").unwrap();
         drop(folder);

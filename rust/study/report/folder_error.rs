@@ -8,7 +8,7 @@ use thiserror::Error;
 #[derive(Debug, Error)]
 #[error(
     "--out {folder}: '{entry}' in it is {kind}, where a result would be written; expected a \
-     regular file or none: remove it, or use another folder"
+     regular file, or nothing: remove it, or use another folder"
 )]
 pub struct NotAFile {
     /// Path of the folder, as given to `--out`.

@@ -27,7 +27,7 @@ impl Inputs {
     ///
     /// # Errors
     /// Fails if `path` is an input.
-    pub fn spare(&self, path: &Path) -> Result<(), OutputError> {
+    pub fn reject_input(&self, path: &Path) -> Result<(), OutputError> {
         let is_input = path.canonicalize().is_ok_and(|path| self.0.contains(&path));
         if is_input {
             return Err(OutputError::Input { path: path.display().to_string() });

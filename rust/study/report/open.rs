@@ -9,7 +9,7 @@ use crate::units::{Bytes, Time};
 use crate::workload::Workload;
 
 /// Maximum number of open messages that are listed; a stalled all-to-all has tens of thousands.
-const LISTED: usize = 5;
+const MAX_LISTED: usize = 5;
 
 /// State of an open message.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -65,7 +65,7 @@ impl OpenMessages {
                 continue;
             };
             open.count += 1;
-            if open.first.len() < LISTED {
+            if open.first.len() < MAX_LISTED {
                 let hosts = topology.host_names();
                 open.first.push(OpenMessage {
                     message: MessageId(u32::try_from(index).expect("ids are 32 bits")),
@@ -98,7 +98,7 @@ impl OpenMessages {
                 last.state = if state == MessageState::NotDelivered { state } else { last.state };
                 continue;
             }
-            if first.len() == LISTED {
+            if first.len() == MAX_LISTED {
                 break;
             }
             let [src, dst] = [flow.src, flow.dst].map(|host| hosts[host.index()].clone());
@@ -159,7 +159,7 @@ mod tests {
         let mut outcome = sample::stalled();
         outcome.flows.clear();
         let text = OpenMessages::of(&outcome, &workload, &sample::topology()).to_string();
-        assert_eq!(text.lines().count(), LISTED + 1);
+        assert_eq!(text.lines().count(), MAX_LISTED + 1);
         assert!(text.ends_with("  ... and 95 more\n"), "{text}");
     }
 }

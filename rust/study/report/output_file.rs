@@ -33,7 +33,7 @@ impl OutputKind {
 pub enum OutputError {
     /// The existing file was not written by evenkeel; it may be an input.
     #[error(
-        "{path}: the file exists and is not {kind} that evenkeel wrote, so that it is not \
+        "{path}: the file exists and is not {kind} that evenkeel wrote, so it is not \
          replaced; move it, or use another name"
     )]
     Foreign {
@@ -43,7 +43,7 @@ pub enum OutputError {
         kind: &'static str,
     },
     /// The existing file is an input of the command.
-    #[error("{path}: the scenario reads this file, so that it is not replaced; use another folder")]
+    #[error("{path}: the scenario reads this file, so it is not replaced; use another folder")]
     Input {
         /// Path of the file.
         path: String,
@@ -58,8 +58,8 @@ pub enum OutputError {
     },
     /// The folder holds a trace of a rank that the workload does not have.
     #[error(
-        "{path} (or .et.gz) is there, and this workload has {ranks} ranks: a reader of the prefix \
-         would take it for a part of the same; remove the old traces, or write to another folder"
+        "{path} (or .et.gz) exists, but this workload has {ranks} ranks: a reader of the prefix \
+         would read it as part of this workload; remove the old traces, or write to another folder"
     )]
     MoreRanks {
         /// Path of the trace.
@@ -99,12 +99,12 @@ impl OutputFile {
     /// Fails if the existing entry may not be replaced, or if the folder cannot be written.
     pub fn begin(path: &Path, kind: &OutputKind) -> Result<Self, OutputError> {
         let failed = |reason| OutputError::Failed { path: path.display().to_string(), reason };
-        let to = match look_at(path, kind)? {
-            There::Device => {
+        let to = match inspect(path, kind)? {
+            Existing::Device => {
                 let device = OpenOptions::new().write(true).open(path);
                 Destination::Device(device.map_err(failed)?)
             }
-            There::Replaceable => {
+            Existing::Replaceable => {
                 let folder = path.parent().filter(|folder| !folder.as_os_str().is_empty());
                 let folder = folder.unwrap_or(Path::new("."));
                 let file = fs::create_dir_all(folder).and_then(|()| TemporaryFile::new_in(folder));
@@ -157,18 +157,18 @@ pub fn write_output(path: &Path, kind: &OutputKind, bytes: &[u8]) -> Result<(), 
 }
 
 /// Entry at the path of an output.
-enum There {
+enum Existing {
     /// Nothing, an empty file, or an earlier output.
     Replaceable,
     /// A character device, which is written to directly.
     Device,
 }
 
-fn look_at(path: &Path, kind: &OutputKind) -> Result<There, OutputError> {
+fn inspect(path: &Path, kind: &OutputKind) -> Result<Existing, OutputError> {
     let shown = || path.display().to_string();
-    let Ok(found) = fs::symlink_metadata(path) else { return Ok(There::Replaceable) };
+    let Ok(found) = fs::symlink_metadata(path) else { return Ok(Existing::Replaceable) };
     match not_a_file(path) {
-        Some(_) if is_character_device(path) => return Ok(There::Device),
+        Some(_) if is_character_device(path) => return Ok(Existing::Device),
         Some(found) => return Err(OutputError::NotAFile { path: shown(), found }),
         // Renaming would replace the link, not its target.
         None if found.is_symlink() => {
@@ -180,7 +180,7 @@ fn look_at(path: &Path, kind: &OutputKind) -> Result<There, OutputError> {
     let read = File::open(path).and_then(|file| file.take(START).read_to_end(&mut start));
     read.map_err(|reason| OutputError::Failed { path: shown(), reason })?;
     match start.is_empty() || (kind.is_own)(&start) {
-        true => Ok(There::Replaceable),
+        true => Ok(Existing::Replaceable),
         false => Err(OutputError::Foreign { path: shown(), kind: kind.name }),
     }
 }
@@ -217,18 +217,18 @@ mod tests {
         use std::os::unix::fs::{FileTypeExt, symlink};
         let folder = tempfile::tempdir().unwrap();
         let path = |name: &str| folder.path().join(name);
-        let said = |name: &str| write_output(&path(name), &PAGE, b"page").unwrap_err().to_string();
+        let error = |name: &str| write_output(&path(name), &PAGE, b"page").unwrap_err().to_string();
         nix::unistd::mkfifo(&path("fifo"), nix::sys::stat::Mode::S_IRWXU).unwrap();
-        assert!(said("fifo").contains("this is a named pipe"));
+        assert!(error("fifo").contains("this is a named pipe"));
         assert!(path("fifo").symlink_metadata().unwrap().file_type().is_fifo());
         fs::write(path("page"), "page").unwrap();
         symlink(path("page"), path("link")).unwrap();
-        assert!(said("link").contains("this is a link"));
+        assert!(error("link").contains("this is a link"));
         // A link to the device, so that even a fault in this test does not replace the device.
         symlink("/dev/null", path("null")).unwrap();
         write_output(&path("null"), &PAGE, b"page").unwrap();
         assert!(path("null").symlink_metadata().unwrap().is_symlink());
         symlink("/dev/full", path("full")).unwrap();
-        assert!(said("full").contains("cannot write"));
+        assert!(error("full").contains("cannot write"));
     }
 }

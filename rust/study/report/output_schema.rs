@@ -26,57 +26,57 @@ pub struct OutputSchema {
 pub const OUTPUT_SCHEMAS: [OutputSchema; 11] = [
     OutputSchema {
         name: "run",
-        of: "Of `run --json` and `hpcc --json`, and summary.json, which has no costs",
+        of: "`run --json`, `hpcc --json`, and summary.json, which has no costs",
         make: || of_results::<Summary>("A run of evenkeel"),
     },
     OutputSchema {
         name: "rails",
-        of: "The same of a scenario with [[rail]]",
+        of: "The same for a scenario with [[rail]]",
         make: || of_results::<RailSummary>("A run of evenkeel over several rails"),
     },
     OutputSchema {
         name: "cost",
-        of: "Of cost.json: the time and the memory of a run, which are those of the machine",
+        of: "cost.json: the time and memory of a run, which depend on the machine",
         make: || of::<CostSummary>("The cost of a run of evenkeel"),
     },
     OutputSchema {
         name: "compare",
-        of: "Of `compare --json`, and runs.json, which has no costs",
+        of: "`compare --json`, and runs.json, which has no costs",
         make: || of_results::<AllRuns<Vec<Summary>>>("A comparison of evenkeel"),
     },
     OutputSchema {
         name: "compare-rails",
-        of: "The same of a scenario with [[rail]]",
+        of: "The same for a scenario with [[rail]]",
         make: || of_results::<AllRuns<Vec<RailSummary>>>("A comparison of evenkeel over rails"),
     },
     OutputSchema {
         name: "statistics",
-        of: "Of a line of `compare --format jsonl`, whose keys are the columns of comparison.csv",
+        of: "a line of `compare --format jsonl`; its keys are the columns of comparison.csv",
         make: || of::<Record<'_>>("A metric of a policy in a comparison of evenkeel"),
     },
     OutputSchema {
         name: "sweep",
-        of: "Of a line of sweep.runs.jsonl and of NAME.runs.jsonl",
+        of: "a line of sweep.runs.jsonl or NAME.runs.jsonl",
         make: || of::<RunLine>("A run of a study of evenkeel"),
     },
     OutputSchema {
         name: "reproduce",
-        of: "Of NAME.json of `reproduce --out`, and an item of `reproduce --json`",
+        of: "NAME.json of `reproduce --out`, and an item of `reproduce --json`",
         make: || of::<Reproduction>("The results of a study of evenkeel"),
     },
     OutputSchema {
         name: "bound",
-        of: "Of `bound --json`",
+        of: "`bound --json`",
         make: || of::<BoundSummary>("The lower bound of a scenario of evenkeel"),
     },
     OutputSchema {
         name: "qps",
-        of: "Of `qps --json`",
+        of: "`qps --json`",
         make: || of::<QpsSummary>("The queue pairs of a scenario of evenkeel"),
     },
     OutputSchema {
         name: "twin",
-        of: "Of `twin --json`",
+        of: "`twin --json`",
         make: || of::<Twin>("A run of evenkeel in both worlds"),
     },
 ];
@@ -94,7 +94,7 @@ fn of<T: JsonSchema>(title: &str) -> Value {
     let mut schema = settings.into_generator().into_root_schema_for::<T>();
     schema.insert("title".to_owned(), title.into());
     let mut value = schema.to_value();
-    in_words_of_json(&mut value);
+    use_json_null(&mut value);
     value
 }
 
@@ -112,21 +112,21 @@ fn of_results<T: JsonSchema>(title: &str) -> Value {
 }
 
 /// Adapts descriptions to JSON. They are Rust's doc comments, which say `None` for null.
-fn in_words_of_json(value: &mut Value) {
+fn use_json_null(value: &mut Value) {
     match value {
         Value::Object(table) => {
             if let Some(Value::String(text)) = table.get_mut("description") {
                 *text = text.replace("`None`", "null").replace('\n', " ");
             }
-            table.values_mut().for_each(in_words_of_json);
+            table.values_mut().for_each(use_json_null);
         }
-        Value::Array(items) => items.iter_mut().for_each(in_words_of_json),
+        Value::Array(items) => items.iter_mut().for_each(use_json_null),
         _ => {}
     }
 }
 
 /// Returns the schema of the time series of one recording, or of several by name.
-pub(crate) fn courses(_: &mut SchemaGenerator) -> Schema {
+pub(crate) fn time_series_schema(_: &mut SchemaGenerator) -> Schema {
     let numbers = json_schema!({ "type": "array", "items": { "type": "number" } });
     let course = json_schema!({
         "type": "object",

@@ -77,7 +77,7 @@ impl Origin {
     }
 
     /// Returns the name of the results, with its article.
-    pub(super) fn words(self) -> &'static str {
+    pub(super) fn description(self) -> &'static str {
         match self {
             Self::Run => "a run",
             Self::Comparison => "a comparison",
@@ -196,7 +196,7 @@ pub(super) fn not_a_file(path: &Path) -> Option<&'static str> {
     }
     match found.is_dir() {
         true => Some("a folder"),
-        false => (!found.is_file()).then_some("no regular file"),
+        false => (!found.is_file()).then_some("not a regular file"),
     }
 }
 

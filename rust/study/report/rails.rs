@@ -211,7 +211,7 @@ pub fn write_timeline_csv(to: &mut dyn Write, summary: &RailSummary) -> io::Resu
 ///
 /// # Errors
 /// Fails if the folder cannot be written.
-pub fn keep_rails(
+pub fn write_rail_results(
     folder: &Folder,
     identity: &Identity,
     summary: &RailSummary,

@@ -8,14 +8,14 @@ use super::table::{finish, plain};
 use crate::units::BitRate;
 
 /// Maximum number of operations in a table: half from the start, half from the end.
-const MOST_ROWS: usize = 16;
+const MAX_ROWS: usize = 16;
 
 /// Maximum number of rails with a column.
-const MOST_COLUMNS: usize = 4;
+const MAX_COLUMNS: usize = 4;
 
 /// Returns the table of one run: a row for each operation, a row for each rail, and the timeline of
-/// failures. `apart` is the spread of the rails' times relative to the longest; `again` counts
-/// reissued chunks.
+/// failures. `spread` is the spread of the rails' times relative to the longest; `reissued` counts
+/// chunks.
 pub fn rails_table(run: &RailSummary) -> String {
     let title = format!(
         "{} ({}), seed {}: {}, {}, {}\n",
@@ -29,11 +29,11 @@ pub fn rails_table(run: &RailSummary) -> String {
     let sums = if run.exact { "exact at every rank" } else { "WRONG" };
     let rate = human::bytes(run.bytes_per_s);
     let facts = match run.cct_ns {
-        Some(time) => format!("sums {sums}; {} in all, {rate}/s\n", human::nanoseconds(time)),
+        Some(time) => format!("sums {sums}; {} in total, {rate}/s\n", human::nanoseconds(time)),
         None => {
             let done = run.operations.iter().filter(|it| it.took_ns.is_some()).count();
             let planned = run.operations_planned;
-            format!("{done} of {planned} completed; of what completed, sums are {sums}\n")
+            format!("{done} of {planned} completed; their sums are {sums}\n")
         }
     };
     let mut text = title + &facts + "\n" + &operations(run) + "\n" + &rails(run);
@@ -45,17 +45,17 @@ pub fn rails_table(run: &RailSummary) -> String {
 
 fn operations(run: &RailSummary) -> String {
     let mut table = plain();
-    let columns = run.rails.len().min(MOST_COLUMNS);
+    let columns = run.rails.len().min(MAX_COLUMNS);
     let mut headings = vec!["op".to_owned(), "bytes".to_owned(), "took".to_owned()];
     headings.extend(run.rails[..columns].iter().map(|rail| format!("{} share, time", rail.name)));
-    headings.extend(["apart", "again"].map(str::to_owned));
+    headings.extend(["spread", "reissued"].map(str::to_owned));
     table.set_header(headings);
     let count = run.operations.len();
     for (number, operation) in run.operations.iter().enumerate() {
-        if count > MOST_ROWS && number == MOST_ROWS / 2 {
+        if count > MAX_ROWS && number == MAX_ROWS / 2 {
             table.add_row(vec!["..".to_owned(); columns + 5]);
         }
-        if count <= MOST_ROWS || number < MOST_ROWS / 2 || number >= count - MOST_ROWS / 2 {
+        if count <= MAX_ROWS || number < MAX_ROWS / 2 || number >= count - MAX_ROWS / 2 {
             table.add_row(row(number, operation, columns));
         }
     }
@@ -81,7 +81,7 @@ fn row(number: usize, operation: &OperationSummary, columns: usize) -> Vec<Strin
 
 fn rails(run: &RailSummary) -> String {
     let mut table = plain();
-    table.set_header(["rail", "kind", "link", "assigned", "sent, all hops", "while it had work"]);
+    table.set_header(["rail", "kind", "link", "assigned", "sent, all hops", "rate while busy"]);
     for rail in &run.rails {
         let speed = rail.bytes_per_s.map(|speed| human::bytes(speed) + "/s");
         table.add_row([
@@ -94,12 +94,12 @@ fn rails(run: &RailSummary) -> String {
         ]);
     }
     let busy = human::nanoseconds(run.cpu_busy_ns_max);
-    finish(table, 2) + &format!("the busiest host's processor worked {busy}\n")
+    finish(table, 2) + &format!("the busiest host's CPU was busy for {busy}\n")
 }
 
 fn timeline(run: &RailSummary) -> String {
     let mut table = plain();
-    table.set_header(["at", "since", "rail", "what happened"]);
+    table.set_header(["at", "since", "rail", "event"]);
     let mut before = None;
     for line in &run.timeline {
         let since = before.map(|before: f64| human::nanoseconds(line.at_ns - before));
@@ -119,7 +119,7 @@ fn timeline(run: &RailSummary) -> String {
 pub fn rails_compare_table(runs: &[RailSummary]) -> String {
     let Some(first) = runs.first() else { return String::new() };
     let mut table = plain();
-    let headings = ["policy", "all", "rate", "first op", "last ops", "apart", "again", "sums"];
+    let headings = ["policy", "all", "rate", "first op", "last ops", "spread", "reissued", "sums"];
     table.set_header(headings);
     let mut rows: Vec<&RailSummary> = runs.iter().collect();
     rows.sort_by_key(|run| run.cct_ns.is_none());

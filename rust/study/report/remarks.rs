@@ -26,7 +26,7 @@ pub(crate) fn remarks(setup: &Setup, outcome: &Outcome, bound: Span) -> Vec<Stri
     remarks.extend(deadlock(setup, outcome));
     remarks.extend(lossy_flow_control(setup, outcome));
     remarks.extend(short_timer(setup, outcome));
-    remarks.extend(high_least_rate(setup));
+    remarks.extend(high_min_rate(setup));
     remarks.extend(unmet_failures(setup, outcome));
     remarks.extend(long_timer(setup, outcome, bound));
     if outcome.cct.is_none_or(|cct| cct > bound * OUT_OF_PROPORTION) {
@@ -49,8 +49,8 @@ pub(crate) fn below_bound(setup: &Setup, outcome: &Outcome, bound: Span) -> Opti
     }
     let cct = outcome.cct.filter(|cct| *cct < bound)?;
     Some(format!(
-        "the completion time of {} is below its lower bound of {}, which is a fault of evenkeel: \
-         please report it with the scenario's file",
+        "the completion time of {} is below its lower bound of {}, which is an internal error \
+         (a bug in evenkeel): please report it with the scenario's file",
         human::span(cct),
         human::span(bound)
     ))
@@ -89,8 +89,8 @@ fn lossy_flow_control(setup: &Setup, outcome: &Outcome) -> Option<String> {
     };
     (dropped > 0).then(|| {
         format!(
-            "switches drop {dropped} data packets in spite of priority flow control: their memory \
-             or headroom does not hold what is in flight when a link is paused"
+            "switches drop {dropped} data packets despite priority flow control: their buffer \
+             or headroom is too small for the data in flight when a link is paused"
         )
     })
 }
@@ -111,7 +111,7 @@ fn short_timer(setup: &Setup, outcome: &Outcome) -> Option<String> {
     (timer < round_trip + queue).then(|| {
         format!(
             "the retransmission timer of {} is shorter than an idle round trip of {} and the \
-             longest queue, {}: packets are sent again that are not lost",
+             longest queue, {}: packets that are not lost are retransmitted",
             human::span(timer),
             human::span(round_trip),
             human::span(queue)
@@ -120,7 +120,7 @@ fn short_timer(setup: &Setup, outcome: &Outcome) -> Option<String> {
 }
 
 /// Remarks on a minimum rate above the rate of a host's link, at which nothing slows a sender.
-fn high_least_rate(setup: &Setup) -> Option<String> {
+fn high_min_rate(setup: &Setup) -> Option<String> {
     let control = &setup.nic.congestion;
     let (least, signals) = match control {
         CongestionControl::Dcqcn(config) => (config.min_rate, "marks"),
@@ -159,8 +159,8 @@ fn long_timer(setup: &Setup, outcome: &Outcome, bound: Span) -> Option<String> {
     let is_repeated = timer > bound && cct > bound * OUT_OF_PROPORTION;
     (timer < cct && (timer * LARGE_PART > cct || is_repeated)).then(|| {
         format!(
-            "the retransmission timer of {} is {:.1} % of the completion time: losses that only \
-             the timer notices decide it",
+            "the retransmission timer of {} is {:.1} % of the completion time: it is dominated by \
+             losses that only the timer detects",
             human::span(timer),
             timer.as_ps() as f64 / cct.as_ps() as f64 * 100.0
         )
@@ -197,7 +197,7 @@ fn unmet_failures(setup: &Setup, outcome: &Outcome) -> Option<String> {
         1 => format!("the failure of {}", setup.topology.link_name(first.link)),
         failed => format!("any failure of the {failed} links"),
     };
-    Some(format!("no packet met {what}: the completion time is that without it"))
+    Some(format!("no packet met {what}: the completion time is the same as without it"))
 }
 
 /// Remarks on a failure that loses packets for longer than the run should take.
@@ -219,17 +219,17 @@ fn unknown_failure(setup: &Setup, outcome: &Outcome, bound: Span) -> Option<Stri
     let known = down.into_iter().map(|failure| (known_after(&failure), failure));
     let late = known.filter(|&(after, _)| after > bound);
     let (_, latest) = late.max_by_key(|&(after, _)| after)?;
-    let after = |span: Span| match span {
-        Span::MAX => "never".to_owned(),
-        Span::ZERO => "at once".to_owned(),
-        span => format!("after {}", human::span(span)),
+    let after = |[never, verb]: [&str; 2], span: Span| match span {
+        Span::MAX => never.to_owned(),
+        Span::ZERO => format!("{verb} immediately"),
+        span => format!("{verb} after {}", human::span(span)),
     };
     Some(format!(
-        "the failure of {} is detected {}, and routing converges {}, while the bound is {}: until \
-         then packets are lost there",
+        "the failure of {} {}, and routing {}, while the bound is {}: until then packets are lost \
+         there",
         topology.link_name(latest.link),
-        after(latest.detection),
-        after(latest.convergence),
+        after(["is never detected", "is detected"], latest.detection),
+        after(["never converges", "converges"], latest.convergence),
         human::span(bound)
     ))
 }
@@ -287,7 +287,7 @@ mod tests {
                      [transport]\nretransmit_timeout = \"1ms\"\n";
         let long = remarks_on(lossy);
         assert!(long[0].starts_with("the retransmission timer of 1.000ms is"), "{long:?}");
-        assert!(long[0].contains("% of the completion time: losses that only"), "{long:?}");
+        assert!(long[0].contains("% of the completion time: it is dominated by"), "{long:?}");
     }
 
     /// Seven senders at line rate fill a queue of 3.5 MB, which takes 70 us to drain at 400 Gbps.
@@ -304,8 +304,11 @@ mod tests {
             let setup = scenario.unwrap().setup();
             remarks(&setup, &fabric::run(&setup, &mut |_| {}), lower_bound(&setup).time)
         };
-        let said = incast("30us");
-        assert!(said[0].starts_with("the retransmission timer of 30.00us is shorter"), "{said:?}");
+        let remarks = incast("30us");
+        assert!(
+            remarks[0].starts_with("the retransmission timer of 30.00us is shorter"),
+            "{remarks:?}"
+        );
         assert_eq!(incast("100us"), [""; 0]);
     }
 
@@ -322,7 +325,7 @@ mod tests {
             let setup = scenario.unwrap().setup();
             remarks(&setup, &fabric::run(&setup, &mut |_| {}), lower_bound(&setup).time)
         };
-        assert!(incast("0B")[0].contains("in spite of priority flow control"));
+        assert!(incast("0B")[0].contains("despite priority flow control"));
         let enough = incast("worst-case");
         assert!(enough.iter().all(|remark| !remark.contains("flow control")), "{enough:?}");
     }
@@ -356,7 +359,7 @@ mod tests {
         let down = "[[failure]]\nlink = \"leaf0-spine0\"\ndetection = \"never\"\n\
                     [transport]\nretransmit_timeout = \"10us\"\n";
         let remarks = remarks_on(down);
-        let expected = "the failure of leaf0-spine0 is detected never, and routing converges after \
+        let expected = "the failure of leaf0-spine0 is never detected, and routing converges after \
                         100.0ms, while the bound is";
         assert!(remarks.iter().any(|remark| remark.starts_with(expected)), "{remarks:?}");
     }
@@ -366,7 +369,7 @@ mod tests {
     fn an_immediately_detected_failure_without_a_detour_is_named() {
         let down = "[[failure]]\nlink = \"leaf0-spine0\"\n[transport]\n\
                     retransmit_timeout = \"10us\"\n";
-        let expected = "the failure of leaf0-spine0 is detected at once, and routing converges \
+        let expected = "the failure of leaf0-spine0 is detected immediately, and routing converges \
                         after 100.0ms, while the bound is";
         let is_named =
             |remarks: &[String]| remarks.iter().any(|remark| remark.starts_with(expected));

@@ -62,8 +62,8 @@ fn claims(page: &mut String, study: &Reproduction) {
             cell => format!("{}: {cell}", heading(claim)),
         };
         let verdict = match reason_of(&study.claims, claim) {
-            Some(number) => format!("**{}** ({number})", claim.verdict.words()),
-            None => claim.verdict.words().to_owned(),
+            Some(number) => format!("**{}** ({number})", claim.verdict.description()),
+            None => claim.verdict.description().to_owned(),
         };
         let seeds = if claim.seeds == 0 { String::new() } else { claim.seeds.to_string() };
         let by = claim.by();

@@ -111,8 +111,8 @@ fn claims(claims: &[ClaimOutcome]) -> String {
         };
         above = heading;
         let verdict = match reason_of(claims, claim) {
-            Some(number) => format!("{} [{number}]", claim.verdict.words()),
-            None => claim.verdict.words().to_owned(),
+            Some(number) => format!("{} [{number}]", claim.verdict.description()),
+            None => claim.verdict.description().to_owned(),
         };
         let ClaimOutcome { published, ours, error, .. } = claim;
         let by = claim.by();
@@ -146,11 +146,11 @@ pub(super) fn meanings(claims: &[ClaimOutcome]) -> Vec<String> {
             origins.push(claim.origin);
         }
     }
-    let meaning = |origin: &Origin| format!("{}: {}", origin.short(), origin.words());
+    let meaning = |origin: &Origin| format!("{}: {}", origin.short(), origin.description());
     let mut targets: Vec<Target> = claims.iter().filter_map(|claim| claim.target).collect();
     targets.sort();
     targets.dedup();
-    let signs = targets.iter().map(|target| format!("{}: {}", target.sign(), target.words()));
+    let signs = targets.iter().map(|target| format!("{}: {}", target.sign(), target.description()));
     origins.iter().map(meaning).chain(signs).collect()
 }
 

@@ -113,7 +113,7 @@ fn transport(transport: &TransportSummary) -> String {
 
 fn queues(summary: &Summary) -> Option<String> {
     Some(format!(
-        "{} at most at a port, {} on average; PFC pauses: {}",
+        "{} per port at most, {} on average; PFC pauses: {}",
         human::bytes(summary.queue_bytes_max? as f64),
         human::bytes(summary.queue_bytes_mean?),
         human::count(summary.pfc_pauses? as f64)
@@ -166,7 +166,7 @@ fn fct(summary: &Summary) -> String {
 fn qps(summary: &Summary) -> String {
     let qps = &summary.qps;
     format!(
-        "{} at most at a NIC, {} in all; extra: {} and {}; in use at once: {}",
+        "{} per NIC at most, {} in total; extra: {} and {}; in concurrent use: {}",
         qps.per_nic_max,
         qps.total,
         qps.extra_per_nic_max,
@@ -185,7 +185,7 @@ fn contexts(summary: &Summary) -> String {
         all => format!("; {} of {} missed", count(missed), count(all)),
     };
     format!(
-        "{} at a NIC, {} for one peer, {} of memory{cache}",
+        "{} per NIC, {} per peer, {} of memory{cache}",
         count(account.peak),
         count(account.per_peer_max),
         human::bytes(account.context_bytes.get() as f64)
@@ -197,12 +197,12 @@ fn state(state: &State) -> String {
     let switches = match state.switch_bits_max {
         0 => "none in switches".to_owned(),
         bits => format!(
-            "{} bits, {} entries at most in a switch",
+            "{} bits, {} entries per switch at most",
             human::count(bits as f64),
             human::count(state.switch_entries_max as f64)
         ),
     };
-    format!("{} at most for a QP; {switches}", human::plural(state.sender_bits_per_qp_max, "bit"))
+    format!("{} per QP at most; {switches}", human::plural(state.sender_bits_per_qp_max, "bit"))
 }
 
 fn work(summary: &Summary) -> String {

@@ -224,8 +224,8 @@ pub(super) fn stalled_summary() -> Summary {
 
 /// Returns the statistics of summaries whose results depend on the seed.
 pub(super) fn statistics(runs: &[Summary]) -> Statistics {
-    let numbers = RunNumbers::of_summaries(runs, RunNumbers::OF_FABRIC);
-    Statistics::of(RunNumbers::OF_FABRIC, &numbers, None, &Planned::of(&numbers, true))
+    let numbers = RunNumbers::of_summaries(runs, RunNumbers::FABRIC_METRICS);
+    Statistics::of(RunNumbers::FABRIC_METRICS, &numbers, None, &Planned::of(&numbers, true))
 }
 
 /// Returns summaries of three policies under `seeds` seeds, with numbers that need wide columns.

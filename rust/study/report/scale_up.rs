@@ -35,6 +35,6 @@ impl ScaleUpSummary {
     pub(super) fn line(&self) -> String {
         let [messages, relayed] = [self.messages, self.relayed].map(|it| human::count(it as f64));
         let [all, most] = [self.bytes, self.port_bytes_max].map(|it| human::bytes(it as f64));
-        format!("{messages} messages and {relayed} relayed, {all}; {most} at one port at most")
+        format!("{messages} messages and {relayed} relayed, {all}; {most} per port at most")
     }
 }

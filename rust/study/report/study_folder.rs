@@ -230,16 +230,16 @@ mod tests {
     #[test]
     fn foreign_pages_and_results_are_not_replaced() {
         let parent = tempfile::tempdir().unwrap();
-        let refused = |name: &str, text: &[u8], expected: &str| {
+        let expect_error = |name: &str, text: &[u8], expected: &str| {
             fs::write(parent.path().join(name), text).unwrap();
             let error = StudyFolder::open(parent.path(), &["mine"], &[]).unwrap_err().to_string();
             assert!(error.contains(expected), "{error}");
             fs::remove_file(parent.path().join(name)).unwrap();
         };
-        refused("README.md", b"# Mine\n", "README.md is not a page of studies");
-        refused("README.md", b"\xff", "README.md is not a page of studies");
-        refused("mine.md", b"# Mine\n\nNotes.\n", "mine.md is not a page of studies");
-        refused("mine.json", b"{}", "mine.json is not the result of a study");
+        expect_error("README.md", b"# Mine\n", "README.md is not a page of studies");
+        expect_error("README.md", b"\xff", "README.md is not a page of studies");
+        expect_error("mine.md", b"# Mine\n\nNotes.\n", "mine.md is not a page of studies");
+        expect_error("mine.json", b"{}", "mine.json is not the result of a study");
         fs::write(parent.path().join("notes.md"), "# Mine\n").unwrap();
         StudyFolder::open(parent.path(), &["mine"], &[]).expect("other pages stay");
     }

@@ -95,7 +95,7 @@ pub struct Summary {
     pub failures: Vec<FailureSummary>,
     /// Recorded time series; absent unless the scenario has `[record]`.
     #[serde(skip_serializing_if = "Option::is_none")]
-    #[schemars(schema_with = "super::courses")]
+    #[schemars(schema_with = "super::time_series_schema")]
     pub record: Option<Courses>,
     /// Scenario with every default, as in `scenario.toml`, but with the paths of the scenario's
     /// file; only in `summary.json`.

@@ -14,7 +14,7 @@ use crate::units::Time;
 pub const TOLERANCE: f64 = 0.001;
 
 /// Maximum number of differing flows that are listed, those with the largest difference first.
-const LISTED: usize = 20;
+const MAX_LISTED: usize = 20;
 
 /// Results of one run in both worlds. Times are nanoseconds with picoseconds as decimals.
 #[derive(Debug, Clone, PartialEq, Serialize, JsonSchema)]
@@ -126,7 +126,7 @@ impl Twin {
         let worst = unequal.first().map_or(0.0, |flow| flow.size);
         let mut links = link_differences(topology, ours, theirs);
         let ports_equal = ours.link_bytes.len() - links.len();
-        links.truncate(LISTED);
+        links.truncate(MAX_LISTED);
         let ended = (ours.verdict, ours.ended) == (theirs.verdict, theirs.ended)
             && ours.verdict != Verdict::Stalled;
         let counted = counts.iter().all(|count| count.rust == count.ns3);
@@ -143,7 +143,11 @@ impl Twin {
             ports_equal: ports_equal as u64,
             link_differences: links,
             counts,
-            differences: unequal.iter().take(LISTED).map(|flow| listed(topology, flow)).collect(),
+            differences: unequal
+                .iter()
+                .take(MAX_LISTED)
+                .map(|flow| listed(topology, flow))
+                .collect(),
             rust_wall_s: rust.wall_s,
             ns3_wall_s: ns3.wall_s,
             speed_ratio: ns3.wall_s / rust.wall_s.max(1e-9),

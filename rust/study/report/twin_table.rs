@@ -27,7 +27,7 @@ fn rows(twin: &Twin) -> Vec<(&'static str, String)> {
         (
             "flows",
             format!(
-                "{} of {} equal to the picosecond; at most {:.4} % apart",
+                "{} of {} equal to the picosecond; they differ by at most {:.4} %",
                 twin.flows_equal,
                 twin.flows,
                 twin.worst_difference * 100.0

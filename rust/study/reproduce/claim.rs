@@ -3,7 +3,7 @@
 use toml::{Table, Value};
 
 use super::Scale;
-use super::error::Refusal;
+use super::error::Rejection;
 use super::file::{ClaimSection, Comparison, Expected, Fit, JudgedAt, SeedStatistic, Take};
 use super::matrix::{Axis, Combination, Group, label_of};
 use super::outcome::{Origin, Target};
@@ -61,7 +61,7 @@ impl Claim {
         section: &ClaimSection,
         groups: &[Group],
         scale: Scale,
-    ) -> Result<Vec<Self>, Refusal> {
+    ) -> Result<Vec<Self>, Rejection> {
         let index = group(groups, &section.run)?;
         let common = Common { section, index, group: &groups[index], scale };
         if section.cells.is_empty() {
@@ -94,21 +94,21 @@ struct Cell<'a> {
 }
 
 impl<'a> Cell<'a> {
-    fn new(section: &'a ClaimSection, index: usize) -> Result<Self, Refusal> {
+    fn new(section: &'a ClaimSection, index: usize) -> Result<Self, Rejection> {
         let cell = &section.cells[index];
         let (mut of, mut expected) = (section.of.clone(), section.expected.clone());
         let mut labels = Vec::new();
         for (key, value) in cell {
-            let fault = |expected: &str| {
-                Refusal::new(format!("cells[{index}].{key}"), format!("{value}: {expected}"))
+            let reject = |expected: &str| {
+                Rejection::new(format!("cells[{index}].{key}"), format!("{value}: {expected}"))
             };
             let number = || {
                 let number = value.as_float().or_else(|| Some(value.as_integer()? as f64));
-                number.ok_or_else(|| fault("expected a number"))
+                number.ok_or_else(|| reject("expected a number"))
             };
             let text = || {
                 let text = value.as_str().map(str::to_owned);
-                text.ok_or_else(|| fault("expected a text in quotes"))
+                text.ok_or_else(|| reject("expected a text in quotes"))
             };
             match key.as_str() {
                 "published" if value.is_str() => expected.published = Some(value.clone()),
@@ -132,12 +132,12 @@ impl<'a> Cell<'a> {
         cell.contains_key(name).then(|| format!("cells[{index}].{name}"))
     }
 
-    fn claim(self, common: Common<'_>) -> Result<Claim, Refusal> {
+    fn claim(self, common: Common<'_>) -> Result<Claim, Rejection> {
         let Common { section, index, group, scale } = common;
         let expects = &self.expected;
         if let Some(within) = &expects.within {
             let key = self.own_key("within").unwrap_or_else(|| "within".to_owned());
-            percent(within).map_err(|reason| Refusal::new(key, reason))?;
+            percent(within).map_err(|reason| Rejection::new(key, reason))?;
         }
         self.expect_numbers()?;
         expect_used(section)?;
@@ -145,12 +145,12 @@ impl<'a> Cell<'a> {
         if !judged && expects.published.is_none() && section.order.is_none() {
             let place = self.own.map_or_else(String::new, |(_, index)| format!("cells[{index}]"));
             let reason = "expected one of `published`, `at_least`, `at_most` and `order`";
-            return Err(Refusal::new(place, reason));
+            return Err(Rejection::new(place, reason));
         }
         let metric = Reading::named(&section.metric);
-        let metric = metric.map_err(|reason| Refusal::new("metric", reason))?;
+        let metric = metric.map_err(|reason| Rejection::new("metric", reason))?;
         if let Some(per) = section.per.filter(|per| !(per.is_finite() && *per > 0.0)) {
-            return Err(Refusal::new("per", format!("{per}: expected a number above 0")));
+            return Err(Rejection::new("per", format!("{per}: expected a number above 0")));
         }
         let measure = self.measure(section, group)?;
         let judged_now = scale == Scale::Paper || section.scale == JudgedAt::Any;
@@ -172,35 +172,36 @@ impl<'a> Cell<'a> {
     }
 
     /// Rejects expectations that cannot be compared with a number.
-    fn expect_numbers(&self) -> Result<(), Refusal> {
+    fn expect_numbers(&self) -> Result<(), Rejection> {
         let Expected { published, within, at_least, at_most, .. } = &self.expected;
-        let refused = |name: &str, reason: String| {
-            Err(Refusal::new(self.own_key(name).unwrap_or_else(|| name.to_owned()), reason))
+        let reject = |name: &str, reason: String| {
+            Err(Rejection::new(self.own_key(name).unwrap_or_else(|| name.to_owned()), reason))
         };
         let number = published.as_ref().and_then(expected_number);
         for (name, number) in
             [("published", number), ("at_least", *at_least), ("at_most", *at_most)]
         {
             if let Some(number) = number.filter(|number| !number.is_finite()) {
-                return refused(name, format!("{number}: expected a finite number"));
+                return reject(name, format!("{number}: expected a finite number"));
             }
         }
         if let Some(within) = within.as_ref().filter(|_| number.is_none()) {
-            return refused("within", format!("'{within}': expected a number `published` with it"));
+            return reject("within", format!("'{within}': `within` needs a number in `published`"));
         }
         if let (Some(least), Some(most)) = (at_least, at_most)
             && least > most
         {
-            return refused("at_most", format!("{most}: expected `at_least` = {least} or more"));
+            return reject("at_most", format!("{most}: expected `at_least` = {least} or more"));
         }
         Ok(())
     }
 
-    fn measure(&self, section: &ClaimSection, group: &Group) -> Result<Option<Measure>, Refusal> {
-        let of = select(group, &self.of).map_err(|refusal| match self.own_key(&refusal.key) {
-            Some(key) => Refusal { key, ..refusal },
-            None => refusal.below("of"),
-        })?;
+    fn measure(&self, section: &ClaimSection, group: &Group) -> Result<Option<Measure>, Rejection> {
+        let of =
+            select(group, &self.of).map_err(|rejection| match self.own_key(&rejection.key) {
+                Some(key) => Rejection { key, ..rejection },
+                None => rejection.below("of"),
+            })?;
         let (kind, along) = match kind(section, group)? {
             Some((kind, along)) => (kind, along),
             None => return Ok(None),
@@ -216,16 +217,16 @@ impl<'a> Cell<'a> {
             }
         }
         if let Some(name) = compared.first() {
-            let reason = format!("`of` chooses no {name} to compare with it");
-            return Err(Refusal::new(format!("against.{name}"), reason));
+            let reason = format!("`of` selects no {name} to compare with it");
+            return Err(Rejection::new(format!("against.{name}"), reason));
         }
         if !open.is_empty() && section.take.is_none() {
             let open = open.join(", ");
             let reason = format!(
-                "{open}: any of its values is meant; choose one in `of`, or say with `take` what \
-                 is taken of all: 'largest', 'smallest' or 'mean'"
+                "{open}: several values match; select one in `of`, or set `take` to 'largest', \
+                 'smallest' or 'mean'"
             );
-            return Err(Refusal::new("of", reason));
+            return Err(Rejection::new("of", reason));
         }
         let fits = |point: &Combination| {
             axes.iter().all(|(index, _)| match of[*index] {
@@ -240,20 +241,20 @@ impl<'a> Cell<'a> {
 
 /// Returns the kind of a section's measurement, and the axis that it is along. `None` if this scale
 /// lacks the runs.
-fn kind(section: &ClaimSection, group: &Group) -> Result<Option<(Kind, Option<usize>)>, Refusal> {
+fn kind(section: &ClaimSection, group: &Group) -> Result<Option<(Kind, Option<usize>)>, Rejection> {
     let along = || {
         let name = section.along.as_deref();
         let name = name.ok_or("expected the axis of `fit` or `order`".to_owned());
         let axis = name.and_then(|name| axis(group, name));
-        axis.map_err(|reason| Refusal::new("along", reason))
+        axis.map_err(|reason| Rejection::new("along", reason))
     };
     match (&section.against, section.fit, &section.order) {
         (None, None, None) if section.along.is_some() => {
-            Err(Refusal::new("along", "expected `fit` or `order` with it"))
+            Err(Rejection::new("along", "`along` needs `fit` or `order`"))
         }
         (None, None, None) => Ok(Some((Kind::Value, None))),
         (Some(against), None, None) => {
-            let other = select(group, against).map_err(|refusal| refusal.below("against"))?;
+            let other = select(group, against).map_err(|rejection| rejection.below("against"))?;
             let comparison = section.comparison.unwrap_or_default();
             Ok(other.map(|other| (Kind::Against(other, comparison), None)))
         }
@@ -266,7 +267,7 @@ fn kind(section: &ClaimSection, group: &Group) -> Result<Option<(Kind, Option<us
             };
             let mut chosen = cases.iter().map(|&case| &all[case].label);
             if let Some(label) = chosen.find(|label| magnitude(label).is_none()) {
-                return Err(Refusal::new("along", format!("'{label}' is not a quantity")));
+                return Err(Rejection::new("along", format!("'{label}' is not a quantity")));
             }
             let least = if fit == Fit::Steepening { 3 } else { 2 };
             let is_run = cases.len() >= least;
@@ -278,43 +279,43 @@ fn kind(section: &ClaimSection, group: &Group) -> Result<Option<(Kind, Option<us
             Ok((cases.len() > 1).then_some((Kind::Order { axis, cases, slack }, Some(axis))))
         }
         (Some(_), ..) => {
-            Err(Refusal::new("against", "expected only one of `against`, `fit` and `order`"))
+            Err(Rejection::new("against", "expected only one of `against`, `fit` and `order`"))
         }
     }
 }
 
 /// Rejects keys that have no effect on the verdict.
-fn expect_used(section: &ClaimSection) -> Result<(), Refusal> {
+fn expect_used(section: &ClaimSection) -> Result<(), Rejection> {
     let ClaimSection { comparison, against, slack, order, .. } = section;
     if comparison.is_some() && against.is_none() {
-        return Err(Refusal::new("as", "expected `against` with it: what is compared with"));
+        return Err(Rejection::new("as", "`as` needs `against`, the value to compare with"));
     }
     let Some(order) = order else {
         return match slack {
-            Some(_) => Err(Refusal::new("slack", "expected `order` with it")),
+            Some(_) => Err(Rejection::new("slack", "`slack` needs `order`")),
             None => Ok(()),
         };
     };
     if order.len() < 2 {
-        return Err(Refusal::new("order", "expected two values or more"));
+        return Err(Rejection::new("order", "expected two values or more"));
     }
     match (1..order.len()).find(|&index| order[..index].contains(&order[index])) {
         Some(twice) => {
             let reason = format!("{}: expected each value once", order[twice]);
-            Err(Refusal::new(format!("order[{twice}]"), reason))
+            Err(Rejection::new(format!("order[{twice}]"), reason))
         }
         None => Ok(()),
     }
 }
 
 /// Returns the cases of an axis with these labels, without those that do not run at this scale.
-fn listed(group: &Group, axis: usize, labels: &[Value]) -> Result<Vec<usize>, Refusal> {
+fn listed(group: &Group, axis: usize, labels: &[Value]) -> Result<Vec<usize>, Rejection> {
     let case = |(index, label): (usize, &Value)| {
         let case = group.axes[axis].case(&label_of(label).unwrap_or_else(|| label.to_string()));
-        case.map_err(|reason| Refusal::new(format!("order[{index}]"), reason))
+        case.map_err(|reason| Rejection::new(format!("order[{index}]"), reason))
     };
     let cases = labels.iter().enumerate().map(case);
-    let cases = cases.collect::<Result<Vec<Option<usize>>, Refusal>>()?;
+    let cases = cases.collect::<Result<Vec<Option<usize>>, Rejection>>()?;
     Ok(cases.into_iter().flatten().collect())
 }
 
@@ -329,26 +330,26 @@ fn unit(section: &ClaimSection, metric: &Reading) -> &'static str {
     }
 }
 
-fn slack(section: &ClaimSection) -> Result<f64, Refusal> {
+fn slack(section: &ClaimSection) -> Result<f64, Rejection> {
     let slack = section.slack.as_deref().map_or(Ok(0.0), percent);
-    slack.map_err(|reason| Refusal::new("slack", reason))
+    slack.map_err(|reason| Rejection::new("slack", reason))
 }
 
 /// Rejects a section about a run with `zip`, whose axes cannot be selected one by one.
-pub(super) fn unzipped(groups: &[Group], run: &str) -> Result<(), Refusal> {
+pub(super) fn reject_zipped(groups: &[Group], run: &str) -> Result<(), Rejection> {
     if groups[group(groups, run)?].is_zipped() {
         let reason = format!("'{run}' has `zip`; expected a run without it");
-        return Err(Refusal::new("run", reason));
+        return Err(Rejection::new("run", reason));
     }
     Ok(())
 }
 
 /// Returns the index of the group of runs that a section names.
-pub(super) fn group(groups: &[Group], run: &str) -> Result<usize, Refusal> {
+pub(super) fn group(groups: &[Group], run: &str) -> Result<usize, Rejection> {
     groups.iter().position(|group| group.name == run).ok_or_else(|| {
         let known: Vec<&str> = groups.iter().map(|group| group.name.as_str()).collect();
         let reason = format!("no run has the name '{run}'; expected one of {}", known.join(", "));
-        Refusal::new("run", reason)
+        Rejection::new("run", reason)
     })
 }
 
@@ -363,15 +364,15 @@ pub(super) fn axis(group: &Group, name: &str) -> Result<usize, String> {
 }
 
 /// Returns the cases that a table selects; `None` if one of them does not run at this scale.
-pub(super) fn select(group: &Group, chosen: &Table) -> Result<Option<Selection>, Refusal> {
+pub(super) fn select(group: &Group, chosen: &Table) -> Result<Option<Selection>, Rejection> {
     let mut selection = vec![None; group.axes.len()];
     let mut is_run = true;
     for (name, label) in chosen {
-        let fault = |reason: String| Refusal::new(name, reason);
-        let index = axis(group, name).map_err(fault)?;
+        let reject = |reason: String| Rejection::new(name, reason);
+        let index = axis(group, name).map_err(reject)?;
         let label = label_of(label)
-            .ok_or_else(|| fault(format!("{label}: expected the value of an axis")))?;
-        selection[index] = group.axes[index].case(&label).map_err(fault)?;
+            .ok_or_else(|| reject(format!("{label}: expected the value of an axis")))?;
+        selection[index] = group.axes[index].case(&label).map_err(reject)?;
         is_run &= selection[index].is_some();
     }
     Ok(is_run.then_some(selection))

@@ -38,8 +38,8 @@ pub enum StudyError {
     },
     /// Results of an earlier start would be lost.
     #[error(
-        "{file}: finished runs of an earlier start: {runs}; expected --resume, which takes them in \
-         place of simulating them again, or the file removed"
+        "{file}: finished runs of an earlier start: {runs}; use --resume to reuse them, or remove \
+         the file"
     )]
     EarlierRuns {
         /// Path of the log.
@@ -49,8 +49,8 @@ pub enum StudyError {
     },
     /// A line of a log is not the result of a run.
     #[error(
-        "{file}: line {line}: not the result of a run: {reason}; remove the line, and its run is \
-         simulated again"
+        "{file}: line {line}: not the result of a run: {reason}; remove the line to simulate \
+         its run again"
     )]
     BadRun {
         /// Path of the log.
@@ -74,14 +74,14 @@ pub enum StudyError {
 
 /// Reason why a section of a study is rejected.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub(super) struct Refusal {
+pub(super) struct Rejection {
     /// Key below the section, such as `over.policy`; empty for the section itself.
     pub key: String,
     /// The value, and what is expected.
     pub reason: String,
 }
 
-impl Refusal {
+impl Rejection {
     pub(super) fn new(key: impl Into<String>, reason: impl Into<String>) -> Self {
         Self { key: key.into(), reason: reason.into() }
     }

@@ -7,7 +7,7 @@ use std::collections::BTreeSet;
 use toml::{Table, Value};
 
 use super::Scale;
-use super::error::Refusal;
+use super::error::Rejection;
 use super::file::{FlowRate, RunSection};
 use super::range;
 use super::settings::{apply, set};
@@ -17,7 +17,7 @@ const EXPECTED: &str =
     "expected a list of values, or a range with `from`, `to`, and `step` or `times`";
 
 /// Maximum number of simulations in a group.
-const MOST_RUNS: usize = 100_000;
+const MAX_RUNS: usize = 100_000;
 
 /// A group of runs: every combination of the cases of its axes, under several seeds.
 #[derive(Debug, Clone)]
@@ -60,26 +60,27 @@ pub(crate) struct Case {
 pub(crate) type Combination = Vec<usize>;
 
 impl Axis {
-    fn new(key: &str, values: &Value) -> Result<Self, Refusal> {
+    fn new(key: &str, values: &Value) -> Result<Self, Rejection> {
         let axis = Self::together(key, values)?;
         let known = &axis.known;
         let twice = (1..known.len()).find(|&index| known[..index].contains(&known[index]));
         match twice {
             Some(index) => {
                 let reason = format!("two values have the label '{}'", known[index]);
-                Err(Refusal::new(item(key, values, index), reason))
+                Err(Rejection::new(item(key, values, index), reason))
             }
             None => Ok(axis),
         }
     }
 
     /// Creates an axis that varies together with others. Its values may repeat.
-    fn together(key: &str, values: &Value) -> Result<Self, Refusal> {
+    fn together(key: &str, values: &Value) -> Result<Self, Rejection> {
         let range = values.as_table().map(|range| range::values(key, range)).transpose()?;
         let values = range.as_ref().or(values.as_array()).filter(|values| !values.is_empty());
-        let values = values.ok_or_else(|| Refusal::new(key, EXPECTED))?;
+        let values = values.ok_or_else(|| Rejection::new(key, EXPECTED))?;
         let case = |(index, value)| {
-            Case::new(key, value).map_err(|reason| Refusal::new(format!("{key}[{index}]"), reason))
+            Case::new(key, value)
+                .map_err(|reason| Rejection::new(format!("{key}[{index}]"), reason))
         };
         let cases = values.iter().enumerate().map(case).collect::<Result<Vec<Case>, _>>()?;
         let known: Vec<String> = cases.iter().map(|case| case.label.clone()).collect();
@@ -113,14 +114,14 @@ impl Axis {
     }
 
     /// Keeps the cases with these labels.
-    fn restrict(&mut self, labels: &Value) -> Result<(), Refusal> {
+    fn restrict(&mut self, labels: &Value) -> Result<(), Rejection> {
         let labels = labels.as_array();
-        let labels = labels.ok_or_else(|| Refusal::new("", "expected a list of its values"))?;
+        let labels = labels.ok_or_else(|| Rejection::new("", "expected a list of its values"))?;
         let mut kept = Vec::new();
         for (index, label) in labels.iter().enumerate() {
             let found = self.case(&label_of(label).unwrap_or_else(|| label.to_string()));
-            let found = found.map_err(|reason| Refusal::new("", reason));
-            let found = found.map_err(|it| Refusal { key: format!("[{index}]"), ..it })?;
+            let found = found.map_err(|reason| Rejection::new("", reason));
+            let found = found.map_err(|it| Rejection { key: format!("[{index}]"), ..it })?;
             kept.extend(found.map(|case| self.cases[case].clone()));
         }
         self.cases = kept;
@@ -187,42 +188,43 @@ impl Group {
         section: &RunSection,
         index: usize,
         scale: Scale,
-    ) -> Result<Self, Refusal> {
+    ) -> Result<Self, Rejection> {
         let mut base = shared.clone();
-        apply(&mut base, &section.set).map_err(|refusal| refusal.below("set"))?;
+        apply(&mut base, &section.set).map_err(|rejection| rejection.below("set"))?;
         let (mut axes, zipped) = (axes(section)?, section.zip.len());
         let quick = &section.quick;
         for (key, labels) in &quick.over {
-            let fault = |refusal: Refusal| refusal.below("quick.over");
+            let in_quick = |rejection: Rejection| rejection.below("quick.over");
             let crossed = axes.len() - zipped;
             let axis = axes[..crossed].iter_mut().find(|axis| axis.is_called(key));
-            let axis = axis.ok_or_else(|| fault(Refusal::new(key, "`over` has no such axis")))?;
+            let axis =
+                axis.ok_or_else(|| in_quick(Rejection::new(key, "`over` has no such axis")))?;
             let mut restricted = axis.clone();
             let kept = restricted.restrict(labels);
-            kept.map_err(|it| fault(Refusal { key: format!("{key}{}", it.key), ..it }))?;
+            kept.map_err(|it| in_quick(Rejection { key: format!("{key}{}", it.key), ..it }))?;
             if scale == Scale::Quick {
                 *axis = restricted;
             }
         }
         let mut seeds = section.seeds;
         if scale == Scale::Quick {
-            apply(&mut base, &quick.set).map_err(|refusal| refusal.below("quick.set"))?;
+            apply(&mut base, &quick.set).map_err(|rejection| rejection.below("quick.set"))?;
             seeds = quick.seeds.unwrap_or(seeds);
         }
         let over_seeds = axes.iter().position(|axis| seeds > 1 && axis.paths().contains("seed"));
         if let Some(index) = over_seeds {
             let reason = format!(
-                "it sets the seed, which seeds = {seeds} counts up too: runs would come twice; \
-                 expected one of them"
+                "it sets the seed, which seeds = {seeds} also sets: runs would repeat; use one \
+                 of them"
             );
             let list = if index < axes.len() - zipped { "over" } else { "zip" };
-            return Err(Refusal::new(format!("{list}.{}", axes[index].key), reason));
+            return Err(Rejection::new(format!("{list}.{}", axes[index].key), reason));
         }
         let runs = runs(&axes, zipped, seeds);
-        if !(1..=MOST_RUNS).contains(&runs) {
-            let reason = format!("{runs} simulations; expected from 1 to {MOST_RUNS}");
+        if !(1..=MAX_RUNS).contains(&runs) {
+            let reason = format!("{runs} simulations; expected from 1 to {MAX_RUNS}");
             let is_quick = scale == Scale::Quick && quick.seeds.is_some();
-            return Err(Refusal::new(if is_quick { "quick.seeds" } else { "seeds" }, reason));
+            return Err(Rejection::new(if is_quick { "quick.seeds" } else { "seeds" }, reason));
         }
         let is_run = scale == Scale::Paper || !quick.skip;
         let (name, rate) = (section.name.clone(), section.rate);
@@ -263,7 +265,7 @@ impl Group {
     }
 
     /// Returns the scenario of a combination.
-    pub(super) fn scenario(&self, combination: &Combination) -> Result<Table, Refusal> {
+    pub(super) fn scenario(&self, combination: &Combination) -> Result<Table, Rejection> {
         let mut scenario = self.base.clone();
         for (axis, &case) in self.axes.iter().zip(combination) {
             for (key, value) in &axis.cases[case].set {
@@ -289,18 +291,18 @@ fn runs(axes: &[Axis], zipped: usize, seeds: u32) -> usize {
 }
 
 /// Returns the axes of a section; those that vary together come last.
-fn axes(section: &RunSection) -> Result<Vec<Axis>, Refusal> {
+fn axes(section: &RunSection) -> Result<Vec<Axis>, Rejection> {
     let axes = section.over.iter().map(|(key, values)| Axis::new(key, values));
-    let axes = axes.collect::<Result<Vec<Axis>, Refusal>>();
-    let mut axes = axes.map_err(|refusal| refusal.below("over"))?;
-    axes.extend(zipped(&section.zip).map_err(|refusal| refusal.below("zip"))?);
-    clashes::expect_apart(&axes, axes.len() - section.zip.len())?;
+    let axes = axes.collect::<Result<Vec<Axis>, Rejection>>();
+    let mut axes = axes.map_err(|rejection| rejection.below("over"))?;
+    axes.extend(zipped(&section.zip).map_err(|rejection| rejection.below("zip"))?);
+    clashes::reject_shared_keys(&axes, axes.len() - section.zip.len())?;
     clashes::expect_used(section, &axes)?;
     Ok(axes)
 }
 
 /// Returns the axes that vary together, which must have the same number of values.
-fn zipped(keys: &Table) -> Result<Vec<Axis>, Refusal> {
+fn zipped(keys: &Table) -> Result<Vec<Axis>, Rejection> {
     let axes = keys.iter().map(|(key, values)| Axis::together(key, values));
     let axes = axes.collect::<Result<Vec<Axis>, _>>()?;
     let length = |axis: &Axis| axis.cases.len();
@@ -308,12 +310,12 @@ fn zipped(keys: &Table) -> Result<Vec<Axis>, Refusal> {
         None => Ok(axes),
         Some(other) => {
             let reason = format!(
-                "it has {} values and zip.{} has {}; expected equally many",
+                "it has {} values and zip.{} has {}; expected the same number",
                 length(other),
                 axes[0].key,
                 length(&axes[0])
             );
-            Err(Refusal::new(&other.key, reason))
+            Err(Rejection::new(&other.key, reason))
         }
     }
 }
@@ -397,22 +399,24 @@ mod tests {
 
     #[test]
     fn errors_of_axes_say_what_is_expected() {
-        let fault = |text: &str| {
-            let refusal = Group::new(&Table::new(), &section(text), 0, Scale::Quick).unwrap_err();
-            format!("{}: {}", refusal.key, refusal.reason)
+        let error = |text: &str| {
+            let rejection = Group::new(&Table::new(), &section(text), 0, Scale::Quick).unwrap_err();
+            format!("{}: {}", rejection.key, rejection.reason)
         };
-        assert!(fault("over.policy = []").starts_with("over.policy: expected a list of values"));
-        let lengths = "zip.b: it has 2 values and zip.a has 1; expected equally many";
-        assert_eq!(fault("zip.a = [1]\nzip.b = [1, 2]"), lengths);
-        assert!(fault("over.a = [1]\nzip.a = [1]").starts_with("zip.a: it sets a, which a sets"));
-        assert!(fault("zip.a = { from = 1 }").starts_with("zip.a: "));
-        assert_eq!(fault("over.a = [1, 1]"), "over.a[1]: two values have the label '1'");
-        assert!(fault("over.a = [{ name = 1 }]").contains("`label` and a table `set`, not `name`"));
-        assert!(fault("over.a = [[1]]").starts_with("over.a[0]: [1]: expected a text, a number"));
-        assert!(fault("seeds = 0").starts_with("seeds: 0 simulations"));
-        let quick = fault("over.a = [1]\nquick.over.b = [1]");
+        assert!(error("over.policy = []").starts_with("over.policy: expected a list of values"));
+        let lengths = "zip.b: it has 2 values and zip.a has 1; expected the same number";
+        assert_eq!(error("zip.a = [1]\nzip.b = [1, 2]"), lengths);
+        assert!(
+            error("over.a = [1]\nzip.a = [1]").starts_with("zip.a: it sets a, which a also sets")
+        );
+        assert!(error("zip.a = { from = 1 }").starts_with("zip.a: "));
+        assert_eq!(error("over.a = [1, 1]"), "over.a[1]: two values have the label '1'");
+        assert!(error("over.a = [{ name = 1 }]").contains("`label` and a table `set`, not `name`"));
+        assert!(error("over.a = [[1]]").starts_with("over.a[0]: [1]: expected a text, a number"));
+        assert!(error("seeds = 0").starts_with("seeds: 0 simulations"));
+        let quick = error("over.a = [1]\nquick.over.b = [1]");
         assert_eq!(quick, "quick.over.b: `over` has no such axis");
         let value = "quick.over.a[0]: a: no run has the value '2'; expected one of 1";
-        assert_eq!(fault("over.a = [1]\nquick.over.a = [2]"), value);
+        assert_eq!(error("over.a = [1]\nquick.over.a = [2]"), value);
     }
 }

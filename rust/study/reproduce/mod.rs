@@ -53,7 +53,7 @@ use crate::report::{Stopwatch, VERSION};
 use crate::scenario::{Context, Fault, Key, ScenarioError, Source, Subject};
 use crate::units::Bytes;
 use claim::Claim;
-use error::Refusal;
+use error::Rejection;
 use file::{SeriesSection, StudyFile, TableSection};
 
 /// Name and text of a built-in study.
@@ -94,7 +94,7 @@ pub struct Study {
     pub(super) groups: Vec<Group>,
     claims: Vec<Claim>,
     /// Memory that a run may take; unlimited if `None`.
-    most_memory: Option<Bytes>,
+    memory_limit: Option<Bytes>,
 }
 
 impl Study {
@@ -152,38 +152,38 @@ impl Study {
             let at = at("run", index);
             if groups.iter().any(|group| group.name == section.name) {
                 let reason = format!("another run has the name '{}'", section.name);
-                return Err(at.fault(Refusal::new("name", reason)).into());
+                return Err(at.error(Rejection::new("name", reason)).into());
             }
             let group = Group::new(&file.scenario, section, index, scale);
-            groups.push(group.map_err(|refusal| at.fault(refusal))?);
+            groups.push(group.map_err(|rejection| at.error(rejection))?);
         }
         let mut claims = Vec::new();
         for (index, section) in file.claim.iter().enumerate() {
             let at = at("claim", index);
-            let is_about = claim::unzipped(&groups, &section.run);
-            is_about.map_err(|refusal| at.fault(refusal))?;
+            let is_about = claim::reject_zipped(&groups, &section.run);
+            is_about.map_err(|rejection| at.error(rejection))?;
             let of_section = Claim::of_section(section, &groups, scale);
-            claims.extend(of_section.map_err(|refusal| at.fault(refusal))?);
+            claims.extend(of_section.map_err(|rejection| at.error(rejection))?);
         }
         for (index, section) in file.table.iter().enumerate() {
-            let checked = claim::unzipped(&groups, &section.run)
+            let checked = claim::reject_zipped(&groups, &section.run)
                 .and_then(|()| tables::check(section, &groups));
-            checked.map_err(|refusal| at("table", index).fault(refusal))?;
+            checked.map_err(|rejection| at("table", index).error(rejection))?;
         }
         for (index, section) in file.series.iter().enumerate() {
-            let checked = claim::unzipped(&groups, &section.run)
+            let checked = claim::reject_zipped(&groups, &section.run)
                 .and_then(|()| series::check(section, &groups));
-            checked.map_err(|refusal| at("series", index).fault(refusal))?;
+            checked.map_err(|rejection| at("series", index).error(rejection))?;
         }
         let name = path.file_stem().unwrap_or_default().to_string_lossy().into_owned();
         let (path, source) = (path.to_owned(), Arc::new(source));
-        Ok(Self { name, path, scale, source, file, groups, claims, most_memory: None })
+        Ok(Self { name, path, scale, source, file, groups, claims, memory_limit: None })
     }
 
-    /// Rejects runs whose estimated memory exceeds `most`. With `None`, the default, every run is
+    /// Rejects runs whose estimated memory exceeds `limit`. With `None`, the default, every run is
     /// tried.
-    pub fn within(self, most: Option<Bytes>) -> Self {
-        Self { most_memory: most, ..self }
+    pub fn with_memory_limit(self, limit: Option<Bytes>) -> Self {
+        Self { memory_limit: limit, ..self }
     }
 
     /// Checks the scenario of every run, with its first seed.
@@ -216,14 +216,14 @@ impl Study {
 
     pub(super) fn site(&self) -> Site<'_> {
         let folder = self.path.parent().unwrap_or(Path::new(""));
-        Site { source: &self.source, folder, most_memory: self.most_memory }
+        Site { source: &self.source, folder, memory_limit: self.memory_limit }
     }
 
     /// Returns the error for an axis of a run.
-    pub(super) fn fault_of_axis(&self, run: usize, axis: &Axis, reason: &str) -> StudyError {
+    pub(super) fn axis_error(&self, run: usize, axis: &Axis, reason: &str) -> StudyError {
         let list = if self.file.run[run].over.contains_key(&axis.key) { "over" } else { "zip" };
         let at = Section { source: &self.source, section: "run", index: run };
-        at.fault(Refusal::new(format!("{list}.{}", axis.key), reason)).into()
+        at.error(Rejection::new(format!("{list}.{}", axis.key), reason)).into()
     }
 
     /// Simulates all runs, at most `threads` at a time, and judges the claims. Returns the results
@@ -318,8 +318,9 @@ struct Section<'a> {
 }
 
 impl Section<'_> {
-    fn fault(self, refusal: Refusal) -> ScenarioError {
-        let Refusal { key, reason } = refusal.below(&format!("{}[{}]", self.section, self.index));
+    fn error(self, rejection: Rejection) -> ScenarioError {
+        let Rejection { key, reason } =
+            rejection.below(&format!("{}[{}]", self.section, self.index));
         let place = Key::ROOT.child(&key);
         Context::of(self.source).fault(&place, Fault::BadValue { key, reason })
     }

@@ -80,7 +80,7 @@ pub enum Origin {
 
 impl Origin {
     /// Returns the words for tables.
-    pub fn words(self) -> &'static str {
+    pub fn description(self) -> &'static str {
         match self {
             Self::Paper => "printed in the paper",
             Self::Slides => "the authors' slides",
@@ -122,7 +122,7 @@ pub enum Target {
 
 impl Target {
     /// Returns the words for tables.
-    pub fn words(self) -> &'static str {
+    pub fn description(self) -> &'static str {
         match self {
             Self::Calibrated => "calibrated: a constant is chosen so that it agrees",
             Self::Predicted => "predicted without a free parameter",
@@ -166,7 +166,7 @@ pub enum ClaimVerdict {
 
 impl ClaimVerdict {
     /// Returns the words for tables.
-    pub fn words(self) -> &'static str {
+    pub fn description(self) -> &'static str {
         match self {
             Self::Holds => "holds",
             Self::DoesNotHold => "does not hold",

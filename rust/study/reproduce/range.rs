@@ -2,45 +2,45 @@
 
 use toml::{Table, Value};
 
-use super::error::Refusal;
+use super::error::Rejection;
 
 /// Maximum number of values in a range.
-const MOST_VALUES: usize = 10_000;
+const MAX_VALUES: usize = 10_000;
 
 /// Expands a range of the axis `key`. Each value is the previous one plus `step` or multiplied by
 /// `times`, up to the last. Numbers may have a unit, which must be the same in all of them.
-pub(super) fn values(key: &str, range: &Table) -> Result<Vec<Value>, Refusal> {
-    let fault = |what: String| Refusal::new(key, what);
+pub(super) fn values(key: &str, range: &Table) -> Result<Vec<Value>, Rejection> {
+    let reject = |what: String| Rejection::new(key, what);
     if let Some(other) = range.keys().find(|it| !KEYS.contains(&it.as_str())) {
         let what = format!("{EXPECTED}, not `{other}`");
-        return Err(Refusal::new(format!("{key}.{other}"), what));
+        return Err(Rejection::new(format!("{key}.{other}"), what));
     }
     let quantity = |name: &str| {
         let value =
-            range.get(name).ok_or_else(|| fault(format!("`{name}` is missing; {EXPECTED}")))?;
+            range.get(name).ok_or_else(|| reject(format!("`{name}` is missing; {EXPECTED}")))?;
         Quantity::of(value).ok_or_else(|| {
             let what = format!("{value}: expected a number, or one with a unit such as \"1MB\"");
-            Refusal::new(format!("{key}.{name}"), what)
+            Rejection::new(format!("{key}.{name}"), what)
         })
     };
     let (from, to) = (quantity("from")?, quantity("to")?);
     let next = match (range.contains_key("step"), range.contains_key("times")) {
         (true, false) => Next::Step(quantity("step")?),
         (false, true) => Next::Times(quantity("times")?),
-        _ => return Err(fault(EXPECTED.to_owned())),
+        _ => return Err(reject(EXPECTED.to_owned())),
     };
     if from.unit != to.unit || next.unit().is_some_and(|unit| unit != from.unit) {
-        return Err(fault("expected the same unit in `from`, `to` and `step`".to_owned()));
+        return Err(reject("expected the same unit in `from`, `to` and `step`".to_owned()));
     }
     if from.number > to.number || !next.grows(from.number) {
         let what = "expected `from` to be at most `to`, and a `step` above 0 or `times` above 1";
-        return Err(fault(what.to_owned()));
+        return Err(reject(what.to_owned()));
     }
     let last = to.number + from.number.abs().max(to.number.abs()) * ROUNDING;
-    let numbers = (0..=MOST_VALUES).map(|index| next.after(from.number, index as i32));
+    let numbers = (0..=MAX_VALUES).map(|index| next.after(from.number, index as i32));
     let numbers: Vec<f64> = numbers.take_while(|number| *number <= last).collect();
-    if numbers.len() > MOST_VALUES {
-        return Err(fault(format!("expected at most {MOST_VALUES} values")));
+    if numbers.len() > MAX_VALUES {
+        return Err(reject(format!("expected at most {MAX_VALUES} values")));
     }
     let is_whole = from.is_whole && next.is_whole();
     Ok(numbers.into_iter().map(|number| from.with(number, is_whole)).collect())
@@ -148,16 +148,16 @@ mod tests {
 
     #[test]
     fn errors_of_ranges_say_what_is_expected() {
-        let fault = |range: &str| labels(range).unwrap_err();
-        assert!(fault("from = 1\nto = 2").contains("and `step` or `times`"));
-        assert!(fault("from = 1\nto = 2\nby = 1").ends_with("not `by`"));
-        assert!(fault("to = 2\nstep = 1").starts_with("a: `from` is missing"));
+        let error = |range: &str| labels(range).unwrap_err();
+        assert!(error("from = 1\nto = 2").contains("and `step` or `times`"));
+        assert!(error("from = 1\nto = 2\nby = 1").ends_with("not `by`"));
+        assert!(error("to = 2\nstep = 1").starts_with("a: `from` is missing"));
         assert!(
-            fault("from = \"x\"\nto = 2\nstep = 1").contains("a.from: \"x\": expected a number")
+            error("from = \"x\"\nto = 2\nstep = 1").contains("a.from: \"x\": expected a number")
         );
-        assert!(fault("from = \"1us\"\nto = \"2ms\"\nstep = \"1us\"").contains("the same unit"));
-        assert!(fault("from = 1\nto = 2\nstep = 0").contains("a `step` above 0"));
-        assert!(fault("from = 0\nto = 2\ntimes = 2").contains("`times` above 1"));
-        assert!(fault("from = 1\nto = 100000\nstep = 1").contains("at most 10000 values"));
+        assert!(error("from = \"1us\"\nto = \"2ms\"\nstep = \"1us\"").contains("the same unit"));
+        assert!(error("from = 1\nto = 2\nstep = 0").contains("a `step` above 0"));
+        assert!(error("from = 0\nto = 2\ntimes = 2").contains("`times` above 1"));
+        assert!(error("from = 1\nto = 100000\nstep = 1").contains("at most 10000 values"));
     }
 }

@@ -98,8 +98,8 @@ fn recorded_name(name: &str, recorded: &str) -> Result<(), String> {
         return Ok(());
     }
     Err(format!(
-        "'{name}': expected record.QUANTITY.HOW, of a recording with a name \
-         record.NAME.QUANTITY.HOW, with one of {} for QUANTITY and one of {} for HOW",
+        "'{name}': expected record.QUANTITY.HOW, or record.NAME.QUANTITY.HOW for a named \
+         recording; QUANTITY is one of {}, HOW is one of {}",
         RECORDED.join(", "),
         OF_WINDOWS.join(", ")
     ))

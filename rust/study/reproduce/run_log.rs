@@ -60,7 +60,7 @@ pub struct RunLog {
     /// Last line of each run (group, labels and seed).
     newest: BTreeMap<RunName, usize>,
     /// Number of earlier results that were reused.
-    taken: AtomicUsize,
+    reused: AtomicUsize,
     /// True once a line could not be written.
     is_broken: Mutex<bool>,
 }
@@ -70,9 +70,9 @@ impl RunLog {
     ///
     /// # Errors
     /// Fails if the file holds results of an earlier start, or cannot be read or written.
-    pub fn afresh(folder: &Path, study: &str) -> Result<Self, StudyError> {
+    pub fn create(folder: &Path, study: &str) -> Result<Self, StudyError> {
         let (log, bytes) = Self::open(folder, study)?;
-        match log.without_torn(&bytes)?.lines().count() {
+        match log.truncate_torn_line(&bytes)?.lines().count() {
             0 => Ok(log),
             runs => Err(StudyError::EarlierRuns { file: log.name(), runs }),
         }
@@ -85,7 +85,7 @@ impl RunLog {
     /// written.
     pub fn resumed(folder: &Path, study: &str) -> Result<Self, StudyError> {
         let (mut log, bytes) = Self::open(folder, study)?;
-        let text = log.without_torn(&bytes)?;
+        let text = log.truncate_torn_line(&bytes)?;
         log.add_earlier(&text)?;
         Ok(log)
     }
@@ -97,7 +97,7 @@ impl RunLog {
     /// Fails if a line of the file is not the result of a run, or if the file cannot be read.
     pub fn read_only(folder: &Path, study: &str) -> Result<Self, StudyError> {
         let (mut log, bytes) = Self::open(folder, study)?;
-        log.add_earlier(&String::from_utf8_lossy(whole_lines(&bytes)))?;
+        log.add_earlier(&String::from_utf8_lossy(complete_lines(&bytes)))?;
         Ok(log)
     }
 
@@ -118,7 +118,7 @@ impl RunLog {
             path: folder.join(format!("{study}.runs.jsonl")),
             earlier: BTreeMap::new(),
             newest: BTreeMap::new(),
-            taken: AtomicUsize::new(0),
+            reused: AtomicUsize::new(0),
             is_broken: Mutex::new(false),
         };
         match regular_file(&log.path).and_then(|_| fs::read(&log.path)) {
@@ -129,20 +129,20 @@ impl RunLog {
     }
 
     /// Returns the complete lines of the content, and truncates the file to them.
-    fn without_torn(&self, bytes: &[u8]) -> Result<String, StudyError> {
-        let whole = whole_lines(bytes);
+    fn truncate_torn_line(&self, bytes: &[u8]) -> Result<String, StudyError> {
+        let whole = complete_lines(bytes);
         if whole.len() < bytes.len() {
             let file = OpenOptions::new().write(true).open(&self.path);
             let cut = file.and_then(|file| file.set_len(whole.len() as u64));
-            cut.map_err(|reason| self.failed("cut the torn last line of", reason))?;
+            cut.map_err(|reason| self.failed("truncate the partial last line of", reason))?;
         }
         Ok(String::from_utf8_lossy(whole).into_owned())
     }
 
     /// Returns the result for that key from an earlier start, and counts it as reused.
-    pub(crate) fn take(&self, key: &RunKey) -> Option<Value> {
+    pub(crate) fn reuse(&self, key: &RunKey) -> Option<Value> {
         let (_, result) = self.earlier.get(key)?;
-        self.taken.fetch_add(1, Ordering::Relaxed);
+        self.reused.fetch_add(1, Ordering::Relaxed);
         Some(result.clone())
     }
 
@@ -154,14 +154,14 @@ impl RunLog {
             let reason = io::Error::other("an earlier line could not be written");
             return Err(self.failed("write", reason));
         }
-        let written = self.append_whole(line.as_bytes());
+        let written = self.append_line(line.as_bytes());
         // A line after a torn one would be merged with it and lost at the next start.
         *is_broken = written.is_err();
         written.map_err(|reason| self.failed("write", reason))
     }
 
     /// Appends a line. If that fails, as on a full disk, the partial line is cut off.
-    fn append_whole(&self, line: &[u8]) -> io::Result<()> {
+    fn append_line(&self, line: &[u8]) -> io::Result<()> {
         let mut file = OpenOptions::new().create(true).append(true).open(&self.path)?;
         let before = file.metadata()?.len();
         file.write_all(line).inspect_err(|_| {
@@ -189,8 +189,8 @@ impl RunLog {
     }
 
     /// Returns the number of earlier results that were reused.
-    pub fn taken(&self) -> usize {
-        self.taken.load(Ordering::Relaxed)
+    pub fn reused(&self) -> usize {
+        self.reused.load(Ordering::Relaxed)
     }
 
     /// Returns the path of the file.
@@ -222,7 +222,7 @@ pub(crate) fn line(key: RunKey, result: &Value) -> String {
 }
 
 /// Returns everything up to the last line end.
-fn whole_lines(bytes: &[u8]) -> &[u8] {
+fn complete_lines(bytes: &[u8]) -> &[u8] {
     &bytes[..bytes.iter().rposition(|&byte| byte == b'\n').map_or(0, |end| end + 1)]
 }
 
@@ -246,24 +246,24 @@ mod tests {
         let folder = tempfile::tempdir().unwrap();
         let path = folder.path().join("study.runs.jsonl");
         let first = serde_json::json!({ "cct_ns": 0.1 + 0.2, "none": null, "packets": u64::MAX });
-        let log = RunLog::afresh(folder.path(), "study").unwrap();
+        let log = RunLog::create(folder.path(), "study").unwrap();
         log.append(key("x = \"1\"\n", 1), &first).unwrap();
         log.append(key("x = \"1\"\n", 2), &Value::Null).unwrap();
         let text = fs::read_to_string(&path).unwrap();
         fs::write(&path, &text[..text.len() - 1]).unwrap();
         let read = RunLog::read_only(folder.path(), "study").unwrap();
-        assert_eq!(read.take(&key("x = \"1\"\n", 1)), Some(first.clone()));
+        assert_eq!(read.reuse(&key("x = \"1\"\n", 1)), Some(first.clone()));
         assert_eq!(fs::read_to_string(&path).unwrap(), text[..text.len() - 1], "as it was");
         let log = RunLog::resumed(folder.path(), "study").unwrap();
-        assert_eq!(log.take(&key("x = \"1\"\n", 1)), Some(first));
-        assert_eq!(log.take(&key("x = \"1\"\n", 2)), None);
-        assert_eq!(log.take(&key("x = \"2\"\n", 1)), None);
-        assert_eq!(log.taken(), 1);
+        assert_eq!(log.reuse(&key("x = \"1\"\n", 1)), Some(first));
+        assert_eq!(log.reuse(&key("x = \"1\"\n", 2)), None);
+        assert_eq!(log.reuse(&key("x = \"2\"\n", 1)), None);
+        assert_eq!(log.reused(), 1);
         log.append(key("x = \"1\"\n", 2), &Value::Null).unwrap();
         assert_eq!(fs::read_to_string(&path).unwrap(), text);
         log.remove().unwrap();
         // Without a run there is no file.
-        RunLog::afresh(folder.path(), "none").unwrap().remove().unwrap();
+        RunLog::create(folder.path(), "none").unwrap().remove().unwrap();
         assert!(!path.exists());
     }
 
@@ -271,7 +271,7 @@ mod tests {
     fn every_part_of_the_run_key_matters() {
         let folder = tempfile::tempdir().unwrap();
         let one = key("x = 1", 1);
-        RunLog::afresh(folder.path(), "study").unwrap().append(one.clone(), &Value::Null).unwrap();
+        RunLog::create(folder.path(), "study").unwrap().append(one.clone(), &Value::Null).unwrap();
         let log = RunLog::resumed(folder.path(), "study").unwrap();
         let other = "other".to_owned();
         let others = [
@@ -282,7 +282,7 @@ mod tests {
             RunKey { rate: FlowRate::RhoMax, ..one.clone() },
             RunKey { scenario: other, ..one.clone() },
         ];
-        assert!(others.iter().all(|other| log.take(other).is_none()));
-        assert_eq!(log.take(&one), Some(Value::Null));
+        assert!(others.iter().all(|other| log.reuse(other).is_none()));
+        assert_eq!(log.reuse(&one), Some(Value::Null));
     }
 }

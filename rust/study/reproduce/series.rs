@@ -5,31 +5,31 @@ use serde_json::Value;
 
 use super::SeriesSection;
 use super::claim::{axis, group, select};
-use super::error::Refusal;
+use super::error::Rejection;
 use super::judge::{Results, number};
 use super::matrix::{Combination, Group};
 use super::outcome::ResultTable;
 use super::reading::{self, Reading, Windows};
 
 /// Checks a series' section.
-pub(super) fn check(section: &SeriesSection, groups: &[Group]) -> Result<(), Refusal> {
+pub(super) fn check(section: &SeriesSection, groups: &[Group]) -> Result<(), Rejection> {
     let group = &groups[group(groups, &section.run)?];
     if !reading::is_series(&section.metric) {
         let metric = &section.metric;
         let reason = format!("'{metric}': expected a series, such as record.path_changes");
-        return Err(Refusal::new("metric", reason));
+        return Err(Rejection::new("metric", reason));
     }
-    Reading::named(&section.metric).map_err(|reason| Refusal::new("metric", reason))?;
+    Reading::named(&section.metric).map_err(|reason| Rejection::new("metric", reason))?;
     if section.rows == 0 {
-        return Err(Refusal::new("rows", "0: expected at least 1"));
+        return Err(Rejection::new("rows", "0: expected at least 1"));
     }
     let columns = axis(group, &section.columns);
-    let columns = columns.map_err(|reason| Refusal::new("columns", reason))?;
-    select(group, &section.of).map_err(|refusal| refusal.below("of"))?;
+    let columns = columns.map_err(|reason| Rejection::new("columns", reason))?;
+    select(group, &section.of).map_err(|rejection| rejection.below("of"))?;
     for (index, open) in group.axes.iter().enumerate() {
         if index != columns && !section.of.keys().any(|name| open.is_called(name)) {
             let reason = format!("expected {} in `columns` or `of`", open.name());
-            return Err(Refusal::new("", reason));
+            return Err(Rejection::new("", reason));
         }
     }
     Ok(())

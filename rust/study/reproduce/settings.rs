@@ -3,24 +3,26 @@
 use toml::{Table, Value};
 
 use super::Scale;
-use super::error::Refusal;
+use super::error::Rejection;
 use super::matrix::{Combination, Group};
 
 /// Sets keys of a scenario; they may be dotted.
-pub(super) fn apply(scenario: &mut Table, keys: &Table) -> Result<(), Refusal> {
+pub(super) fn apply(scenario: &mut Table, keys: &Table) -> Result<(), Rejection> {
     keys.iter().try_for_each(|(key, value)| set(scenario, key, value))
 }
 
 /// Sets a dotted key. A table is merged into the existing one; any other value replaces it. A
 /// number is an index into a list: `job.0.bytes`.
-pub(super) fn set(scenario: &mut Table, key: &str, value: &Value) -> Result<(), Refusal> {
+pub(super) fn set(scenario: &mut Table, key: &str, value: &Value) -> Result<(), Rejection> {
     let (first, rest) =
         key.split_once('.').map_or((key, None), |(first, rest)| (first, Some(rest)));
     match (rest, value) {
         (None, Value::Table(inner)) => {
             let place = scenario.entry(first).or_insert_with(|| Value::Table(Table::new()));
             match place {
-                Value::Table(table) => apply(table, inner).map_err(|refusal| refusal.below(first)),
+                Value::Table(table) => {
+                    apply(table, inner).map_err(|rejection| rejection.below(first))
+                }
                 other => {
                     *other = value.clone();
                     Ok(())
@@ -35,12 +37,12 @@ pub(super) fn set(scenario: &mut Table, key: &str, value: &Value) -> Result<(), 
             let place = scenario.entry(first).or_insert_with(|| Value::Table(Table::new()));
             match place {
                 Value::Table(table) => {
-                    set(table, rest, value).map_err(|refusal| refusal.below(first))
+                    set(table, rest, value).map_err(|rejection| rejection.below(first))
                 }
                 Value::Array(items) => set_item(items, key, value),
                 _ => {
                     let reason = format!("'{first}' is not a section of the scenario");
-                    Err(Refusal::new(key, reason))
+                    Err(Rejection::new(key, reason))
                 }
             }
         }
@@ -48,17 +50,17 @@ pub(super) fn set(scenario: &mut Table, key: &str, value: &Value) -> Result<(), 
 }
 
 /// Sets a key of a list element. `key` is the name of the list, an index and the rest.
-fn set_item(items: &mut [Value], key: &str, value: &Value) -> Result<(), Refusal> {
+fn set_item(items: &mut [Value], key: &str, value: &Value) -> Result<(), Rejection> {
     let mut parts = key.splitn(3, '.');
     let (list, index) = (parts.next().unwrap_or_default(), parts.next().unwrap_or_default());
     let item = index.parse::<usize>().ok().and_then(|index| items.get_mut(index));
     match (item.and_then(Value::as_table_mut), parts.next()) {
         (Some(item), Some(rest)) => {
-            set(item, rest, value).map_err(|refusal| refusal.below(&format!("{list}.{index}")))
+            set(item, rest, value).map_err(|rejection| rejection.below(&format!("{list}.{index}")))
         }
         _ => {
             let reason = "expected the index of an element and its key, as in `job.0.bytes`";
-            Err(Refusal::new(key, reason))
+            Err(Rejection::new(key, reason))
         }
     }
 }

@@ -19,7 +19,7 @@ use crate::scenario::{Key, Overrides, RailScenario, Scenario, ScenarioError, Sou
 use crate::timeline::Watches;
 use crate::units::Bytes;
 use crate::{
-    ComparisonRun, Observer, Run, RunObservers, expect_memory, in_order, lower_bound, run,
+    ComparisonRun, Observer, Run, RunObservers, expect_memory, lower_bound, map_in_order, run,
     run_rails,
 };
 
@@ -45,7 +45,7 @@ pub(crate) struct Site<'a> {
     pub source: &'a Source,
     pub folder: &'a Path,
     /// Memory that a run may take; unlimited if `None`.
-    pub most_memory: Option<Bytes>,
+    pub memory_limit: Option<Bytes>,
 }
 
 /// Checks the scenario of every combination.
@@ -76,7 +76,7 @@ pub(super) fn simulate(
         }
     }
     let results =
-        in_order(jobs.len(), threads, |index| jobs[index].run(index, site, observer, log));
+        map_in_order(jobs.len(), threads, |index| jobs[index].run(index, site, observer, log));
     let mut results = results.into_iter();
     let mut measured = Vec::new();
     for (group, combinations) in groups.iter().zip(combinations) {
@@ -132,7 +132,7 @@ impl Job<'_> {
             None => self.simulate(&prepared, this, site, observer)?,
             Some(log) => {
                 let key = self.key(&prepared);
-                match log.take(&key) {
+                match log.reuse(&key) {
                     Some(result) => result,
                     None => {
                         let result = self.simulate(&prepared, this, site, observer)?;
@@ -219,9 +219,10 @@ impl Job<'_> {
             progress: &mut |progress| observer.progress(this, progress),
         };
         let (mut finished, outcome) = run(&simulation, observers)
-            .map_err(|fault| self.invalid(site, scenario.trace_fault(fault).fault.to_string()))?;
-        let courses = recorders.finish(&outcome.pauses);
-        finished.summary.record = courses.map_err(|error| self.invalid(site, error.to_string()))?;
+            .map_err(|error| self.invalid(site, scenario.trace_fault(error).fault.to_string()))?;
+        let profiles = recorders.finish(&outcome.pauses);
+        finished.summary.record =
+            profiles.map_err(|error| self.invalid(site, error.to_string()))?;
         let mut result = json(&finished.summary);
         result["rate_gbps"] = rates::of(&outcome.flows);
         Ok(result)
@@ -245,18 +246,18 @@ impl Job<'_> {
 
     pub(crate) fn prepare(&self, site: Site<'_>) -> Result<Prepared, StudyError> {
         let table = self.group.scenario(self.combination);
-        let table = table.map_err(|refusal| {
+        let table = table.map_err(|rejection| {
             self.invalid_at(
                 site,
-                Some(&refusal.key),
-                format!("{}: {}", refusal.key, refusal.reason),
+                Some(&rejection.key),
+                format!("{}: {}", rejection.key, rejection.reason),
             )
         })?;
         let seed = self.seed_of(&table);
-        let most_memory = site.most_memory;
+        let most_memory = site.memory_limit;
         let overrides = Overrides { seed, most_memory, ..Overrides::default() };
         let text = toml::to_string(&table).expect("a table is TOML");
-        let fault = |error: ScenarioError| {
+        let invalid = |error: ScenarioError| {
             let reason = error.fault.to_string();
             self.invalid_at(site, error.fault.key().as_deref(), reason)
         };
@@ -264,10 +265,10 @@ impl Job<'_> {
         Ok(if table.contains_key("rail") {
             let path = site.folder.join(format!("{name}.toml"));
             let scenario = RailScenario::parse(text, &path, &overrides);
-            Prepared::Rails(Box::new(scenario.map_err(fault)?))
+            Prepared::Rails(Box::new(scenario.map_err(invalid)?))
         } else {
             let scenario = Scenario::parse(&text, name, site.folder, &overrides);
-            Prepared::Fabric(Box::new(scenario.map_err(fault)?))
+            Prepared::Fabric(Box::new(scenario.map_err(invalid)?))
         })
     }
 
@@ -278,8 +279,10 @@ impl Job<'_> {
         site: Site<'_>,
     ) -> Result<(), StudyError> {
         let Prepared::Fabric(scenario) = prepared else { return Ok(()) };
-        let fits = expect_memory(scenario, site.most_memory);
-        fits.map_err(|shortage| self.invalid(site, format!("{shortage}; --force tries it")))
+        let fits = expect_memory(scenario, site.memory_limit);
+        fits.map_err(|shortage| {
+            self.invalid(site, format!("{shortage}; use --force to run anyway"))
+        })
     }
 
     /// Returns the seed. For an invalid scenario, seeds count from 1.

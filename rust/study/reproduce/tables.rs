@@ -2,7 +2,7 @@
 
 use super::TableSection;
 use super::claim::{axis, group, select};
-use super::error::Refusal;
+use super::error::Rejection;
 use super::judge::{Results, number};
 use super::matrix::Group;
 use super::outcome::ResultTable;
@@ -17,26 +17,26 @@ struct Layout {
     chosen: Option<Vec<Option<usize>>>,
 }
 
-fn layout(section: &TableSection, group: &Group) -> Result<Layout, Refusal> {
+fn layout(section: &TableSection, group: &Group) -> Result<Layout, Rejection> {
     let metric = Reading::named(&section.metric);
-    let metric = metric.map_err(|reason| Refusal::new("metric", reason))?;
-    let rows = axis(group, &section.rows).map_err(|reason| Refusal::new("rows", reason))?;
+    let metric = metric.map_err(|reason| Rejection::new("metric", reason))?;
+    let rows = axis(group, &section.rows).map_err(|reason| Rejection::new("rows", reason))?;
     let columns = section.columns.as_deref().map(|name| axis(group, name)).transpose();
-    let columns = columns.map_err(|reason| Refusal::new("columns", reason))?;
-    let chosen = select(group, &section.of).map_err(|refusal| refusal.below("of"))?;
+    let columns = columns.map_err(|reason| Rejection::new("columns", reason))?;
+    let chosen = select(group, &section.of).map_err(|rejection| rejection.below("of"))?;
     for (index, open) in group.axes.iter().enumerate() {
         let is_shown = index == rows || columns == Some(index);
         let is_chosen = section.of.keys().any(|name| open.is_called(name));
         if !is_shown && !is_chosen {
             let reason = format!("expected {} in `rows`, `columns` or `of`", open.name());
-            return Err(Refusal::new("", reason));
+            return Err(Rejection::new("", reason));
         }
     }
     Ok(Layout { metric, rows, columns, chosen })
 }
 
 /// Checks a table's section.
-pub(super) fn check(section: &TableSection, groups: &[Group]) -> Result<(), Refusal> {
+pub(super) fn check(section: &TableSection, groups: &[Group]) -> Result<(), Rejection> {
     layout(section, &groups[group(groups, &section.run)?]).map(|_| ())
 }
 

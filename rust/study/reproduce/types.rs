@@ -85,7 +85,7 @@ fn with(section: &str, key: &str, value: &str) -> (String, usize) {
 }
 
 /// Returns the error of a text, if it has one.
-fn fault(text: &str) -> Option<ScenarioError> {
+fn parse_error(text: &str) -> Option<ScenarioError> {
     match Study::parse(text, Path::new("s.toml"), Scale::Quick) {
         Ok(_) => None,
         Err(StudyError::Text(error)) => Some(error),
@@ -133,7 +133,7 @@ fn allows(schema: &Value, value: &str) -> bool {
 
 /// Returns what is wrong with the error of a key in that line, or `None` if it is right.
 fn complaint(error: &ScenarioError, section: &str, key: &str, line: usize) -> Option<String> {
-    let said = error.to_string();
+    let message = error.to_string();
     let path = match section {
         "" => key.to_owned(),
         "quick" => format!("run[0].quick.{key}"),
@@ -141,28 +141,28 @@ fn complaint(error: &ScenarioError, section: &str, key: &str, line: usize) -> Op
     };
     let named = error.fault.key().unwrap_or_default();
     if let Some(word) = word_of_the_program(&error.fault.to_string()) {
-        return Some(format!("the word '{word}': {said}"));
+        return Some(format!("the word '{word}': {message}"));
     }
-    if !named.starts_with(&path) || !said.contains(&path) {
-        return Some(format!("no {path}: {said}"));
+    if !named.starts_with(&path) || !message.contains(&path) {
+        return Some(format!("no {path}: {message}"));
     }
     match &*error.position {
         Position::Line { line: at, .. } if *at == line => None,
-        _ => Some(format!("not in line {line}: {said}")),
+        _ => Some(format!("not in line {line}: {message}")),
     }
 }
 
 #[test]
 fn every_wrong_value_of_every_key_has_a_readable_error_with_line_and_key() {
-    let (mut wrong, mut tried, mut refused) = (Vec::new(), 0, 0);
+    let (mut wrong, mut tried, mut rejected) = (Vec::new(), 0, 0);
     for (section, ..) in SECTIONS {
         for (key, schema) in keys(section) {
             for value in values() {
                 let (text, line) = with(section, &key, value);
                 tried += 1;
-                let found = match fault(&text) {
+                let found = match parse_error(&text) {
                     Some(error) => {
-                        refused += 1;
+                        rejected += 1;
                         complaint(&error, section, &key, line)
                     }
                     None if allows(&schema, value) => None,
@@ -172,8 +172,8 @@ fn every_wrong_value_of_every_key_has_a_readable_error_with_line_and_key() {
             }
         }
     }
-    assert!(wrong.is_empty(), "{} of {refused}:\n{}", wrong.len(), wrong.join("\n"));
-    assert!(tried > 800 && refused > tried / 2, "{refused} of {tried}");
+    assert!(wrong.is_empty(), "{} of {rejected}:\n{}", wrong.len(), wrong.join("\n"));
+    assert!(tried > 800 && rejected > tried / 2, "{rejected} of {tried}");
 }
 
 #[test]
@@ -187,10 +187,13 @@ fn errors_for_huge_nested_numbers_name_their_keys() {
     ] {
         for huge in HUGE {
             let (text, line) = with(section, key, &format!("{before}{huge}{after}"));
-            let said = fault(&text).unwrap_or_else(|| panic!("{text}")).to_string();
+            let message = parse_error(&text).unwrap_or_else(|| panic!("{text}")).to_string();
             let expected = if huge.starts_with('-') { "too small" } else { "too large" };
-            assert!(said.starts_with(&format!("s.toml:{line}:")), "{said}");
-            assert!(said.contains(&format!(": {path}: {huge} is {expected}; the ")), "{said}");
+            assert!(message.starts_with(&format!("s.toml:{line}:")), "{message}");
+            assert!(
+                message.contains(&format!(": {path}: {huge} is {expected}; the ")),
+                "{message}"
+            );
         }
     }
 }
@@ -250,7 +253,7 @@ fn the_error_for_a_wrong_type_names_the_expected_type() {
         (format!("title = \"t\n{run}"), "s.toml:1:11: invalid TOML: "),
         (String::new(), "s.toml: run is missing: it has no default; write for example [[run]]"),
     ] {
-        let said = fault(&text).unwrap_or_else(|| panic!("{text}")).to_string();
-        assert!(said.contains(expected), "{said}\n{expected}");
+        let message = parse_error(&text).unwrap_or_else(|| panic!("{text}")).to_string();
+        assert!(message.contains(expected), "{message}\n{expected}");
     }
 }

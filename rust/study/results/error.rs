@@ -9,7 +9,7 @@ use thiserror::Error;
 pub enum ResultsError {
     /// The folder has no results.
     #[error(
-        "{folder}: no results are here; expected a folder with summary.json (evenkeel run --out), \
+        "{folder}: no results found; expected a folder with summary.json (evenkeel run --out), \
          with results.csv (evenkeel sweep --out) or with the tables NAME.csv of studies (evenkeel \
          reproduce --out)"
     )]
@@ -93,8 +93,8 @@ pub enum ResultsError {
     },
     /// A file and the summary in its folder belong to different runs, or the file lacks rows.
     #[error(
-        "{file}: it has {found}, where the summary.json beside it has {expected}: rows are \
-         missing, or the files are of different runs"
+        "{file}: it has {found}, but the summary.json next to it has {expected}: rows are \
+         missing, or the files are from different runs"
     )]
     OtherRun {
         /// Path of the file.

@@ -44,7 +44,7 @@ pub(super) fn setup(path: &Path) -> Result<Setup, ResultsError> {
         fabric.insert("path".to_owned(), (*copy).into());
     }
     let topology = Scenario::topology(&fabric.to_string(), name, folder)
-        .map_err(|error| invalid(format!("its fabric cannot be made again: {error}")))?;
+        .map_err(|error| invalid(format!("its fabric cannot be rebuilt: {error}")))?;
     let mut wire = toml::Table::new();
     for key in ["gap", "forwarding_delay"] {
         wire.extend(fabric.get(key).map(|value| (key.to_owned(), value.clone())));
@@ -53,7 +53,7 @@ pub(super) fn setup(path: &Path) -> Result<Setup, ResultsError> {
     let text = sections.to_string();
     Scenario::on(topology, &text, name, folder, &Overrides::default())
         .map(|scenario| scenario.setup())
-        .map_err(|error| invalid(format!("it cannot be read again: {error}")))
+        .map_err(|error| invalid(format!("it cannot be read: {error}")))
 }
 
 /// Returns the failures of a setup, in order of their starts.

@@ -178,7 +178,7 @@ mod tests {
         let text = "run,parameters,seed,cct_ns\nr,\"policy ecmp, G 10us\",1,10\n";
         let table = StudyTable::of("a".to_owned(), Table::parse("a.csv", text).unwrap()).unwrap();
         assert_eq!(table.rows[0].parameter("G"), "10us");
-        let fault = table.metric(&table.rows[0], "cct").unwrap_err().to_string();
-        assert!(fault.contains("no column is called 'cct'"), "{fault}");
+        let error = table.metric(&table.rows[0], "cct").unwrap_err().to_string();
+        assert!(error.contains("no column is called 'cct'"), "{error}");
     }
 }

@@ -169,16 +169,16 @@ mod tests {
         let [fct] = table.indices(["fct_ns"]).unwrap();
         assert_eq!(table.number(0, fct).unwrap(), 1.5);
         assert_eq!(table.optional_number(1, fct).unwrap(), None);
-        let fault = table.number(2, fct).unwrap_err().to_string();
+        let error = table.number(2, fct).unwrap_err().to_string();
         assert_eq!(
-            fault,
+            error,
             "flows.csv:5: column 2 (fct_ns): 'x' is not a number, such as 17056.94, or empty"
         );
-        let fault = table.column("fct").unwrap_err().to_string();
-        assert_eq!(fault, "flows.csv:2: no column is called 'fct'; the columns are name, fct_ns");
-        let fault = Table::parse("a.csv", "a,b\n1,2\n3\n").unwrap_err().to_string();
+        let error = table.column("fct").unwrap_err().to_string();
+        assert_eq!(error, "flows.csv:2: no column is called 'fct'; the columns are name, fct_ns");
+        let error = Table::parse("a.csv", "a,b\n1,2\n3\n").unwrap_err().to_string();
         let expected = "expected a line of 2 values separated by commas";
-        assert_eq!(fault, format!("a.csv:3: the line has 1 values; {expected}"));
+        assert_eq!(error, format!("a.csv:3: the line has 1 values; {expected}"));
     }
 
     #[test]

@@ -87,10 +87,9 @@ fn versions(results: &[Results]) -> Option<String> {
     let all = || versions.iter().map(String::as_str).collect::<Vec<_>>().join(" and ");
     match versions.len() {
         1 if first == VERSION => None,
-        1 => Some(format!("the results are of evenkeel {first}, and this is {VERSION}")),
+        1 => Some(format!("the results are from evenkeel {first}, and this is {VERSION}")),
         _ => Some(format!(
-            "the results are of evenkeel {}: their differences may be those of the \
-                           versions",
+            "the results are from evenkeel {}: differences may be due to the versions",
             all()
         )),
     }
@@ -114,7 +113,7 @@ fn gaps(study: &StudyTable) -> Option<String> {
     let more = if (first.len() as u64) < lacking { " and others" } else { "" };
     (lacking > 0).then(|| {
         format!(
-            "{}: rows are missing of {lacking} of {last} points, unless it is of one shard: \
+            "{}: rows are missing for {lacking} of {last} points, unless it is from one shard: \
              {}{more}",
             study.file(),
             first.join(", ")
@@ -145,7 +144,8 @@ mod tests {
     #[test]
     fn a_sweep_with_missing_rows_is_reported() {
         assert_eq!(gaps(&study("1,1,5\n1,2,5\n2,1,5\n2,2,5\n")), None);
-        let expected = "a.csv: rows are missing of 2 of 4 points, unless it is of one shard: 2, 3";
+        let expected =
+            "a.csv: rows are missing for 2 of 4 points, unless it is from one shard: 2, 3";
         assert_eq!(gaps(&study("1,1,5\n1,2,5\n2,1,5\n4,1,5\n4,2,5\n")).unwrap(), expected);
     }
 

@@ -3,7 +3,7 @@
 use rand_core::Rng;
 use rand_pcg::Pcg32;
 
-use super::{LEAST_SEEDS, Sample, coverage};
+use super::{MIN_SEEDS, Sample, coverage};
 
 /// Samples per cell. A rate over 10,000 samples has a standard deviation of 0.24 points.
 const ROUNDS: u32 = 10_000;
@@ -81,7 +81,7 @@ fn intervals_cover_the_median_at_the_stated_rate() {
         "times", "seeds", "exact", "time", "ratio"
     );
     for times in &TIMES {
-        for seeds in [LEAST_SEEDS, 10, 30] {
+        for seeds in [MIN_SEEDS, 10, 30] {
             let Rates { time, ratio } = rates(times, seeds);
             let (exact, name) = (coverage(seeds), times.name);
             table += &format!("{name:<12}{seeds:>5}{exact:>9.4}{time:>9.4}{ratio:>9.4}\n");

@@ -12,21 +12,21 @@ use crate::reproduce::StudyError;
 
 /// Reason why a point has no result.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub(super) enum Fault {
+pub(super) enum RunFailure {
     /// The scenario is invalid, or its run cannot start.
     Invalid(String),
     /// The program panicked.
     Panic(String),
 }
 
-impl Fault {
+impl RunFailure {
     /// Returns the `error` of the row.
     pub(super) fn reason(self) -> String {
         match self {
             Self::Invalid(reason) => reason,
             Self::Panic(message) => format!(
-                "the run panicked: {message}; this is a fault of evenkeel, please report it with \
-                 the study"
+                "the run panicked: {message}; this is an internal error (a bug in evenkeel), \
+                 please report it with the study"
             ),
         }
     }
@@ -38,12 +38,12 @@ impl Fault {
 /// Returns errors that are not about the point, such as a log that cannot be written.
 pub(super) fn attempt<T>(
     part: impl FnOnce() -> Result<T, StudyError>,
-) -> Result<Result<T, Fault>, StudyError> {
+) -> Result<Result<T, RunFailure>, StudyError> {
     match catch_unwind(AssertUnwindSafe(part)) {
         Ok(Ok(done)) => Ok(Ok(done)),
-        Ok(Err(StudyError::Invalid { reason, .. })) => Ok(Err(Fault::Invalid(reason))),
+        Ok(Err(StudyError::Invalid { reason, .. })) => Ok(Err(RunFailure::Invalid(reason))),
         Ok(Err(other)) => Err(other),
-        Err(payload) => Ok(Err(Fault::Panic(message(&*payload)))),
+        Err(payload) => Ok(Err(RunFailure::Panic(message(&*payload)))),
     }
 }
 
@@ -94,16 +94,17 @@ mod tests {
         let folder = tempfile::tempdir().unwrap();
         let run = |faulty: Faulty| {
             let log = RunLog::resumed(folder.path(), "sweep").unwrap();
-            sweep.run(Shard::WHOLE, NonZeroUsize::MIN, &faulty, &log).unwrap()
+            sweep.run(Shard::ALL, NonZeroUsize::MIN, &faulty, &log).unwrap()
         };
         let errors: Vec<String> = run(Faulty(Some(2))).rows.iter().map(|row| row.error()).collect();
         let [first, second, third] = &errors[..] else { panic!("three rows: {errors:?}") };
         assert_eq!((first.as_str(), third.as_str()), ("", ""));
-        let expected = "the run panicked: seed 2 cannot run; this is a fault of evenkeel";
+        let expected =
+            "the run panicked: seed 2 cannot run; this is an internal error (a bug in evenkeel)";
         assert!(second.starts_with(expected), "{second}");
         let log = || fs::read_to_string(folder.path().join("sweep.runs.jsonl")).unwrap();
         assert_eq!(log().lines().count(), 3);
-        let merged = |log: RunLog| sweep.gather(&[log]).unwrap().0;
+        let merged = |log: RunLog| sweep.merge(&[log]).unwrap().0;
         let table = merged(RunLog::read_only(folder.path(), "sweep").unwrap());
         assert_eq!(table.failed().count(), 1, "merge has the row too");
         run(Faulty(Some(2)));

@@ -3,7 +3,7 @@
 //! A sweep is a study without claims. It has the same file, axes and runs, and the same log of
 //! finished runs, from which a later start resumes. [`Study`] stops at the first error, but a sweep
 //! turns it into the row of its point. Several machines take a [`Shard`] each, and
-//! [`Sweep::gather`] combines their rows.
+//! [`Sweep::merge`] combines their rows.
 
 mod attempt;
 mod folder;
@@ -29,11 +29,11 @@ use super::reproduce::matrix::{Combination, Group};
 use super::reproduce::run_log::{self, RunKey, RunLog, RunName};
 use super::reproduce::simulate::{Job, Site};
 use super::reproduce::{Scale, Study, StudyError};
-use super::{ComparisonRun, Observer, in_order};
+use super::{ComparisonRun, Observer, map_in_order};
 use crate::scenario::Position;
 use crate::text_file::read_description;
 use crate::units::Bytes;
-use attempt::{Fault, attempt};
+use attempt::{RunFailure, attempt};
 
 /// A study whose runs are the rows of a table.
 #[derive(Debug, Clone)]
@@ -78,16 +78,16 @@ impl Sweep {
         for group in &study.groups {
             if let Some(axis) = group.axes.iter().find(|axis| is_column(&axis.key)) {
                 let reason = "the results have a column of this name; expected another label";
-                return Err(study.fault_of_axis(group.index, axis, reason));
+                return Err(study.axis_error(group.index, axis, reason));
             }
         }
         Ok(Self { study, text })
     }
 
-    /// Gives runs whose estimated memory exceeds `most` a row with an error. With `None`, the
+    /// Gives runs whose estimated memory exceeds `limit` a row with an error. With `None`, the
     /// default, every run is tried.
-    pub fn within(self, most: Option<Bytes>) -> Self {
-        Self { study: self.study.within(most), ..self }
+    pub fn with_memory_limit(self, limit: Option<Bytes>) -> Self {
+        Self { study: self.study.with_memory_limit(limit), ..self }
     }
 
     /// Returns the content of the file.
@@ -97,7 +97,7 @@ impl Sweep {
 
     /// Returns the number of rows of a shard.
     pub fn rows(&self, shard: Shard) -> usize {
-        (0..self.study.runs()).filter(|&row| shard.has(row)).count()
+        (0..self.study.runs()).filter(|&row| shard.contains(row)).count()
     }
 
     /// Returns the number of a shard's rows in the log, including rows whose scenario has changed
@@ -116,7 +116,7 @@ impl Sweep {
             for combination in group.combinations() {
                 point += 1;
                 for seed_index in 0..group.seeds {
-                    if shard.has(row) {
+                    if shard.contains(row) {
                         let combination = combination.clone();
                         tasks.push(Task { point, group, combination, seed_index });
                     }
@@ -141,8 +141,8 @@ impl Sweep {
     ) -> Result<SweepTable, StudyError> {
         let site = self.study.site();
         let tasks = self.tasks(shard);
-        let (stopped, fault) = (AtomicBool::new(false), Mutex::new(None));
-        let rows = in_order(tasks.len(), threads, |index| {
+        let (stopped, first_error) = (AtomicBool::new(false), Mutex::new(None));
+        let rows = map_in_order(tasks.len(), threads, |index| {
             // The log cannot be written, so further rows would be lost.
             if stopped.load(Ordering::Relaxed) {
                 return None;
@@ -150,11 +150,11 @@ impl Sweep {
             let row = tasks[index].run(index, site, observer, log);
             let stop = |error| {
                 stopped.store(true, Ordering::Relaxed);
-                fault.lock().unwrap_or_else(PoisonError::into_inner).get_or_insert(error);
+                first_error.lock().unwrap_or_else(PoisonError::into_inner).get_or_insert(error);
             };
             row.map_err(stop).ok()
         });
-        match fault.into_inner().unwrap_or_else(PoisonError::into_inner) {
+        match first_error.into_inner().unwrap_or_else(PoisonError::into_inner) {
             Some(error) => Err(error),
             None => Ok(self.table(rows.into_iter().flatten().collect())),
         }
@@ -165,16 +165,16 @@ impl Sweep {
     /// # Errors
     /// Fails if a row is in no log, or if logs have its results for different scenarios or
     /// versions.
-    pub fn gather(&self, logs: &[RunLog]) -> Result<(SweepTable, String), StudyError> {
+    pub fn merge(&self, logs: &[RunLog]) -> Result<(SweepTable, String), StudyError> {
         let known = by_name(logs);
         let mut versions = known.values().flatten().map(|(key, _)| &key.version);
         let first = versions.next();
         if let Some(other) = versions.find(|other| Some(*other) != first) {
             let reason = format!("results of versions {} and {other}", first.map_or("", |it| it));
-            return Err(self.unmerged(reason));
+            return Err(self.merge_error(reason));
         }
         let (mut rows, mut log, mut missing) = (Vec::new(), String::new(), Vec::new());
-        for task in self.tasks(Shard::WHOLE) {
+        for task in self.tasks(Shard::ALL) {
             let Some(((key, result), others)) =
                 known.get(&task.name()).and_then(|results| results.split_first())
             else {
@@ -183,14 +183,14 @@ impl Sweep {
             };
             if others.iter().any(|(other, _)| other != key) {
                 let reason = format!("{} has results of different scenarios", task.place());
-                return Err(self.unmerged(reason));
+                return Err(self.merge_error(reason));
             }
             log += &run_log::line((*key).clone(), result);
             rows.push(task.row(from_log((*result).clone())));
         }
         match missing.first() {
             None => Ok((self.table(rows), log)),
-            Some(first) => Err(self.unmerged(format!(
+            Some(first) => Err(self.merge_error(format!(
                 "{} of {} runs have no result, the first is {}; run their shards again",
                 missing.len(),
                 self.study.runs(),
@@ -199,7 +199,7 @@ impl Sweep {
         }
     }
 
-    fn unmerged(&self, reason: String) -> StudyError {
+    fn merge_error(&self, reason: String) -> StudyError {
         let position = Box::new(Position::File { file: self.study.path.display().to_string() });
         StudyError::Invalid { position, place: "merge".to_owned(), reason }
     }
@@ -262,10 +262,10 @@ impl Task<'_> {
         let job = self.job();
         let prepared = match attempt(|| job.prepare(site))? {
             Ok(prepared) => prepared,
-            Err(fault) => return self.invalid(&job, fault.reason(), log),
+            Err(failure) => return self.invalid(&job, failure.reason(), log),
         };
         let key = job.key(&prepared);
-        if let Some(result) = log.take(&key) {
+        if let Some(result) = log.reuse(&key) {
             if !log.is_newest(&key) {
                 // The study was changed and changed back, so make this result the newest again.
                 log.append(key, &result)?;
@@ -273,8 +273,8 @@ impl Task<'_> {
             return Ok(self.row(from_log(result)));
         }
         // Not logged under `key`: a later start, on another machine, may have the memory.
-        if let Err(fault) = attempt(|| job.expect_memory(&prepared, site))? {
-            return self.invalid(&job, fault.reason(), log);
+        if let Err(failure) = attempt(|| job.expect_memory(&prepared, site))? {
+            return self.invalid(&job, failure.reason(), log);
         }
         let this = ComparisonRun { index, policy: 0, seed: job.seed() };
         observer.started(this, &job.identity(this.seed));
@@ -282,8 +282,10 @@ impl Task<'_> {
         observer.finished(this);
         let result = match simulated? {
             Ok(result) => result,
-            Err(Fault::Invalid(reason)) => json!({ "error": reason }),
-            Err(fault @ Fault::Panic(_)) => return self.invalid(&job, fault.reason(), log),
+            Err(RunFailure::Invalid(reason)) => json!({ "error": reason }),
+            Err(failure @ RunFailure::Panic(_)) => {
+                return self.invalid(&job, failure.reason(), log);
+            }
         };
         log.append(key, &result)?;
         Ok(self.row(from_log(result)))
@@ -294,7 +296,7 @@ impl Task<'_> {
     fn invalid(&self, job: &Job<'_>, reason: String, log: &RunLog) -> Result<SweepRow, StudyError> {
         let key = job.key_of(String::new());
         let result = json!({ "error": reason });
-        if log.take(&key).as_ref() != Some(&result) || !log.is_newest(&key) {
+        if log.reuse(&key).as_ref() != Some(&result) || !log.is_newest(&key) {
             log.append(key, &result)?;
         }
         Ok(self.row(Err(reason)))

@@ -18,10 +18,10 @@ pub struct Shard {
 #[derive(Debug, Clone, PartialEq, Eq, Error)]
 pub enum ShardError {
     /// The text is not a shard.
-    #[error("'{0}' is no shard; expected K/N with K from 1 to N, such as 2/4")]
+    #[error("'{0}' is not a shard; expected K/N with K from 1 to N, such as 2/4")]
     Syntax(String),
     /// An environment variable is not a number.
-    #[error("{name} = '{value}': expected a number; --shard K/N says the shard without it")]
+    #[error("{name} = '{value}': expected a number; use --shard K/N instead")]
     Variable {
         /// Name of the variable.
         name: &'static str,
@@ -30,8 +30,8 @@ pub enum ShardError {
     },
     /// The array of a Slurm job has gaps.
     #[error(
-        "SLURM_ARRAY_TASK_ID = {id} of {count} tasks from {first}: the array is no range; expected \
-         one such as --array=0-3, or --shard K/N"
+        "SLURM_ARRAY_TASK_ID = {id} of {count} tasks from {first}: the array is not a range; \
+         expected one such as --array=0-3, or --shard K/N"
     )]
     Array {
         /// Number of this task.
@@ -43,12 +43,12 @@ pub enum ShardError {
     },
     /// The environment of a Kubernetes Job does not contain its number of completions.
     #[error(
-        "JOB_COMPLETION_INDEX is set and does not say of how many; expected --shards N, with the \
-         Job's number of completions"
+        "JOB_COMPLETION_INDEX is set, but the number of completions is unknown; use --shards N, \
+         with the Job's number of completions"
     )]
     Completions,
     /// An index is not below the number of shards.
-    #[error("{name} = {index} with {count} shards: expected an index below that")]
+    #[error("{name} = {index} with {count} shards: expected an index below {count}")]
     TooLarge {
         /// Name of the environment variable.
         name: &'static str,
@@ -61,7 +61,7 @@ pub enum ShardError {
 
 impl Shard {
     /// All runs.
-    pub const WHOLE: Self = Self { index: 0, count: 1 };
+    pub const ALL: Self = Self { index: 0, count: 1 };
 
     /// Returns the shard that a cluster's scheduler assigned to this process, with the environment
     /// variable that contains it. That is the task of a Slurm array, or the completion index of a
@@ -70,7 +70,7 @@ impl Shard {
     /// # Errors
     /// Fails if a variable is not a number, if the array is not a range of numbers, or if a Job's
     /// index comes without the number of shards.
-    pub fn of_environment(
+    pub fn from_environment(
         variable: impl Fn(&str) -> Option<String>,
         shards: Option<usize>,
     ) -> Result<Option<(Self, &'static str)>, ShardError> {
@@ -102,7 +102,7 @@ impl Shard {
     }
 
     /// Returns true if the run with that index, from 0, belongs to the shard.
-    pub fn has(&self, run: usize) -> bool {
+    pub fn contains(&self, run: usize) -> bool {
         run % self.count == self.index
     }
 }
@@ -140,7 +140,7 @@ mod tests {
             let found = variables.iter().find(|(known, _)| *known == name);
             found.map(|(_, value)| (*value).to_owned())
         };
-        let shard = Shard::of_environment(variable, shards)?;
+        let shard = Shard::from_environment(variable, shards)?;
         Ok(shard.map(|(shard, name)| format!("{shard} by {name}")))
     }
 
@@ -150,7 +150,7 @@ mod tests {
             let shards: Vec<Shard> =
                 (1..=count).map(|number| format!("{number}/{count}").parse().unwrap()).collect();
             for run in 0..20 {
-                assert_eq!(shards.iter().filter(|shard| shard.has(run)).count(), 1);
+                assert_eq!(shards.iter().filter(|shard| shard.contains(run)).count(), 1);
             }
         }
         for bad in ["0/4", "5/4", "1", "a/b", "1/0", "/", "-1/2"] {

@@ -160,7 +160,7 @@ fn settings_that_decide_a_result_give_the_warnings_of_a_run() {
     let outage = "[[failure]]\nlink = \"host1-leaf0\"\nat = \"1ns\"\nuntil = \"10ms\"\n";
     let Some(ended) = ended_on("ping-pong", &scenario("outage", 2, outage), None) else { return };
     assert_eq!(ended.status, 0, "{}", ended.errors);
-    let said = "warning: the failure of host1-leaf0 is detected at once, and routing converges";
+    let said = "warning: the failure of host1-leaf0 is detected immediately, and routing converges";
     assert!(ended.errors.contains(said), "{}", ended.errors);
 }
 

@@ -64,7 +64,7 @@ fn traces_are_not_written_next_to_those_of_more_ranks() {
     assert_eq!(bench.evenkeel(&["trace", "w.toml", "--out", "et"]).status, 0);
     bench.write("w.toml", &fabric(4));
     let left = bench.evenkeel(&["trace", "w.toml", "--out", "et"]);
-    left.expect_invalid(&["et/w.7.et (or .et.gz) is there, and this workload has 4 ranks"]);
+    left.expect_invalid(&["et/w.7.et (or .et.gz) exists, but this workload has 4 ranks"]);
     assert_eq!(bench.names("et").len(), 8);
     assert_eq!(bench.evenkeel(&["trace", "w.toml", "--out", "other"]).status, 0);
     // If a rank has a plain and a compressed file, only one is read.

@@ -118,7 +118,11 @@ fn the_table_for_people_fits_80_columns() {
     let rows = |name: &str| left.out.lines().filter(|line| line.starts_with(name)).count();
     assert_eq!(["spray ", "ecmp "].map(rows), [2, 2], "{}", left.out);
     assert!(left.out.contains(" 3 of 5  unclear\n"), "{}", left.out);
-    assert!(left.out.ends_with("\nbest CCT: spray, not told apart from ecmp\n"), "{}", left.out);
+    assert!(
+        left.out.ends_with("\nbest CCT: spray, not distinguishable from ecmp\n"),
+        "{}",
+        left.out
+    );
 }
 
 /// With one path per pair of hosts and a fixed arrival order, no random draw has an effect.
@@ -140,9 +144,9 @@ fn a_comparison_has_five_seeds_if_anything_is_random_and_one_otherwise() {
         compare(file, options).out.lines().last().unwrap_or_default().to_owned()
     };
     assert_eq!(last("fixed.toml", &[]), "best CCT: ecmp, tied with spray");
-    let one = "best CCT: none, a single draw ranks nothing; --seeds 5 does";
+    let one = "best CCT: none, one seed is too few to rank policies; use --seeds 5";
     assert_eq!(last("small.toml", &["--seeds", "1"]), one);
-    let two = "best CCT: none, 2 draws are too few to rank policies; --seeds 5 does";
+    let two = "best CCT: none, 2 seeds are too few to rank policies; use --seeds 5";
     assert_eq!(last("small.toml", &["--seeds", "2"]), two);
 }
 

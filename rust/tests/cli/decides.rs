@@ -103,8 +103,8 @@ fn a_failure_that_routing_learns_of_too_late_is_reported() {
     bench.write("failure.toml", &format!("{SMALL}{failure}"));
     let left = bench.evenkeel(&["run", "failure.toml"]);
     assert!(left.out.contains("CCT       100.7ms (10638."), "of the bound: {}", left.out);
-    let expected = "the failure of leaf0-spine0 is detected at once, and routing converges after \
-                    100.0ms, while the bound is";
+    let expected = "the failure of leaf0-spine0 is detected immediately, and routing converges \
+                    after 100.0ms, while the bound is";
     assert!(left.err.contains(expected), "{left:?}");
 }
 

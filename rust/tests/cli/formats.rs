@@ -195,7 +195,7 @@ fn ambiguous_fabrics_are_rejected_and_lost_properties_reported() {
                     scale_up = { gpus = 2 }";
         let failure = "[[failure]]\nlink = \"leaf0-spine0\"\nat = \"1us\"";
         let left = export(rich, failure, format);
-        let parts = "the format does not hold the scale-up networks of servers, \
+        let parts = "the format cannot express the scale-up networks of servers, \
                      topology.forwarding_delay = 1us, the failures of links";
         assert!(left.status == 0 && left.err.contains(parts), "{left:?}");
     }

@@ -76,7 +76,7 @@ fn a_run_has_a_slowdown_of_at_least_1() {
                  host_rate = \"25Gbps\"\n[policy]\nname = \"reps\"";
     let (slowdown, said) = permutation(fluid, "100B");
     assert_eq!(slowdown, 1.0);
-    assert!(said.contains("is below the lower bound: the bound is taken for the CCT"), "{said}");
+    assert!(said.contains("is below the lower bound: the bound is used as the CCT"), "{said}");
 }
 
 #[test]

@@ -108,7 +108,11 @@ fn the_memory_limit_of_the_process_applies() {
                            [workload]\nkind = \"all-to-all\"\nbytes = \"4MB\"\nchannels = 4\n",
     );
     let left = bench.evenkeel_within(3_000_000, &["run", "a.toml"]);
-    left.expect_invalid(&["1024 hosts is too large", "the limit is 3 GB", "--force tries it"]);
+    left.expect_invalid(&[
+        "1024 hosts is too large",
+        "the limit is 3 GB",
+        "use --force to run anyway",
+    ]);
 }
 
 /// An exchange of 16,384 hosts with 268 million messages outstanding simultaneously. All messages
@@ -146,9 +150,9 @@ fn runs_that_do_not_fit_are_rejected_unless_forced() {
         left.expect_invalid(&[
             "big.toml: the run needs about 4",
             "GB of memory (",
-            "--force tries it",
+            "use --force to run anyway",
         ]);
-        assert!(left.err.contains(" is available: take fewer hosts"), "{}", left.err);
+        assert!(left.err.contains(" is available: use fewer hosts"), "{}", left.err);
     }
     let left = bench.evenkeel(&["check", "big.toml", "--force"]);
     assert_eq!((left.status, left.err.as_str()), (0, ""), "{left:?}");
@@ -173,9 +177,13 @@ fn studies_reject_runs_that_do_not_fit() {
     assert_eq!(left.status, 2, "{left:?}");
     assert!(left.out.starts_with("1 run of 1 point, 1 with an error"), "{}", left.out);
     assert!(left.err.contains("the run needs about 4"), "{}", left.err);
-    assert!(bench.read("swept/results.csv").contains("--force tries it"));
+    assert!(bench.read("swept/results.csv").contains("use --force to run anyway"));
     let left = bench.evenkeel(&["reproduce", "study.toml"]);
-    left.expect_invalid(&["study.toml:13:1: run 'a'", "the run needs about 4", "--force tries it"]);
+    left.expect_invalid(&[
+        "study.toml:13:1: run 'a'",
+        "the run needs about 4",
+        "use --force to run anyway",
+    ]);
 }
 
 #[test]

@@ -98,7 +98,7 @@ fn file_errors_name_the_place_and_the_expected_content() {
     let err = bench.evenkeel(&["plot", "results", "--out", "figures"]).err;
     assert!(err.contains("flows.csv: cannot be read") && err.contains("run --out writes it"));
     let err = bench.evenkeel(&["plot", ".", "--out", "figures"]).err;
-    assert!(err.contains("no results are here; expected a folder with summary.json"), "{err}");
+    assert!(err.contains("no results found; expected a folder with summary.json"), "{err}");
 }
 
 #[test]
@@ -276,6 +276,6 @@ fn inconsistent_results_are_rejected_or_reported() {
     let old = bench.read(&summary).replace("\"version\": \"0.1.0\"", "\"version\": \"0.0.9\"");
     bench.write(&summary, &old);
     let said = plot();
-    let expected = "note: the results are of evenkeel 0.0.9 and 0.1.0: their differences may be";
+    let expected = "note: the results are from evenkeel 0.0.9 and 0.1.0: differences may be due";
     assert!(said.status == 0 && said.err.contains(expected), "{said:?}");
 }

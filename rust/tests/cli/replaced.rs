@@ -49,11 +49,11 @@ fn a_timeline_replaces_only_an_earlier_timeline() {
     assert_eq!(trace("run.pftrace").status, 0);
     let before = fs::read(bench.path("run.pftrace")).unwrap();
     fs::write(bench.path("run.pftrace"), &before[..40]).unwrap();
-    assert_eq!(trace("run.pftrace").status, 0, "a time-line is replaced");
+    assert_eq!(trace("run.pftrace").status, 0, "a timeline is replaced");
     assert_eq!(fs::read(bench.path("run.pftrace")).unwrap(), before);
     for (name, text) in [("small.toml", SMALL), ("notes.txt", "mine\n")] {
         bench.write(name, text);
-        let words = "the file exists and is not a time-line that evenkeel wrote";
+        let words = "the file exists and is not a timeline that evenkeel wrote";
         trace(name).expect_invalid(&[&format!("--trace {name}: {words}")]);
         assert_eq!(bench.read(name), text);
     }

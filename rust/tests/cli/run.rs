@@ -348,7 +348,7 @@ fn check_tracks_every_packet_and_is_rejected_for_fluid_runs() {
     assert_eq!(checked.json()["cct_ns"], alone["cct_ns"]);
     bench
         .evenkeel(&["run", "small.toml", "--check", "--set", "fidelity=fluid"])
-        .expect_invalid(&["--check: it follows packets", "omit one of them"]);
+        .expect_invalid(&["--check: it checks packets", "omit one of them"]);
 }
 
 #[test]

@@ -168,7 +168,7 @@ fn foreign_folders_and_shards_of_other_studies_are_errors() {
     let column = bench.evenkeel(&["sweep", "column.toml", "--out", "d"]);
     column.expect_invalid(&["run[0].over.events: the results have a column of this name"]);
     bench.evenkeel(&["merge", "a", "none", "--out", "c"]).expect_invalid(&["none/study.toml"]);
-    sweep(&bench, "a", &["--shard", "3/2"]).expect_invalid(&["'3/2' is no shard"]);
+    sweep(&bench, "a", &["--shard", "3/2"]).expect_invalid(&["'3/2' is not a shard"]);
 }
 
 /// Returns the number of lines in the log of finished runs.

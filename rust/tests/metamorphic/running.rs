@@ -143,7 +143,7 @@ fn run_compare_study(case: &Case) -> Checked {
     let sweep = sweep.map_err(|error| Failure::Broken(error.to_string()))?;
     let folder = defined(tempfile::tempdir_in(env!("CARGO_TARGET_TMPDIR")).ok())?;
     let log = RunLog::resumed(folder.path(), "sweep").expect("a new folder");
-    let table = sweep.run(Shard::WHOLE, NonZeroUsize::MIN, &Silent, &log);
+    let table = sweep.run(Shard::ALL, NonZeroUsize::MIN, &Silent, &log);
     let table = table.map_err(|error| Failure::Broken(error.to_string()))?;
     let row = table.rows[0].result.clone().map_err(Failure::Broken)?;
     // A study's row takes the policy from an axis label, and this study has no axis.

@@ -10,7 +10,7 @@ use crate::support::alone;
 /// Returns the summary of a run, as JSON.
 fn summary(path: &Path, set: &[&str]) -> Value {
     let (finished, _) = alone(&load(path, set), &mut |_| {});
-    assert_eq!(finished.fault, None);
+    assert_eq!(finished.internal_error, None);
     serde_json::to_value(finished.summary).expect("a summary is JSON")
 }
 

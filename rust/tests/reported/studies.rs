@@ -30,7 +30,7 @@ fn claims_that_judge_nothing_are_errors_with_a_position() {
         ("published = \"more\"\nwithin = \"2 %\"", "claim[0].within: '2 %': expected a number"),
         ("at_least = 2\nat_most = 1", "claim[0].at_most: 1: expected `at_least` = 2 or more"),
         ("at_least = 0\nas = \"ratio\"", "claim[0].as: expected `against` with it"),
-        ("at_least = 0\nslack = \"2 %\"", "claim[0].slack: expected `order` with it"),
+        ("at_least = 0\nslack = \"2 %\"", "claim[0].slack: `slack` needs `order`"),
         ("cells = [{ published = nan, within = \"1 %\" }]", "cells[0].published: NaN"),
     ] {
         let said = refused(&format!("{of}{claim}"));
@@ -65,7 +65,7 @@ fn two_axes_that_set_the_same_key_are_rejected() {
         (
             "\"workload.bytes\" = [\"1MB\"]\n\
              size = [{ label = \"small\", set = { workload = { bytes = \"4KB\" } } }]",
-            "it sets workload.bytes, which workload.bytes sets too",
+            "it sets workload.bytes, which workload.bytes also sets",
         ),
         (
             "\"transport.parameters.share\" = [\"1/2\"]\n\
@@ -92,5 +92,5 @@ fn ineffective_keys_and_duplicate_seeds_are_rejected() {
                  \"workload.bytes\" = [\"1KB\", \"2KB\"]\n";
     assert!(refused(clash).contains("sets it in every run"), "{}", refused(clash));
     let seeds = "seeds = 2\n[run.over]\nseed = [5, 6]\n";
-    assert!(refused(seeds).contains("seeds = 2 counts up too"), "{}", refused(seeds));
+    assert!(refused(seeds).contains("seeds = 2 also sets"), "{}", refused(seeds));
 }

@@ -227,7 +227,7 @@ fn open_work_of_a_completed_run_is_detected() {
 }
 
 #[test]
-#[should_panic(expected = "this is a fault of evenkeel: please report it")]
+#[should_panic(expected = "this is an internal error (a bug in evenkeel): please report it")]
 fn a_run_that_fails_a_check_panics() {
     let setup = incast();
     let mut ending = ending(&setup);

@@ -4,10 +4,10 @@ use std::collections::BTreeSet;
 
 use toml::Value;
 
-use super::{Axis, Case, Refusal, RunSection};
+use super::{Axis, Case, Rejection, RunSection};
 
 /// Rejects two axes that set the same key. Axes from index `crossed` on vary together.
-pub(super) fn expect_apart(axes: &[Axis], crossed: usize) -> Result<(), Refusal> {
+pub(super) fn reject_shared_keys(axes: &[Axis], crossed: usize) -> Result<(), Rejection> {
     let paths: Vec<BTreeSet<String>> = axes.iter().map(Axis::paths).collect();
     for (index, axis) in axes.iter().enumerate() {
         for (other, before) in axes[..index].iter().zip(&paths) {
@@ -15,25 +15,25 @@ pub(super) fn expect_apart(axes: &[Axis], crossed: usize) -> Result<(), Refusal>
             let Some((path, _)) = all.into_iter().find(|(a, b)| overlap(a, b)) else { continue };
             let list = if index < crossed { "over" } else { "zip" };
             let reason = format!(
-                "it sets {path}, which {} sets too: of two axes that set one key the later would \
-                 win in every run; expected one of them",
+                "it sets {path}, which {} also sets: the later axis would win in every run; use \
+                 one of them",
                 other.key
             );
-            return Err(Refusal::new(format!("{list}.{}", axis.key), reason));
+            return Err(Rejection::new(format!("{list}.{}", axis.key), reason));
         }
     }
     Ok(())
 }
 
 /// Rejects a key of `set` that every case of an axis sets too, so its value is never used.
-pub(super) fn expect_used(section: &RunSection, axes: &[Axis]) -> Result<(), Refusal> {
+pub(super) fn expect_used(section: &RunSection, axes: &[Axis]) -> Result<(), Rejection> {
     let mut set = BTreeSet::new();
     section.set.iter().for_each(|(key, value)| leaves(key, value, &mut set));
     for path in &set {
         let sets = |case: &Case| case.set.iter().any(|(key, _)| is_below(path, key));
         if let Some(axis) = axes.iter().find(|axis| axis.cases.iter().all(sets)) {
-            let reason = format!("{} sets it in every run; expected one of them", axis.key);
-            return Err(Refusal::new(format!("set.{path}"), reason));
+            let reason = format!("{} also sets it in every run; use one of them", axis.key);
+            return Err(Rejection::new(format!("set.{path}"), reason));
         }
     }
     Ok(())

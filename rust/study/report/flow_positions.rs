@@ -8,7 +8,7 @@ use crate::workload::Workload;
 
 /// Job, step and traffic class of the messages of a workload.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
-pub struct FlowPlaces {
+pub struct FlowPositions {
     /// Name of each job and the end of its range of messages, in order; empty without jobs.
     jobs: Vec<(String, usize)>,
     /// Number of messages before each message on the longest chain of dependencies.
@@ -21,7 +21,7 @@ pub struct FlowPlaces {
     other_class: usize,
 }
 
-impl FlowPlaces {
+impl FlowPositions {
     /// Returns the positions in `workload`; empty if its messages are generated during the run.
     pub fn of(workload: &Workload) -> Self {
         if workload.chains.is_some() {
@@ -34,9 +34,9 @@ impl FlowPlaces {
     /// Returns the positions in the workload of a run, including traffic classes. Jobs and steps
     /// are empty if the messages are not `known` before the run.
     pub fn of_setup(setup: &Setup, known: bool) -> Self {
-        let places = if known { Self::of(&setup.workload) } else { Self::default() };
+        let positions = if known { Self::of(&setup.workload) } else { Self::default() };
         if !setup.fabric.has_classes() {
-            return places;
+            return positions;
         }
         let policies = setup.policies();
         let index = |stream| policies.class_of(stream).index();
@@ -45,7 +45,7 @@ impl FlowPlaces {
             classes: setup.fabric.classes.iter().map(|class| class.name.clone()).collect(),
             class_of: messages.map(|message| index(message.stream) as u8).collect(),
             other_class: index(0),
-            ..places
+            ..positions
         }
     }
 
@@ -117,12 +117,12 @@ mod tests {
         let delays = vec![Delay { host: HostId(1), span: Span::from_us(1) }];
         let waits = [(0, 3), (3, 1), (1, 2)].map(|(a, b)| (TaskId(a), TaskId(b)));
         let workload = Workload::with_delays(messages.clone(), delays, &waits);
-        let places = FlowPlaces::of(&workload);
+        let positions = FlowPositions::of(&workload);
         assert_eq!(
-            [0, 1, 2, 3].map(|it| places.step(MessageId(it))),
+            [0, 1, 2, 3].map(|it| positions.step(MessageId(it))),
             [Some(0), Some(1), Some(2), None]
         );
-        assert_eq!(places.job(MessageId(0)), "");
+        assert_eq!(positions.job(MessageId(0)), "");
         let job = |name: &str, start: usize| JobSpec {
             name: name.to_owned(),
             workload: Workload::independent(messages[start..].to_vec()),
@@ -130,7 +130,7 @@ mod tests {
             after: None,
         };
         let jobs = Workload::of_jobs(vec![job("a", 1), job("b", 0)]).unwrap();
-        let places = FlowPlaces::of(&jobs);
-        assert_eq!([0, 1, 2, 4].map(|it| places.job(MessageId(it))), ["a", "a", "b", "b"]);
+        let positions = FlowPositions::of(&jobs);
+        assert_eq!([0, 1, 2, 4].map(|it| positions.job(MessageId(it))), ["a", "a", "b", "b"]);
     }
 }

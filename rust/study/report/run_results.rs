@@ -8,7 +8,7 @@ use super::{Folder, FolderError, Summary, Writer, write_summary};
 ///
 /// # Errors
 /// Fails if the folder cannot be written.
-pub fn keep_run(
+pub fn write_run_results(
     folder: &Folder,
     files: &[(&str, Writer<'_>)],
     summary: &Summary,
@@ -31,7 +31,7 @@ mod tests {
         let keep = |wall_s: f64| {
             let folder = Folder::open(parent.path()).unwrap();
             let summary = Summary { wall_s, peak_rss_bytes: Some(7), ..sample::summary() };
-            keep_run(&folder, &[], &summary).unwrap();
+            write_run_results(&folder, &[], &summary).unwrap();
             ["summary.json", "cost.json"].map(|it| fs::read_to_string(parent.path().join(it)))
         };
         let [(first, cost), (second, other)] = [1.5, 2.5].map(|wall_s| {
