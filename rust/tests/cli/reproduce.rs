@@ -247,7 +247,7 @@ fn a_damaged_log_of_finished_runs_is_neither_used_nor_overwritten() {
     assert_eq!(into_results(&bench, &["--keep-runs"]).status, 0);
     let log = bench.read(LOG);
     into_results(&bench, &[]).expect_invalid(&[
-        "results/study.runs.jsonl: finished runs of an earlier start: 4; expected --resume",
+        "results/study.runs.jsonl: finished runs of an earlier start: 4; use --resume",
     ]);
     assert_eq!(bench.read(LOG), log);
     bench.write(LOG, &format!("{}\n{{}}\n", log.lines().next().unwrap()));

@@ -26,10 +26,13 @@ fn claims_that_judge_nothing_are_errors_with_a_position() {
     for (claim, place) in [
         ("published = inf\nwithin = \"2 %\"", "claim[0].published: inf: expected a finite number"),
         ("at_least = -inf", "claim[0].at_least: -inf: expected a finite number"),
-        ("at_least = 0\nwithin = \"2 %\"", "claim[0].within: '2 %': expected a number"),
-        ("published = \"more\"\nwithin = \"2 %\"", "claim[0].within: '2 %': expected a number"),
+        ("at_least = 0\nwithin = \"2 %\"", "claim[0].within: '2 %': `within` needs a number"),
+        (
+            "published = \"more\"\nwithin = \"2 %\"",
+            "claim[0].within: '2 %': `within` needs a number",
+        ),
         ("at_least = 2\nat_most = 1", "claim[0].at_most: 1: expected `at_least` = 2 or more"),
-        ("at_least = 0\nas = \"ratio\"", "claim[0].as: expected `against` with it"),
+        ("at_least = 0\nas = \"ratio\"", "claim[0].as: `as` needs `against`"),
         ("at_least = 0\nslack = \"2 %\"", "claim[0].slack: `slack` needs `order`"),
         ("cells = [{ published = nan, within = \"1 %\" }]", "cells[0].published: NaN"),
     ] {
