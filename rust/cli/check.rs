@@ -115,7 +115,7 @@ fn mend(folder: &Path, file: &Path, scenario: &Scenario) -> anyhow::Result<()> {
         bail!("--mend {}: the traces are read from there; use another folder", folder.display());
     }
     if let Some(prefix) = traces.prefix() {
-        trace_files::expect_no_more(folder, &prefix, traces.files())
+        trace_files::reject_other_ranks(folder, &prefix, traces.files())
             .map_err(|error| failed(&error))?;
     }
     for rank in 0..traces.files() {

@@ -35,10 +35,10 @@ pub(super) struct Arguments {
 pub(super) fn run(arguments: &Arguments) -> anyhow::Result<Status> {
     let study = study(&arguments.folders)?;
     let sweep = Sweep::load(&study)?;
-    let logs = arguments.folders.iter().map(|folder| SweepFolder::log_of_other(folder));
+    let logs = arguments.folders.iter().map(|folder| SweepFolder::read_log(folder));
     let logs = logs.collect::<Result<Vec<_>, _>>()?;
     let (table, log) = sweep.merge(&logs)?;
-    let lost = SweepFolder::log_of_other(&arguments.out)?.runs_missing_in(&logs);
+    let lost = SweepFolder::read_log(&arguments.out)?.runs_missing_in(&logs);
     if lost > 0 {
         bail!(
             "--out {}: its sweep.runs.jsonl has {} that none of the folders has, and would be \

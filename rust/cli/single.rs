@@ -9,7 +9,7 @@ use evenkeel_engine::fabric::{FlowRecord, Setup};
 use evenkeel_engine::topology::Topology;
 use evenkeel_observe::invariants;
 use evenkeel_study::report::{self, FlowPositions, FlowsCsv, Folder, Writer, human};
-use evenkeel_study::{Ended, Scratch, Session, SessionError, SessionObservers};
+use evenkeel_study::{FinishedSession, Scratch, Session, SessionError, SessionObservers};
 
 use super::arguments::ResultArguments;
 use super::progress::{self, Bars};
@@ -122,7 +122,7 @@ pub(super) fn run(session: Session, printed: usize, to: &Destination) -> anyhow:
 
 /// Writes the results folder, prints the results, and reports an incomplete run.
 fn report(
-    ended: &Ended,
+    ended: &FinishedSession,
     printed: usize,
     streamed: Option<&File>,
     files: &[(String, File)],
@@ -203,7 +203,7 @@ impl<'a> StreamedFlows<'a> {
     }
 
     /// Writes the remaining flows, which did not complete.
-    fn end(mut self, ended: &Ended) -> anyhow::Result<()> {
+    fn end(mut self, ended: &FinishedSession) -> anyhow::Result<()> {
         if self.csv.is_some() {
             ended.outcome.flows.iter().for_each(|flow| self.write(flow));
         }

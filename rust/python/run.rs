@@ -12,13 +12,15 @@ use super::supervise::Control;
 use super::table::Table;
 use evenkeel::fabric::FlowRecord;
 use evenkeel::report::{self, FLOW_COLUMNS, FlowPositions, FlowsCsv, Folder, LINK_COLUMNS, Writer};
-use evenkeel::study::{Ended, Scratch, Session, SessionObservers, SessionOptions, Subject};
+use evenkeel::study::{
+    FinishedSession, Scratch, Session, SessionObservers, SessionOptions, Subject,
+};
 
 /// The results of a run.
 #[pyclass(frozen, name = "Run", module = "evenkeel._evenkeel")]
 #[derive(Debug)]
 pub(super) struct RunResult {
-    pub(super) ended: Ended,
+    pub(super) ended: FinishedSession,
     /// Flows of messages that were read or generated during the run, which the outcome does not
     /// have.
     streamed: Vec<FlowRecord>,

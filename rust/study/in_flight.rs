@@ -36,7 +36,7 @@ pub(super) fn packets_in_flight(setup: &Setup, delay: f64) -> u64 {
     // A timer below the round trip retransmits packets that are still in flight.
     let timeout = (nic.retransmit_timeout.as_ps() as f64).max(1.0);
     let copies = (2.0 * delay / timeout).max(1.0);
-    let flying =
+    let in_transit =
         all().map(|(host, load)| (load.sent * copies).min(2.0 * delay * bytes_per_ps(host)));
     let never_slows = matches!(nic.congestion, CongestionControl::LineRate(_));
     let (Buffer::Shared(buffer) | Buffer::PerPort(buffer)) = setup.fabric.switch.buffer;
@@ -46,7 +46,7 @@ pub(super) fn packets_in_flight(setup: &Setup, delay: f64) -> u64 {
         let most = if never_slows { f64::INFINITY } else { load.senders * window };
         excess.min(most).min(buffer.get() as f64)
     });
-    let bytes = flying.chain(waiting).sum::<f64>();
+    let bytes = in_transit.chain(waiting).sum::<f64>();
     (bytes / nic.payload.get().max(1) as f64) as u64
 }
 

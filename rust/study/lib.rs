@@ -48,7 +48,7 @@ pub use queue_pairs::{CountMethod, QpsSummary, QueuePairs, queue_pairs};
 pub use rails::{compare_rails, rail_identity, run_rails};
 pub use run::{Finished, Run, RunObservers, identity, run};
 pub use session::{
-    Ended, Scratch, Session, SessionError, SessionObservers, SessionOptions, Subject,
+    FinishedSession, Scratch, Session, SessionError, SessionObservers, SessionOptions, Subject,
 };
 pub use sweep::{Shard, ShardError, Sweep, SweepFolder, SweepFolderError, SweepRow, SweepTable};
 pub use threads::{cores, default_threads};

@@ -74,7 +74,7 @@ pub struct Session {
 
 /// A run that has ended, whether or not it completed.
 #[derive(Debug)]
-pub struct Ended {
+pub struct FinishedSession {
     /// Session of the run.
     pub session: Session,
     /// Numbers of the run.
@@ -223,7 +223,7 @@ impl Session {
 
     /// Returns why a run that was given several threads uses one; `None` if it uses several.
     pub fn single_thread_reason(&self) -> Option<String> {
-        let asked = self.options.threads.filter(|asked| *asked > 1)?;
+        let requested = self.options.threads.filter(|requested| *requested > 1)?;
         let scenario = self.subject.scenario();
         let is = |property: fn(&Scenario) -> bool| scenario.is_some_and(property);
         let reason = match () {
@@ -234,7 +234,7 @@ impl Session {
             () if is(|it| !it.recordings.is_empty()) => "[record] observes it",
             () if self.options.trace.is_some() => "--trace observes it",
             () => {
-                let partitioning = Partitioning::new(&self.setup, asked, Cut::default());
+                let partitioning = Partitioning::new(&self.setup, requested, Cut::default());
                 return partitioning.err().map(|reason| reason.to_string());
             }
         };
@@ -261,7 +261,7 @@ impl Session {
     /// # Errors
     /// Fails if a trace of the scenario is invalid, or if a recorded table or the timeline cannot
     /// be written.
-    pub fn run(self, observers: SessionObservers<'_>) -> Result<Ended, SessionError> {
+    pub fn run(self, observers: SessionObservers<'_>) -> Result<FinishedSession, SessionError> {
         let SessionObservers { scratch, flows, progress } = observers;
         let mut recorders = self.recorders(scratch).map_err(SessionError::Record)?;
         let mut recorder = self.recorder(scratch).map_err(SessionError::Record)?;
@@ -292,7 +292,7 @@ impl Session {
             recorder.finish(&outcome).map_err(SessionError::Record)?;
         }
         let check = check.map(|check| check.finish(&outcome, Some(self.bound)));
-        Ok(Ended { session: self, finished, outcome, check })
+        Ok(FinishedSession { session: self, finished, outcome, check })
     }
 
     fn simulate(&self, observers: RunObservers<'_>) -> Result<(Finished, Outcome), SessionError> {
@@ -360,7 +360,7 @@ impl Session {
     }
 }
 
-impl Ended {
+impl FinishedSession {
     /// Returns why the run did not complete; `None` if it completed.
     pub fn incomplete(&self) -> Option<String> {
         self.finished.incomplete(self.session.time_limit_key())

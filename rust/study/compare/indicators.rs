@@ -170,9 +170,9 @@ mod tests {
             Indicators::of(&setup, &fabric::run(&setup, &mut |_| {}), true)
         };
         let incast = "kind = \"incast\"\nfan_in = 3\nbytes = \"1MB\"";
-        let turns = of("switch-rr", incast);
-        assert!(turns.max_mean_ratio.unwrap() < 1.01, "{turns:?}");
-        assert!(turns.jain_index.unwrap() > 0.9999, "{turns:?}");
+        let round_robin = of("switch-rr", incast);
+        assert!(round_robin.max_mean_ratio.unwrap() < 1.01, "{round_robin:?}");
+        assert!(round_robin.jain_index.unwrap() > 0.9999, "{round_robin:?}");
         let hashed = of("ecmp", incast);
         assert!(hashed.max_mean_ratio.unwrap() > 1.5, "{hashed:?}");
         assert_eq!(hashed.out_of_order_per_s, Some(0.0));

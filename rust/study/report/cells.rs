@@ -77,7 +77,7 @@ pub fn flow_row<'a>(
     let hosts = topology.host_names();
     let whole = |number| Cell::Whole(Some(number));
     let text = |name: &'a str| Cell::Text(Cow::Borrowed(name));
-    let happened = |at: Time| (at != Time::NEVER).then(|| at.as_ps());
+    let picoseconds = |at: Time| (at != Time::NEVER).then(|| at.as_ps());
     [
         whole(u64::from(flow.message.0)),
         whole(u64::from(flow.piece)),
@@ -86,9 +86,9 @@ pub fn flow_row<'a>(
         whole(flow.bytes.get()),
         whole(u64::from(flow.source_port)),
         Cell::Time(Some(flow.start.as_ps())),
-        Cell::Time(happened(flow.delivered)),
-        Cell::Time(happened(flow.completed)),
-        Cell::Time(happened(flow.completed).map(|at| at - flow.start.as_ps())),
+        Cell::Time(picoseconds(flow.delivered)),
+        Cell::Time(picoseconds(flow.completed)),
+        Cell::Time(picoseconds(flow.completed).map(|at| at - flow.start.as_ps())),
         text(positions.job(flow.message)),
         Cell::Whole(positions.step(flow.message).map(u64::from)),
         text(positions.class(flow.message)),

@@ -87,7 +87,7 @@ impl ComparisonFolder {
     /// # Errors
     /// Fails in the same cases as [`Folder::open`], for earlier results of a comparison.
     pub fn open(path: &Path) -> Result<Self, FolderError> {
-        Folder::open_of(Origin::Comparison, path, &[]).map(Self)
+        Folder::open_with_origin(Origin::Comparison, path, &[]).map(Self)
     }
 
     /// Returns the names of other files next to earlier results, which are kept.

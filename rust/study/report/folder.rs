@@ -49,11 +49,11 @@ impl Folder {
     /// # Errors
     /// Fails in the same cases as [`Self::open`].
     pub fn open_for(path: &Path, others: &[String]) -> Result<Self, FolderError> {
-        Self::open_of(Origin::Run, path, others)
+        Self::open_with_origin(Origin::Run, path, others)
     }
 
     /// Opens a folder as [`Self::open`] does, for results of the given origin.
-    pub(super) fn open_of(
+    pub(super) fn open_with_origin(
         origin: Origin,
         path: &Path,
         others: &[String],

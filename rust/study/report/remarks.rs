@@ -398,14 +398,17 @@ mod tests {
             let setup = scenario.unwrap().with_seed(seed).unwrap().setup();
             let outcome = fabric::run(&setup, &mut |_| {});
             let remarks = remarks(&setup, &outcome, lower_bound(&setup).time);
-            let is_told =
+            let is_reported =
                 remarks.iter().any(|it| it.starts_with("no packet met the failure of leaf0"));
-            (is_told, outcome.counters.dropped + outcome.counters.control_dropped > 0)
+            (is_reported, outcome.counters.dropped + outcome.counters.control_dropped > 0)
         };
         for at in ["0s", "3us"] {
             let of_ecmp: Vec<(bool, bool)> =
                 (1..=8).map(|seed| remarks(&text("ecmp", at, "1ms"), seed)).collect();
-            assert!(of_ecmp.iter().all(|(is_told, has_lost)| is_told != has_lost), "{of_ecmp:?}");
+            assert!(
+                of_ecmp.iter().all(|(is_reported, has_lost)| is_reported != has_lost),
+                "{of_ecmp:?}"
+            );
             assert!(of_ecmp.contains(&(true, false)) && of_ecmp.contains(&(false, true)));
         }
         let avoided = text("ecmp", "0s", "0s");

@@ -108,8 +108,8 @@ impl StudyFolder {
                 || [".json", ".csv", ".jsonl"].iter().any(|ending| name.ends_with(ending))
         });
         names.sort();
-        let odd = |name: String| Some((not_a_file(&self.path.join(&name))?, name));
-        match names.into_iter().find_map(odd) {
+        let special = |name: String| Some((not_a_file(&self.path.join(&name))?, name));
+        match names.into_iter().find_map(special) {
             None => Ok(()),
             Some((kind, entry)) => Err(NotAFile { folder: self.name(), entry, kind }.into()),
         }

@@ -13,7 +13,7 @@ use crate::scenario::last_rank;
 /// Fails if a file system operation fails, or if a trace's name is taken by something other than a
 /// regular file.
 pub fn write(folder: &Path, name: &str, traces: &Traces<'_>) -> Result<(), OutputError> {
-    expect_no_more(folder, name, traces.ranks())?;
+    reject_other_ranks(folder, name, traces.ranks())?;
     for rank in 0..traces.ranks() {
         write_one(&of_rank(folder, name, rank), |to| traces.write(rank, to))?;
     }
@@ -25,7 +25,7 @@ pub fn write(folder: &Path, name: &str, traces: &Traces<'_>) -> Result<(), Outpu
 ///
 /// # Errors
 /// Fails if there is such a trace.
-pub fn expect_no_more(folder: &Path, name: &str, ranks: u32) -> Result<(), OutputError> {
+pub fn reject_other_ranks(folder: &Path, name: &str, ranks: u32) -> Result<(), OutputError> {
     let prefix = folder.join(name);
     match last_rank(&prefix).filter(|last| *last >= ranks) {
         Some(last) => {

@@ -140,7 +140,7 @@ impl<'a> Cell<'a> {
             percent(within).map_err(|reason| Rejection::new(key, reason))?;
         }
         self.expect_numbers()?;
-        expect_used(section)?;
+        reject_unused(section)?;
         let judged = expects.within.is_some() || expects.at_least.or(expects.at_most).is_some();
         if !judged && expects.published.is_none() && section.order.is_none() {
             let place = self.own.map_or_else(String::new, |(_, index)| format!("cells[{index}]"));
@@ -153,7 +153,7 @@ impl<'a> Cell<'a> {
             return Err(Rejection::new("per", format!("{per}: expected a number above 0")));
         }
         let measure = self.measure(section, group)?;
-        let judged_now = scale == Scale::Paper || section.scale == JudgedAt::Any;
+        let is_judged = scale == Scale::Paper || section.scale == JudgedAt::Any;
         Ok(Claim {
             text: section.text.clone(),
             cell: self.label,
@@ -167,7 +167,7 @@ impl<'a> Cell<'a> {
             seeds: section.seeds,
             expected: self.expected,
             take: section.take,
-            measure: measure.filter(|measure| judged_now && !measure.points.is_empty()),
+            measure: measure.filter(|measure| is_judged && !measure.points.is_empty()),
         })
     }
 
@@ -285,7 +285,7 @@ fn kind(section: &ClaimSection, group: &Group) -> Result<Option<(Kind, Option<us
 }
 
 /// Rejects keys that have no effect on the verdict.
-fn expect_used(section: &ClaimSection) -> Result<(), Rejection> {
+fn reject_unused(section: &ClaimSection) -> Result<(), Rejection> {
     let ClaimSection { comparison, against, slack, order, .. } = section;
     if comparison.is_some() && against.is_none() {
         return Err(Rejection::new("as", "`as` needs `against`, the value to compare with"));
@@ -355,7 +355,7 @@ pub(super) fn group(groups: &[Group], run: &str) -> Result<usize, Rejection> {
 
 /// Returns the index of an axis.
 pub(super) fn axis(group: &Group, name: &str) -> Result<usize, String> {
-    let found = group.axes.iter().position(|axis| axis.is_called(name));
+    let found = group.axes.iter().position(|axis| axis.has_name(name));
     found.ok_or_else(|| {
         let known: Vec<&str> = group.axes.iter().map(Axis::name).collect();
         let (run, known) = (&group.name, known.join(", "));

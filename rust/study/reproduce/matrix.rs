@@ -61,7 +61,7 @@ pub(crate) type Combination = Vec<usize>;
 
 impl Axis {
     fn new(key: &str, values: &Value) -> Result<Self, Rejection> {
-        let axis = Self::together(key, values)?;
+        let axis = Self::with_repeats(key, values)?;
         let known = &axis.known;
         let twice = (1..known.len()).find(|&index| known[..index].contains(&known[index]));
         match twice {
@@ -74,7 +74,7 @@ impl Axis {
     }
 
     /// Creates an axis that varies together with others. Its values may repeat.
-    fn together(key: &str, values: &Value) -> Result<Self, Rejection> {
+    fn with_repeats(key: &str, values: &Value) -> Result<Self, Rejection> {
         let range = values.as_table().map(|range| range::values(key, range)).transpose()?;
         let values = range.as_ref().or(values.as_array()).filter(|values| !values.is_empty());
         let values = values.ok_or_else(|| Rejection::new(key, EXPECTED))?;
@@ -100,7 +100,7 @@ impl Axis {
         paths
     }
 
-    pub(super) fn is_called(&self, name: &str) -> bool {
+    pub(super) fn has_name(&self, name: &str) -> bool {
         self.key == name || self.name() == name
     }
 
@@ -196,7 +196,7 @@ impl Group {
         for (key, labels) in &quick.over {
             let in_quick = |rejection: Rejection| rejection.below("quick.over");
             let crossed = axes.len() - zipped;
-            let axis = axes[..crossed].iter_mut().find(|axis| axis.is_called(key));
+            let axis = axes[..crossed].iter_mut().find(|axis| axis.has_name(key));
             let axis =
                 axis.ok_or_else(|| in_quick(Rejection::new(key, "`over` has no such axis")))?;
             let mut restricted = axis.clone();
@@ -297,13 +297,13 @@ fn axes(section: &RunSection) -> Result<Vec<Axis>, Rejection> {
     let mut axes = axes.map_err(|rejection| rejection.below("over"))?;
     axes.extend(zipped(&section.zip).map_err(|rejection| rejection.below("zip"))?);
     clashes::reject_shared_keys(&axes, axes.len() - section.zip.len())?;
-    clashes::expect_used(section, &axes)?;
+    clashes::reject_unused(section, &axes)?;
     Ok(axes)
 }
 
 /// Returns the axes that vary together, which must have the same number of values.
 fn zipped(keys: &Table) -> Result<Vec<Axis>, Rejection> {
-    let axes = keys.iter().map(|(key, values)| Axis::together(key, values));
+    let axes = keys.iter().map(|(key, values)| Axis::with_repeats(key, values));
     let axes = axes.collect::<Result<Vec<Axis>, _>>()?;
     let length = |axis: &Axis| axis.cases.len();
     match axes.iter().find(|axis| length(axis) != length(&axes[0])) {

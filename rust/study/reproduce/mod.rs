@@ -60,7 +60,7 @@ use file::{SeriesSection, StudyFile, TableSection};
 pub type BuiltIn = (&'static str, &'static str);
 use judge::Results;
 use matrix::{Axis, Group};
-use simulate::{Measured, Site};
+use simulate::{Measured, RunContext};
 
 /// Scale at which a study runs.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -160,8 +160,8 @@ impl Study {
         let mut claims = Vec::new();
         for (index, section) in file.claim.iter().enumerate() {
             let at = at("claim", index);
-            let is_about = claim::reject_zipped(&groups, &section.run);
-            is_about.map_err(|rejection| at.error(rejection))?;
+            let checked = claim::reject_zipped(&groups, &section.run);
+            checked.map_err(|rejection| at.error(rejection))?;
             let of_section = Claim::of_section(section, &groups, scale);
             claims.extend(of_section.map_err(|rejection| at.error(rejection))?);
         }
@@ -191,7 +191,7 @@ impl Study {
     /// # Errors
     /// Fails if a scenario is invalid, or does not fit into memory.
     pub fn check(&self) -> Result<(), StudyError> {
-        simulate::check(&self.groups, self.site())
+        simulate::check(&self.groups, self.run_context())
     }
 
     /// Returns what the study shows, in one line.
@@ -214,9 +214,9 @@ impl Study {
         self.claims.len()
     }
 
-    pub(super) fn site(&self) -> Site<'_> {
+    pub(super) fn run_context(&self) -> RunContext<'_> {
         let folder = self.path.parent().unwrap_or(Path::new(""));
-        Site { source: &self.source, folder, memory_limit: self.memory_limit }
+        RunContext { source: &self.source, folder, memory_limit: self.memory_limit }
     }
 
     /// Returns the error for an axis of a run.
@@ -262,7 +262,8 @@ impl Study {
         log: Option<&RunLog>,
     ) -> Result<(Reproduction, Vec<RunRow>), StudyError> {
         let stopwatch = Stopwatch::start();
-        let measured = simulate::simulate(&self.groups, self.site(), threads, observer, log)?;
+        let measured =
+            simulate::simulate(&self.groups, self.run_context(), threads, observer, log)?;
         let peak = stopwatch.stop().peak_rss_bytes;
         let results =
             |index: usize| Results { group: &self.groups[index], measured: &measured[index] };
@@ -271,7 +272,7 @@ impl Study {
             let index = self.groups.iter().position(|group| group.name == section.run)?;
             tables::table(section, results(index))
         });
-        let courses = self.file.series.iter().filter_map(|section| {
+        let series = self.file.series.iter().filter_map(|section| {
             let index = self.groups.iter().position(|group| group.name == section.run)?;
             series::table(section, results(index))
         });
@@ -286,7 +287,7 @@ impl Study {
             wall_s: wall(&measured),
             peak_rss_bytes: peak.max(largest_peak(&measured)),
             claims: claims.collect(),
-            tables: tables.chain(courses).collect(),
+            tables: tables.chain(series).collect(),
             learned: self.file.learned.clone(),
         };
         Ok((reproduction, self.rows(&measured)))

@@ -13,18 +13,18 @@ trait Read: Sized {
 }
 
 /// Reads a section, and rejects unknown keys.
-fn whole<T: Read>(mut keys: SectionReader<'_>) -> Result<T, ScenarioError> {
+fn read_section<T: Read>(mut keys: SectionReader<'_>) -> Result<T, ScenarioError> {
     let section = T::read(&mut keys)?;
     keys.finish()?;
     Ok(section)
 }
 
 /// Reads the sections of a list, such as `[[run]]`.
-fn every<T: Read>(
+fn read_sections<T: Read>(
     keys: &mut SectionReader<'_>,
     name: &'static str,
 ) -> Result<Vec<T>, ScenarioError> {
-    keys.sections(name)?.into_iter().map(whole).collect()
+    keys.sections(name)?.into_iter().map(read_section).collect()
 }
 
 impl StudyFile {
@@ -33,7 +33,7 @@ impl StudyFile {
     /// # Errors
     /// Fails if a key is unknown or missing, or if its value has the wrong type.
     pub(super) fn read(source: &Source) -> Result<Self, ScenarioError> {
-        let file: Self = whole(SectionReader::new(source))?;
+        let file: Self = read_section(SectionReader::new(source))?;
         if file.run.is_empty() {
             let example = "[[run]] and below it name = \"a\"";
             return Err(SectionReader::new(source).without_default("run", example));
@@ -50,10 +50,10 @@ impl Read for StudyFile {
             about: keys.optional("about")?.unwrap_or_default(),
             learned: keys.optional("learned")?.unwrap_or_default(),
             scenario: keys.table("scenario")?.unwrap_or_default(),
-            run: every(keys, "run")?,
-            claim: every(keys, "claim")?,
-            table: every(keys, "table")?,
-            series: every(keys, "series")?,
+            run: read_sections(keys, "run")?,
+            claim: read_sections(keys, "claim")?,
+            table: read_sections(keys, "table")?,
+            series: read_sections(keys, "series")?,
         })
     }
 }
@@ -67,7 +67,7 @@ impl Read for RunSection {
             zip: keys.table("zip")?.unwrap_or_default(),
             seeds: keys.optional("seeds")?.unwrap_or(1),
             rate: keys.optional("rate")?.unwrap_or_default(),
-            quick: whole(keys.section_or_empty("quick")?)?,
+            quick: read_section(keys.section_or_empty("quick")?)?,
         })
     }
 }

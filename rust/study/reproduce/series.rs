@@ -27,7 +27,7 @@ pub(super) fn check(section: &SeriesSection, groups: &[Group]) -> Result<(), Rej
     let columns = columns.map_err(|reason| Rejection::new("columns", reason))?;
     select(group, &section.of).map_err(|rejection| rejection.below("of"))?;
     for (index, open) in group.axes.iter().enumerate() {
-        if index != columns && !section.of.keys().any(|name| open.is_called(name)) {
+        if index != columns && !section.of.keys().any(|name| open.has_name(name)) {
             let reason = format!("expected {} in `columns` or `of`", open.name());
             return Err(Rejection::new("", reason));
         }
@@ -59,33 +59,33 @@ pub(super) fn table(section: &SeriesSection, results: Results<'_>) -> Option<Res
     let columns = axis(group, &section.columns).ok()?;
     let chosen = select(group, &section.of).ok()??;
     let cases = &group.axes[columns].cases;
-    let course = |case: usize| {
+    let windows_of = |case: usize| {
         let mut point: Combination = chosen.iter().map(|case| case.unwrap_or(0)).collect();
         point[columns] = case;
         let (_, runs) = measured.runs.iter().find(|(it, _)| *it == point)?;
         mean(runs, &section.metric)
     };
-    let courses: Vec<Option<Windows>> = (0..cases.len()).map(course).collect();
-    let length_ns = courses.iter().flatten().map(|it| it.length_ns).fold(0.0, f64::max);
+    let series: Vec<Option<Windows>> = (0..cases.len()).map(windows_of).collect();
+    let length_ns = series.iter().flatten().map(|it| it.length_ns).fold(0.0, f64::max);
     let end = |it: &Windows| it.values.len() as f64 * it.length_ns;
-    let until = courses.iter().flatten().map(end).fold(0.0, f64::max);
+    let until = series.iter().flatten().map(end).fold(0.0, f64::max);
     if length_ns == 0.0 {
         return None;
     }
     let row_ns = (until / length_ns / section.rows as f64).ceil().max(1.0) * length_ns;
     let row = |row: usize| {
-        let cell = |course: &Option<Windows>| {
+        let cell = |recorded: &Option<Windows>| {
             // A long run merges its windows, so they cannot be compared with shorter ones.
-            let Some(course) = course.as_ref().filter(|it| it.length_ns == length_ns) else {
+            let Some(recorded) = recorded.as_ref().filter(|it| it.length_ns == length_ns) else {
                 return String::new();
             };
             let each = (row_ns / length_ns) as usize;
-            let windows = course.values.iter().skip(row * each).take(each);
+            let windows = recorded.values.iter().skip(row * each).take(each);
             let (count, sum) = (windows.len(), windows.sum::<f64>());
             if count == 0 { String::new() } else { number(sum / count as f64) }
         };
         let label = number((row + 1) as f64 * row_ns / 1e3);
-        (label, courses.iter().map(cell).collect::<Vec<String>>())
+        (label, series.iter().map(cell).collect::<Vec<String>>())
     };
     let window = number(length_ns / 1e3);
     Some(ResultTable {

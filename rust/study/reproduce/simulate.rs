@@ -41,7 +41,7 @@ pub(crate) struct Job<'a> {
 
 /// Text of a study, for errors, and the folder of the files that its scenarios name.
 #[derive(Debug, Clone, Copy)]
-pub(crate) struct Site<'a> {
+pub(crate) struct RunContext<'a> {
     pub source: &'a Source,
     pub folder: &'a Path,
     /// Memory that a run may take; unlimited if `None`.
@@ -49,11 +49,11 @@ pub(crate) struct Site<'a> {
 }
 
 /// Checks the scenario of every combination.
-pub(super) fn check(groups: &[Group], site: Site<'_>) -> Result<(), StudyError> {
+pub(super) fn check(groups: &[Group], context: RunContext<'_>) -> Result<(), StudyError> {
     for group in groups {
         for combination in &group.combinations() {
             let job = Job { group, combination, seed_index: 0 };
-            job.expect_memory(&job.prepare(site)?, site)?;
+            job.expect_memory(&job.prepare(context)?, context)?;
         }
     }
     Ok(())
@@ -63,7 +63,7 @@ pub(super) fn check(groups: &[Group], site: Site<'_>) -> Result<(), StudyError> 
 /// skipped.
 pub(super) fn simulate(
     groups: &[Group],
-    site: Site<'_>,
+    context: RunContext<'_>,
     threads: NonZeroUsize,
     observer: &dyn Observer,
     log: Option<&RunLog>,
@@ -76,7 +76,7 @@ pub(super) fn simulate(
         }
     }
     let results =
-        map_in_order(jobs.len(), threads, |index| jobs[index].run(index, site, observer, log));
+        map_in_order(jobs.len(), threads, |index| jobs[index].run(index, context, observer, log));
     let mut results = results.into_iter();
     let mut measured = Vec::new();
     for (group, combinations) in groups.iter().zip(combinations) {
@@ -121,21 +121,21 @@ impl Job<'_> {
     fn run(
         &self,
         index: usize,
-        site: Site<'_>,
+        context: RunContext<'_>,
         observer: &dyn Observer,
         log: Option<&RunLog>,
     ) -> Result<Value, StudyError> {
-        let prepared = self.prepare(site)?;
+        let prepared = self.prepare(context)?;
         let this = ComparisonRun { index, policy: 0, seed: prepared.seed() };
         observer.started(this, &self.identity(this.seed));
         let result = match log {
-            None => self.simulate(&prepared, this, site, observer)?,
+            None => self.simulate(&prepared, this, context, observer)?,
             Some(log) => {
                 let key = self.key(&prepared);
                 match log.reuse(&key) {
                     Some(result) => result,
                     None => {
-                        let result = self.simulate(&prepared, this, site, observer)?;
+                        let result = self.simulate(&prepared, this, context, observer)?;
                         log.append(key, &result)?;
                         result
                     }
@@ -167,14 +167,15 @@ impl Job<'_> {
         &self,
         prepared: &Prepared,
         this: ComparisonRun,
-        site: Site<'_>,
+        context: RunContext<'_>,
         observer: &dyn Observer,
     ) -> Result<Value, StudyError> {
         match prepared {
-            Prepared::Fabric(scenario) => self.run_fabric(scenario, this, site, observer),
+            Prepared::Fabric(scenario) => self.run_fabric(scenario, this, context, observer),
             Prepared::Rails(scenario) => {
                 let result = run_rails(scenario, &mut |_| {});
-                let (summary, _) = result.map_err(|error| self.invalid(site, error.to_string()))?;
+                let (summary, _) =
+                    result.map_err(|error| self.invalid(context, error.to_string()))?;
                 Ok(json_of_rails(&summary))
             }
         }
@@ -184,7 +185,7 @@ impl Job<'_> {
         &self,
         scenario: &Scenario,
         this: ComparisonRun,
-        site: Site<'_>,
+        context: RunContext<'_>,
         observer: &dyn Observer,
     ) -> Result<Value, StudyError> {
         let mut setup: Setup = scenario.setup();
@@ -202,7 +203,7 @@ impl Job<'_> {
             threads: 1,
             traces: scenario.traces.as_deref(),
         };
-        let mut recorders = self.recorders(scenario, site)?;
+        let mut recorders = self.recorders(scenario, context)?;
         let mut watches = recorders.watches();
         let mut several;
         let watch = match watches.len() {
@@ -218,22 +219,27 @@ impl Job<'_> {
             flows: &mut |_| {},
             progress: &mut |progress| observer.progress(this, progress),
         };
-        let (mut finished, outcome) = run(&simulation, observers)
-            .map_err(|error| self.invalid(site, scenario.trace_fault(error).fault.to_string()))?;
+        let (mut finished, outcome) = run(&simulation, observers).map_err(|error| {
+            self.invalid(context, scenario.trace_fault(error).fault.to_string())
+        })?;
         let profiles = recorders.finish(&outcome.pauses);
         finished.summary.record =
-            profiles.map_err(|error| self.invalid(site, error.to_string()))?;
+            profiles.map_err(|error| self.invalid(context, error.to_string()))?;
         let mut result = json(&finished.summary);
         result["rate_gbps"] = rates::of(&outcome.flows);
         Ok(result)
     }
 
     /// Creates the recorders of a run, if the scenario has `[record]`. They keep no tables.
-    fn recorders(&self, scenario: &Scenario, site: Site<'_>) -> Result<Recorders, StudyError> {
+    fn recorders(
+        &self,
+        scenario: &Scenario,
+        context: RunContext<'_>,
+    ) -> Result<Recorders, StudyError> {
         let recorders = Recorders::new(&scenario.recordings, &scenario.topology, &mut |_, _| {
             Ok(Box::new(io::sink()))
         });
-        recorders.map_err(|error| self.invalid(site, error.to_string()))
+        recorders.map_err(|error| self.invalid(context, error.to_string()))
     }
 
     pub(crate) fn identity(&self, seed: u64) -> Identity {
@@ -244,30 +250,30 @@ impl Job<'_> {
         }
     }
 
-    pub(crate) fn prepare(&self, site: Site<'_>) -> Result<Prepared, StudyError> {
+    pub(crate) fn prepare(&self, context: RunContext<'_>) -> Result<Prepared, StudyError> {
         let table = self.group.scenario(self.combination);
         let table = table.map_err(|rejection| {
             self.invalid_at(
-                site,
+                context,
                 Some(&rejection.key),
                 format!("{}: {}", rejection.key, rejection.reason),
             )
         })?;
         let seed = self.seed_of(&table);
-        let most_memory = site.memory_limit;
+        let most_memory = context.memory_limit;
         let overrides = Overrides { seed, most_memory, ..Overrides::default() };
         let text = toml::to_string(&table).expect("a table is TOML");
         let invalid = |error: ScenarioError| {
             let reason = error.fault.to_string();
-            self.invalid_at(site, error.fault.key().as_deref(), reason)
+            self.invalid_at(context, error.fault.key().as_deref(), reason)
         };
         let name = &self.group.name;
         Ok(if table.contains_key("rail") {
-            let path = site.folder.join(format!("{name}.toml"));
+            let path = context.folder.join(format!("{name}.toml"));
             let scenario = RailScenario::parse(text, &path, &overrides);
             Prepared::Rails(Box::new(scenario.map_err(invalid)?))
         } else {
-            let scenario = Scenario::parse(&text, name, site.folder, &overrides);
+            let scenario = Scenario::parse(&text, name, context.folder, &overrides);
             Prepared::Fabric(Box::new(scenario.map_err(invalid)?))
         })
     }
@@ -276,12 +282,12 @@ impl Job<'_> {
     pub(crate) fn expect_memory(
         &self,
         prepared: &Prepared,
-        site: Site<'_>,
+        context: RunContext<'_>,
     ) -> Result<(), StudyError> {
         let Prepared::Fabric(scenario) = prepared else { return Ok(()) };
-        let fits = expect_memory(scenario, site.memory_limit);
+        let fits = expect_memory(scenario, context.memory_limit);
         fits.map_err(|shortage| {
-            self.invalid(site, format!("{shortage}; use --force to run anyway"))
+            self.invalid(context, format!("{shortage}; use --force to run anyway"))
         })
     }
 
@@ -299,12 +305,12 @@ impl Job<'_> {
     }
 
     /// Returns an error of the run as a whole.
-    fn invalid(&self, site: Site<'_>, reason: String) -> StudyError {
-        self.invalid_at(site, None, reason)
+    fn invalid(&self, context: RunContext<'_>, reason: String) -> StudyError {
+        self.invalid_at(context, None, reason)
     }
 
     /// Returns an error of a key of the run's scenario, if a key is given.
-    fn invalid_at(&self, site: Site<'_>, key: Option<&str>, reason: String) -> StudyError {
+    fn invalid_at(&self, context: RunContext<'_>, key: Option<&str>, reason: String) -> StudyError {
         let (run, label) = (&self.group.name, self.group.label(self.combination));
         let place = match label.as_str() {
             "" => format!("run '{run}'"),
@@ -312,8 +318,8 @@ impl Job<'_> {
         };
         let origins = self.group.origins(self.combination, key.unwrap_or_default());
         let origins = origins.iter().map(|origin| Key::ROOT.child(origin));
-        let origin = origins.into_iter().find(|key| site.source.has(key)).unwrap_or_default();
-        let position = Box::new(site.source.position_of_value(&origin));
+        let origin = origins.into_iter().find(|key| context.source.has(key)).unwrap_or_default();
+        let position = Box::new(context.source.position_of_value(&origin));
         StudyError::Invalid { position, place, reason }
     }
 }

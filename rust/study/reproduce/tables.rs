@@ -26,7 +26,7 @@ fn layout(section: &TableSection, group: &Group) -> Result<Layout, Rejection> {
     let chosen = select(group, &section.of).map_err(|rejection| rejection.below("of"))?;
     for (index, open) in group.axes.iter().enumerate() {
         let is_shown = index == rows || columns == Some(index);
-        let is_chosen = section.of.keys().any(|name| open.is_called(name));
+        let is_chosen = section.of.keys().any(|name| open.has_name(name));
         if !is_shown && !is_chosen {
             let reason = format!("expected {} in `rows`, `columns` or `of`", open.name());
             return Err(Rejection::new("", reason));

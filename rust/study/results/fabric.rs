@@ -77,13 +77,13 @@ impl FabricGraph {
     pub fn tier(&self, tier: usize) -> Vec<usize> {
         let of_tier = |index: &usize| self.nodes[*index].tier == tier;
         let mut nodes: Vec<usize> = (0..self.nodes.len()).filter(of_tier).collect();
-        nodes.sort_by_cached_key(|&index| natural(&self.nodes[index].name));
+        nodes.sort_by_cached_key(|&index| natural_key(&self.nodes[index].name));
         nodes
     }
 }
 
 /// Splits a name into letters and numbers, so that numbers sort by value.
-fn natural(name: &str) -> Vec<(String, u64)> {
+fn natural_key(name: &str) -> Vec<(String, u64)> {
     let mut parts = vec![(String::new(), 0u64)];
     let mut in_number = false;
     for character in name.chars() {
@@ -151,7 +151,7 @@ mod tests {
     #[test]
     fn names_sort_by_their_numbers() {
         let mut names = ["leaf10", "leaf2", "pod1-edge0", "leaf1"];
-        names.sort_by_key(|name| natural(name));
+        names.sort_by_key(|name| natural_key(name));
         assert_eq!(names, ["leaf1", "leaf2", "leaf10", "pod1-edge0"]);
     }
 }

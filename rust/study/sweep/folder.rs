@@ -139,7 +139,7 @@ impl SweepFolder {
     ///
     /// # Errors
     /// Fails in the same cases as [`Self::log`].
-    pub fn log_of_other(path: &Path) -> Result<RunLog, StudyError> {
+    pub fn read_log(path: &Path) -> Result<RunLog, StudyError> {
         RunLog::read_only(path, LOG)
     }
 

@@ -27,7 +27,7 @@ pub use table::{SweepRow, SweepTable};
 use super::metrics::METRICS;
 use super::reproduce::matrix::{Combination, Group};
 use super::reproduce::run_log::{self, RunKey, RunLog, RunName};
-use super::reproduce::simulate::{Job, Site};
+use super::reproduce::simulate::{Job, RunContext};
 use super::reproduce::{Scale, Study, StudyError};
 use super::{ComparisonRun, Observer, map_in_order};
 use crate::scenario::Position;
@@ -139,7 +139,7 @@ impl Sweep {
         observer: &dyn Observer,
         log: &RunLog,
     ) -> Result<SweepTable, StudyError> {
-        let site = self.study.site();
+        let context = self.study.run_context();
         let tasks = self.tasks(shard);
         let (stopped, first_error) = (AtomicBool::new(false), Mutex::new(None));
         let rows = map_in_order(tasks.len(), threads, |index| {
@@ -147,7 +147,7 @@ impl Sweep {
             if stopped.load(Ordering::Relaxed) {
                 return None;
             }
-            let row = tasks[index].run(index, site, observer, log);
+            let row = tasks[index].run(index, context, observer, log);
             let stop = |error| {
                 stopped.store(true, Ordering::Relaxed);
                 first_error.lock().unwrap_or_else(PoisonError::into_inner).get_or_insert(error);
@@ -182,7 +182,7 @@ impl Sweep {
                 continue;
             };
             if others.iter().any(|(other, _)| other != key) {
-                let reason = format!("{} has results of different scenarios", task.place());
+                let reason = format!("{} has results of different scenarios", task.describe());
                 return Err(self.merge_error(reason));
             }
             log += &run_log::line((*key).clone(), result);
@@ -194,7 +194,7 @@ impl Sweep {
                 "{} of {} runs have no result, the first is {}; run their shards again",
                 missing.len(),
                 self.study.runs(),
-                first.place()
+                first.describe()
             ))),
         }
     }
@@ -247,7 +247,7 @@ impl Task<'_> {
     }
 
     /// Formats the identity of the row.
-    fn place(&self) -> String {
+    fn describe(&self) -> String {
         let labels = self.group.label(&self.combination);
         format!("point {} ({labels}), seed {}", self.point, self.job().seed())
     }
@@ -255,12 +255,12 @@ impl Task<'_> {
     fn run(
         &self,
         index: usize,
-        site: Site<'_>,
+        context: RunContext<'_>,
         observer: &dyn Observer,
         log: &RunLog,
     ) -> Result<SweepRow, StudyError> {
         let job = self.job();
-        let prepared = match attempt(|| job.prepare(site))? {
+        let prepared = match attempt(|| job.prepare(context))? {
             Ok(prepared) => prepared,
             Err(failure) => return self.invalid(&job, failure.reason(), log),
         };
@@ -273,12 +273,12 @@ impl Task<'_> {
             return Ok(self.row(from_log(result)));
         }
         // Not logged under `key`: a later start, on another machine, may have the memory.
-        if let Err(failure) = attempt(|| job.expect_memory(&prepared, site))? {
+        if let Err(failure) = attempt(|| job.expect_memory(&prepared, context))? {
             return self.invalid(&job, failure.reason(), log);
         }
         let this = ComparisonRun { index, policy: 0, seed: job.seed() };
         observer.started(this, &job.identity(this.seed));
-        let simulated = attempt(|| job.simulate(&prepared, this, site, observer));
+        let simulated = attempt(|| job.simulate(&prepared, this, context, observer));
         observer.finished(this);
         let result = match simulated? {
             Ok(result) => result,

@@ -26,7 +26,7 @@ pub(super) fn reject_shared_keys(axes: &[Axis], crossed: usize) -> Result<(), Re
 }
 
 /// Rejects a key of `set` that every case of an axis sets too, so its value is never used.
-pub(super) fn expect_used(section: &RunSection, axes: &[Axis]) -> Result<(), Rejection> {
+pub(super) fn reject_unused(section: &RunSection, axes: &[Axis]) -> Result<(), Rejection> {
     let mut set = BTreeSet::new();
     section.set.iter().for_each(|(key, value)| leaves(key, value, &mut set));
     for path in &set {
