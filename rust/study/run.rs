@@ -173,8 +173,8 @@ fn run_traces(
     finished.summary.warnings.extend((late > 0).then(|| {
         format!(
             "{late} nodes of the traces were ready before they were read and started late, because \
-             only {} nodes of a rank are held; use a larger window, or streaming = false, which needs \
-             more memory",
+             only {} nodes of a rank are held; use a larger window, or streaming = false, which \
+             needs more memory",
             traces.window()
         )
     }));

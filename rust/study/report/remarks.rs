@@ -412,7 +412,7 @@ mod tests {
             assert!(of_ecmp.contains(&(true, false)) && of_ecmp.contains(&(false, true)));
         }
         let avoided = text("ecmp", "0s", "0s");
-        assert!((1..=8).all(|seed| !remarks(&avoided, seed).0), "switches know of it at once");
+        assert!((1..=8).all(|seed| !remarks(&avoided, seed).0), "switches know of it immediately");
         assert_eq!(remarks(&text("spray", "0s", "1ms"), 1), (false, true));
     }
 

@@ -166,7 +166,7 @@ fn every_wrong_value_of_every_key_has_a_readable_error_with_line_and_key() {
                         complaint(&error, section, &key, line)
                     }
                     None if allows(&schema, value) => None,
-                    None => Some("it is taken in silence".to_owned()),
+                    None => Some("it is accepted without an error".to_owned()),
                 };
                 wrong.extend(found.map(|what| format!("{section}: {key} = {value}: {what}")));
             }

@@ -34,8 +34,8 @@ pub struct SweepFolder {
 pub enum SweepFolderError {
     /// The folder has files but no sweep.
     #[error(
-        "{folder}: the folder holds '{entry}' but no {STUDY}, so it is not a sweep's folder; expected \
-         a new folder, or one of an earlier start, which is then resumed"
+        "{folder}: the folder holds '{entry}' but no {STUDY}, so it is not a sweep's folder; \
+         expected a new folder, or one of an earlier start, which is then resumed"
     )]
     Foreign {
         /// Path of the folder.
