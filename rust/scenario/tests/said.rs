@@ -55,8 +55,8 @@ fn a_workload_beyond_memory_is_rejected_before_its_messages_are_created() {
     let said = Scenario::parse(text, "test", Path::new(""), &overrides).unwrap_err().to_string();
     let expected = "topology = 8192 hosts is too large: 67100672 messages with 67100672 queue \
                     pairs take 112 GB of memory; the limit is 24 GB, which is available; use \
-                    --force to run anyway; with outstanding = 8 under [workload] they are made during \
-                    the run and take little";
+                    --force to run anyway; with outstanding = 8 under [workload] they are made \
+                    during the run and take little";
     assert!(said.contains(expected), "{said}");
     let ring = text.replace("\"all-to-all\"", "\"ring-all-reduce\"\nstreaming = false");
     let said = Scenario::parse(&ring, "test", Path::new(""), &overrides).unwrap_err().to_string();
