@@ -65,7 +65,7 @@ pub(super) fn run(arguments: &Arguments) -> anyhow::Result<Status> {
                 warn_of_time_limit(&name, &scenario);
                 note_of_files(&name, &scenario);
                 if let Some(folder) = &arguments.mend {
-                    mend(folder, path, &scenario)?;
+                    repair(folder, path, &scenario)?;
                 }
                 Ok((report::check_line(&name, &scenario), scenario.render()))
             }
@@ -104,7 +104,7 @@ fn note_of_files(name: &str, scenario: &Scenario) {
 }
 
 /// Writes the traces with the order of their streams added.
-fn mend(folder: &Path, file: &Path, scenario: &Scenario) -> anyhow::Result<()> {
+fn repair(folder: &Path, file: &Path, scenario: &Scenario) -> anyhow::Result<()> {
     let name = file.display();
     let traces = scenario.recorded().ok_or_else(|| {
         anyhow!("--mend: {name}: its [workload] is not of Chakra traces, which alone have streams")
@@ -120,9 +120,9 @@ fn mend(folder: &Path, file: &Path, scenario: &Scenario) -> anyhow::Result<()> {
     }
     for rank in 0..traces.files() {
         let path = folder.join(traces.name(rank));
-        let mended = traces.mended(rank).map_err(|error| failed(&error))?;
-        kernels += mended.kernels() as u64;
-        let write = |to: &mut dyn io::Write| mended.write(to).map_err(io::Error::other);
+        let repaired = traces.repaired(rank).map_err(|error| failed(&error))?;
+        kernels += repaired.kernels() as u64;
+        let write = |to: &mut dyn io::Write| repaired.write(to).map_err(io::Error::other);
         trace_files::write_one(&path, write).map_err(|error| failed(&error))?;
     }
     let all = human::plural(u64::from(traces.files()), "trace");

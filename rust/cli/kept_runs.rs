@@ -14,11 +14,11 @@ use super::progress::Bars;
 use super::signals;
 
 /// A finished run with its indicators.
-type Ended = (Finished, Indicators);
+type FinishedRun = (Finished, Indicators);
 
 /// Finished runs of a comparison, in its order.
 pub(super) struct Runs {
-    pub(super) finished: Vec<Ended>,
+    pub(super) finished: Vec<FinishedRun>,
     /// Number of all runs.
     pub(super) all: usize,
 }
@@ -26,7 +26,7 @@ pub(super) struct Runs {
 /// Shows progress and collects finished runs.
 struct Keeper {
     bars: Bars,
-    finished: Mutex<BTreeMap<usize, Ended>>,
+    finished: Mutex<BTreeMap<usize, FinishedRun>>,
 }
 
 impl Observer for Keeper {
@@ -38,7 +38,7 @@ impl Observer for Keeper {
         self.bars.progress(run, progress);
     }
 
-    fn result(&self, run: ComparisonRun, result: &Ended) {
+    fn result(&self, run: ComparisonRun, result: &FinishedRun) {
         let mut finished = self.finished.lock().unwrap_or_else(PoisonError::into_inner);
         finished.insert(run.index, result.clone());
     }
@@ -49,7 +49,7 @@ impl Observer for Keeper {
 }
 
 /// Signals the end of the simulations when dropped, even after a panic.
-struct AtEnd(Sender<Event>);
+struct EndGuard(Sender<Event>);
 
 #[derive(Debug, PartialEq, Eq)]
 enum Event {
@@ -57,7 +57,7 @@ enum Event {
     Interrupted,
 }
 
-impl Drop for AtEnd {
+impl Drop for EndGuard {
     fn drop(&mut self) {
         // There is no receiver if the program was interrupted.
         let _ = self.0.send(Event::Ended);
@@ -78,7 +78,7 @@ pub(super) fn simulate(
     let keeper = Keeper { bars: Bars::of_many(all), finished: Mutex::default() };
     let ended = thread::scope(|scope| {
         let simulations = scope.spawn(|| {
-            let _at_end = AtEnd(sender);
+            let _guard = EndGuard(sender);
             study::compare(comparison, threads, &keeper)
         });
         if events.recv() == Ok(Event::Interrupted) {

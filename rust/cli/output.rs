@@ -82,15 +82,15 @@ pub(super) fn end_with(error: &clap::Error) -> ! {
 }
 
 /// Most characters of a message line, which may echo the content of a file.
-const LONGEST_LINE: usize = 1_000;
+const MAX_LINE_LEN: usize = 1_000;
 
 /// Returns a message that is safe to print: control characters are escaped, long lines are cut.
 fn shown(text: &str) -> String {
     let mut shown = String::new();
     for line in text.split_inclusive('\n') {
-        let end = line.char_indices().nth(LONGEST_LINE).map_or(line.len(), |(end, _)| end);
+        let end = line.char_indices().nth(MAX_LINE_LEN).map_or(line.len(), |(end, _)| end);
         shown.push_str(&escaped(&line[..end]));
-        let more = line.trim_end_matches('\n').chars().count().saturating_sub(LONGEST_LINE);
+        let more = line.trim_end_matches('\n').chars().count().saturating_sub(MAX_LINE_LEN);
         if more > 0 {
             shown.push_str(&format!("... and {more} characters more\n"));
         }
@@ -106,7 +106,7 @@ mod tests {
     fn text_from_files_is_escaped_and_truncated() {
         assert_eq!(shown("unknown key 'a\u{1b}[31m'\n\t^"), "unknown key 'a\\u{1b}[31m'\n\t^");
         assert_eq!(shown("'\u{202e}lmot.x\u{2069}'\r"), "'\\u{202e}lmot.x\\u{2069}'\\u{d}");
-        let long = shown(&format!("{}\nsecond", "y".repeat(LONGEST_LINE + 7)));
+        let long = shown(&format!("{}\nsecond", "y".repeat(MAX_LINE_LEN + 7)));
         assert!(long.ends_with("yyy... and 7 characters more\nsecond"), "{long}");
     }
 }

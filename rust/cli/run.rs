@@ -74,7 +74,7 @@ pub(super) fn run(arguments: &Arguments) -> anyhow::Result<Status> {
     let text = scenario::open(&arguments.scenario.scenario)?;
     let overrides = arguments.scenario.overrides(Some(&arguments.policy));
     if text.has_rails() {
-        refuse_for_rails(arguments)?;
+        reject_rail_options(arguments)?;
         return rails::run(text, &overrides, &arguments.results);
     }
     let scenario = scenario::resolve(text, &overrides)?;
@@ -90,7 +90,7 @@ pub(super) fn run(arguments: &Arguments) -> anyhow::Result<Status> {
     single::run(session, printed, &destination)
 }
 
-fn refuse_for_rails(arguments: &Arguments) -> anyhow::Result<()> {
+fn reject_rail_options(arguments: &Arguments) -> anyhow::Result<()> {
     if arguments.trace.is_some() {
         bail!("--trace: a scenario with [[rail]] has no time-line of packets; omit the option");
     }

@@ -113,7 +113,7 @@ impl Scenario {
     /// effect and are not set are omitted. Paths are relative to the original file.
     pub fn as_table(&self) -> toml::Table {
         let mut table = toml::Table::try_from(&self.file).expect("a scenario is a TOML table");
-        self.left_out.iter().for_each(|path| leave_out(&mut table, path));
+        self.omitted.iter().for_each(|path| remove_key(&mut table, path));
         table
     }
 
@@ -146,17 +146,18 @@ impl Scenario {
                 text.push_str(&format!("\n{header}\n"));
                 section.clone_into(&mut open);
             }
-            let became = self.became(&key).map_or_else(String::new, |it| format!("; here {it}"));
+            let note =
+                self.resolved_auto(&key).map_or_else(String::new, |it| format!("; here {it}"));
             // Commented out, because another policy has other defaults for these keys.
             let mark = if from == ValueOrigin::Policy { "# " } else { "" };
-            text.push_str(&format!("{mark}{name} = {value}  # {from}{became}\n"));
+            text.push_str(&format!("{mark}{name} = {value}  # {from}{note}\n"));
         }
         text
     }
 
     /// Returns what a key's `auto` resolved to. The value itself stays `auto`, so that another
     /// policy gets its own.
-    fn became(&self, key: &str) -> Option<String> {
+    fn resolved_auto(&self, key: &str) -> Option<String> {
         let transport = &self.file.transport;
         let nic = &self.nic;
         match key {
@@ -187,7 +188,7 @@ impl Scenario {
 }
 
 /// Removes the key at a path such as `failure[0].at`.
-fn leave_out(table: &mut toml::Table, path: &str) {
+fn remove_key(table: &mut toml::Table, path: &str) {
     let Some((first, rest)) = path.split_once('.') else {
         table.remove(path);
         return;
@@ -201,7 +202,7 @@ fn leave_out(table: &mut toml::Table, path: &str) {
         (inner, _) => inner,
     };
     if let Some(toml::Value::Table(inner)) = inner {
-        leave_out(inner, rest);
+        remove_key(inner, rest);
     }
 }
 

@@ -25,13 +25,13 @@ use evenkeel_traffic::{collective, pattern, training};
 use evenkeel_worlds::{fluid, multirail, rail};
 
 mod catalogue;
-mod draws;
 mod explain;
 mod file;
 mod input;
 mod opening;
 mod part;
 mod rails;
+mod randomness;
 mod recorded;
 mod reference;
 mod resolve;

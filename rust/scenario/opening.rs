@@ -10,7 +10,7 @@ use super::input::located::Key;
 use super::input::overrides::Overrides;
 use super::input::source::Source;
 use super::rails::RailScenario;
-use super::resolved::{Scenario, Typed, World, refuse_rails};
+use super::resolved::{Environment, Scenario, WrittenFile, reject_rails};
 use crate::text_file::{LONGEST_DESCRIPTION, read_description, text_of};
 
 /// The text of a scenario. It is read only once, because a file may change and a pipe is empty the
@@ -98,7 +98,7 @@ impl Scenario {
     ) -> Result<Self, ScenarioError> {
         let source = Source::read(read(path)?, path.display().to_string())?;
         let source = source.with(&overrides.settings)?;
-        refuse_rails(&source)?;
+        reject_rails(&source)?;
         let mut file = ScenarioFile::read(&source, Fabric::Described)?;
         (file.workload, file.job) = (None, Vec::new());
         let sections = ["workload", "job"].into_iter();
@@ -109,11 +109,11 @@ impl Scenario {
         });
         let unused: Vec<String> = unused.collect();
         let folder = path.parent().unwrap_or(Path::new("")).to_owned();
-        let origin = Arc::new(Typed { source, file, folder });
+        let origin = Arc::new(WrittenFile { source, file, folder });
         let mut file = origin.file.clone();
         file.apply(overrides);
-        let world = World { existing: None, most_memory: overrides.most_memory };
-        let mut scenario = Self::resolve_file(path, origin, file, world)?;
+        let environment = Environment { existing: None, most_memory: overrides.most_memory };
+        let mut scenario = Self::resolve_file(path, origin, file, environment)?;
         scenario.warnings.extend(unused);
         Ok(scenario)
     }

@@ -31,11 +31,11 @@ impl Scenario {
     /// Fails if the text is invalid.
     pub fn nic(text: &str, name: &str, folder: &Path) -> Result<NicConfig, ScenarioError> {
         let source = read(text.to_owned(), name, folder)?;
-        let typed = ScenarioFile::read(&source, Fabric::Existing)?;
+        let written = ScenarioFile::read(&source, Fabric::Existing)?;
         let context = Context::in_folder(&source, folder);
-        let mut file = typed.clone();
+        let mut file = written.clone();
         let scheme = policy::resolve(&context, &mut file.policy)?;
-        recovery::follow(&context, &typed.policy, &mut file.transport, &scheme);
+        recovery::follow(&context, &written.policy, &mut file.transport, &scheme);
         transport::resolve(&context, &mut file.transport, &scheme, &file.switch.trim)
     }
 
@@ -52,8 +52,8 @@ impl Scenario {
         let source = read(sections.to_owned(), name, folder)?;
         let file = ScenarioFile::read(&source, Fabric::Existing)?;
         let context = Context::in_folder(&source, folder);
-        let draws = failure::DrawContext { seed: run.seed, time_limit: run.time_limit };
-        failure::resolve(&context, &file.failure, &run.topology, draws)
+        let random = failure::RandomContext { seed: run.seed, time_limit: run.time_limit };
+        failure::resolve(&context, &file.failure, &run.topology, random)
     }
 }
 

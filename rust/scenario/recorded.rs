@@ -51,14 +51,14 @@ impl Recorded {
 
     /// Name of a rank's repaired file, without the folder.
     pub fn name(&self, rank: u32) -> String {
-        self.files.unpacked_name(rank)
+        self.files.uncompressed_name(rank)
     }
 
     /// Opens the trace of a rank, to be written with an order of its streams.
     ///
     /// # Errors
     /// As [`Mended::read`].
-    pub fn mended(&self, rank: u32) -> Result<Mended<'_>, MendError> {
+    pub fn repaired(&self, rank: u32) -> Result<Mended<'_>, MendError> {
         Mended::read(&self.files, rank, self.ranks, &self.options)
     }
 }

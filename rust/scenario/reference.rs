@@ -302,8 +302,8 @@ fn control(named: Named<CongestionName>) -> Row {
     // An invalid preset makes the error list the valid ones.
     section.parameters.insert("preset".to_owned(), "\0".into());
     section.congestion_control = None.into();
-    let refused = congestion::resolve(&context, &mut section, name, trim).map_err(|it| it.fault);
-    let about = match refused.map_err(|fault| *fault) {
+    let rejected = congestion::resolve(&context, &mut section, name, trim).map_err(|it| it.fault);
+    let about = match rejected.map_err(|fault| *fault) {
         Err(Fault::UnknownName { known, .. }) => format!("; presets: {known}"),
         _ => String::new(),
     };

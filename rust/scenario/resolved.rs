@@ -12,12 +12,12 @@ use super::input::overrides::Overrides;
 use super::input::source::Source;
 use super::resolve::messages::Messages;
 use super::resolve::{
-    buffering, class, derived, fabric, failure, inert, job, job_policy, limits, messages, planes,
-    policy, policy_warnings, record, recovery, switch, transport,
+    buffering, class, derived, fabric, failure, job, job_policy, limits, messages, planes, policy,
+    policy_warnings, record, recovery, switch, transport, unused_keys,
 };
 use super::topologies::Shape;
 use super::topologies::file::TopologyFormat;
-use super::workloads::Ground;
+use super::workloads::SharedInputs;
 use crate::balance::{SHARED_PARAMETERS, Scheme};
 use crate::chakra::{ChakraError, Streaming};
 use crate::endpoint::{JobClass, JobPolicy, LongestPath, longest_path};
@@ -67,7 +67,7 @@ pub struct Scenario {
     /// parameters, and policies without the transport they are designed for.
     pub warnings: Vec<String>,
     /// Paths of keys that have no effect and are not set in the file.
-    pub(super) left_out: Vec<String>,
+    pub(super) omitted: Vec<String>,
     /// Warnings about files alone, which do not depend on the policy.
     file_warnings: Vec<String>,
     /// Links that workload files take down.
@@ -76,18 +76,18 @@ pub struct Scenario {
     host_of_node: Arc<[Option<HostId>]>,
     /// Text of the file that the topology was read from.
     topology_text: Option<Arc<str>>,
-    pub(super) origin: Arc<Typed>,
+    pub(super) origin: Arc<WrittenFile>,
 }
 
-/// The file as typed, kept to resolve the scenario again with other overrides.
+/// The file as written, kept to resolve the scenario again with other overrides.
 #[derive(Debug)]
-pub(super) struct Typed {
+pub(super) struct WrittenFile {
     pub source: Source,
     pub file: ScenarioFile,
     pub folder: PathBuf,
 }
 
-impl Typed {
+impl WrittenFile {
     fn context(&self) -> Context<'_> {
         Context::in_folder(&self.source, &self.folder)
     }
@@ -143,48 +143,49 @@ impl Scenario {
     ) -> Result<Self, ScenarioError> {
         let source = Source::read(text, path.display().to_string())?.with(&overrides.settings)?;
         let folder = path.parent().unwrap_or(Path::new("")).to_owned();
-        refuse_rails(&source)?;
+        reject_rails(&source)?;
         let fabric = existing.as_ref().map_or(Fabric::Described, |_| Fabric::Existing);
         let file = ScenarioFile::read(&source, fabric)?;
-        let origin = Typed { source, file, folder };
+        let origin = WrittenFile { source, file, folder };
         let mut file = origin.file.clone();
         file.apply(overrides);
-        let world = World { existing, most_memory: overrides.most_memory };
-        Self::resolve_file(path, Arc::new(origin), file, world)
+        let environment = Environment { existing, most_memory: overrides.most_memory };
+        Self::resolve_file(path, Arc::new(origin), file, environment)
     }
 
     pub(super) fn resolve_file(
         path: &Path,
-        origin: Arc<Typed>,
+        origin: Arc<WrittenFile>,
         mut file: ScenarioFile,
-        world: World,
+        environment: Environment,
     ) -> Result<Self, ScenarioError> {
-        let (context, typed, existing) = (&origin.context(), &origin.file, world.existing);
+        let (context, written, existing) = (&origin.context(), &origin.file, environment.existing);
         let kind = existing.as_ref().map_or(Fabric::Described, |_| Fabric::Existing);
         let (time_limit, seed) = (limits::general(context, &file.general)?, *file.general.seed);
         let scheme = policy::resolve(context, &mut file.policy)?;
-        if typed.policy.name != file.policy.name {
+        if written.policy.name != file.policy.name {
             // The file's own parameters are checked even if another policy replaces them.
-            policy::resolve(context, &mut typed.policy.clone())?;
+            policy::resolve(context, &mut written.policy.clone())?;
         }
         let built = planes::fabric(context, &file, &scheme, existing)?;
-        recovery::follow(context, &typed.policy, &mut file.transport, &scheme);
+        recovery::follow(context, &written.policy, &mut file.transport, &scheme);
         let nic = transport::resolve(context, &mut file.transport, &scheme, &file.switch.trim)?;
         let of = (&nic, &scheme, time_limit);
         let mut fabric = fabric::resolve(context, &mut file, &built.topology, of)?;
-        let ground = Ground::new(&built.topology, &built.host_of_node, seed, world.most_memory);
+        let shared =
+            SharedInputs::new(&built.topology, &built.host_of_node, seed, environment.most_memory);
         let Messages { sent, traces, classes } =
-            messages::resolve(context, &mut file, ground, kind)?;
-        failure::take_down(&mut fabric.failures, &sent.down);
+            messages::resolve(context, &mut file, shared, kind)?;
+        failure::add_known_down(&mut fabric.failures, &sent.down);
         let (workload, topology) = (&sent.workload, &built.topology);
-        let common = job_policy::Common { typed, scheme: &scheme, nic: &nic, workload, topology };
+        let common = job_policy::Common { written, scheme: &scheme, nic: &nic, workload, topology };
         let job_policies = job_policy::resolve(context, &mut file, common)?;
         let recordings = record::resolve(context, &file, &built.topology, &fabric, kind)?;
         let remarks = origin.source.remarks(kind == Fabric::Described);
         let file_warnings = [built.warnings, sent.warnings, remarks].concat();
         let of = (&scheme, &nic, &built.topology);
         let known = traces.is_none().then_some(&sent.workload);
-        let told = told(context, [typed, &file], of, &job_policies, known);
+        let checked = check_policy(context, [written, &file], of, &job_policies, known);
         Self {
             name: path.file_stem().unwrap_or_default().to_string_lossy().into_owned(),
             path: path.to_owned(),
@@ -194,8 +195,8 @@ impl Scenario {
             topology: Arc::new(built.topology),
             host_of_node: built.host_of_node.into(),
             topology_text: built.file,
-            warnings: [&file_warnings[..], &told.warnings].concat(),
-            left_out: told.left_out,
+            warnings: [&file_warnings[..], &checked.warnings].concat(),
+            omitted: checked.omitted,
             file_warnings,
             down: sent.down,
             workload: Arc::new(sent.workload),
@@ -335,31 +336,32 @@ impl Scenario {
     /// serve both that policy and those of the jobs.
     pub fn with_policy(&self, name: &str) -> Result<Self, ScenarioError> {
         let mut other = self.clone();
-        let (context, typed) = (self.origin.context(), &self.origin.file);
+        let (context, written) = (self.origin.context(), &self.origin.file);
         let file = &mut other.file;
-        file.policy = typed.policy.clone();
+        file.policy = written.policy.clone();
         file.policy.override_with(name, &SHARED_PARAMETERS);
-        // Start from the typed sections: resolved ones contain defaults of the previous policy.
-        file.transport = typed.transport.clone();
-        file.switch = typed.switch.clone();
+        // Start from the written sections: resolved ones contain defaults of the previous policy.
+        file.transport = written.transport.clone();
+        file.switch = written.switch.clone();
         other.scheme = policy::resolve(&context, &mut file.policy)?;
         planes::check(&context, file, &self.topology, &other.scheme)?;
-        let trim = &typed.switch.trim;
-        recovery::follow(&context, &typed.policy, &mut file.transport, &other.scheme);
+        let trim = &written.switch.trim;
+        recovery::follow(&context, &written.policy, &mut file.transport, &other.scheme);
         other.nic = transport::resolve(&context, &mut file.transport, &other.scheme, trim)?;
         let (scheme, nic, workload) = (&other.scheme, &other.nic, &*other.workload);
         // The fabric is unchanged, except for what depends on packet lengths.
         other.fabric.switch =
             switch::resolve(&context, &mut file.switch, fabric::frames(nic, scheme))?;
         buffering::pool(&context, &file.switch, &other.fabric, &self.topology)?;
-        let common = job_policy::Common { typed, scheme, nic, workload, topology: &self.topology };
+        let common =
+            job_policy::Common { written, scheme, nic, workload, topology: &self.topology };
         other.job_policies = job_policy::resolve(&context, file, common)?;
         let jobs = &other.job_policies;
         let of = (scheme, nic, &*self.topology);
         let known = other.traces.is_none().then_some(workload);
-        let told = told(&context, [typed, &*file], of, jobs, known);
-        other.warnings = [&self.file_warnings[..], &told.warnings].concat();
-        other.left_out = told.left_out;
+        let checked = check_policy(&context, [written, &*file], of, jobs, known);
+        other.warnings = [&self.file_warnings[..], &checked.warnings].concat();
+        other.omitted = checked.omitted;
         other.derived()
     }
 
@@ -370,32 +372,32 @@ impl Scenario {
     /// Fails if the seed exceeds TOML's largest integer.
     pub fn with_seed(&self, seed: u64) -> Result<Self, ScenarioError> {
         let mut other = self.clone();
-        let (context, typed) = (self.origin.context(), &self.origin.file);
+        let (context, written) = (self.origin.context(), &self.origin.file);
         other.file.general.seed.override_with(seed);
         other.seed = limits::seed(&context, &other.file.general.seed)?;
-        let run = failure::DrawContext { seed, time_limit: self.time_limit };
-        other.fabric.failures = failure::resolve(&context, &typed.failure, &self.topology, run)?;
-        failure::take_down(&mut other.fabric.failures, &self.down);
+        let run = failure::RandomContext { seed, time_limit: self.time_limit };
+        other.fabric.failures = failure::resolve(&context, &written.failure, &self.topology, run)?;
+        failure::add_known_down(&mut other.fabric.failures, &self.down);
         // Workloads from files are not random, and a file may have changed since it was read.
         if self.file.workload.iter().chain(&self.file.job).all(|it| it.is_recorded()) {
             return other.derived();
         }
-        let ground = Ground {
+        let shared = SharedInputs {
             may_generate: self.workload.chains.is_some(),
-            ..Ground::new(&self.topology, &self.host_of_node, seed, None)
+            ..SharedInputs::new(&self.topology, &self.host_of_node, seed, None)
         };
-        other.workload = Arc::new(job::resolve(&context, &mut typed.clone(), ground)?.workload);
+        other.workload = Arc::new(job::resolve(&context, &mut written.clone(), shared)?.workload);
         // The range of streams depends on the redrawn messages.
         for own in &mut other.job_policies {
             own.streams = other.workload.jobs[own.job].streams(&other.workload);
         }
-        other.job_classes = class::of_jobs(&context, &mut typed.clone(), &other.workload)?;
+        other.job_classes = class::of_jobs(&context, &mut written.clone(), &other.workload)?;
         other.derived()
     }
 }
 
 /// Environment in which a file is resolved.
-pub(super) struct World {
+pub(super) struct Environment {
     /// The fabric, if it already exists.
     pub existing: Option<Topology>,
     /// Memory that the messages of a collective may use; unlimited if `None`.
@@ -404,7 +406,7 @@ pub(super) struct World {
 
 /// Rejects scenarios whose hosts have several rails. [`RailScenario`](super::RailScenario) reads
 /// those.
-pub(super) fn refuse_rails(source: &Source) -> Result<(), ScenarioError> {
+pub(super) fn reject_rails(source: &Source) -> Result<(), ScenarioError> {
     let key = Key::ROOT.child("rail");
     if !source.has(&key) {
         return Ok(());
@@ -415,17 +417,17 @@ pub(super) fn refuse_rails(source: &Source) -> Result<(), ScenarioError> {
     Err(Context::of(source).misplaced(&key, because))
 }
 
-/// Returns warnings about a policy under this file.
-fn told(
+/// Returns the warnings about a policy under this file, and the keys without an effect.
+fn check_policy(
     context: &Context<'_>,
     files: [&ScenarioFile; 2],
     of: (&Scheme, &NicConfig, &Topology),
     jobs: &[JobPolicy],
     workload: Option<&Workload>,
-) -> inert::Inert {
+) -> unused_keys::UnusedKeys {
     let remarks = policy_warnings::of(context, files, of, jobs);
     let (scheme, nic, _) = of;
-    let facts = inert::Facts { file: files[1], nic, scheme, jobs, workload };
-    let inert = inert::of(context, &facts);
-    inert::Inert { warnings: [remarks, inert.warnings].concat(), ..inert }
+    let facts = unused_keys::Facts { file: files[1], nic, scheme, jobs, workload };
+    let unused_keys = unused_keys::of(context, &facts);
+    unused_keys::UnusedKeys { warnings: [remarks, unused_keys.warnings].concat(), ..unused_keys }
 }

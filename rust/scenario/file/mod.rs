@@ -173,7 +173,7 @@ impl ScenarioFile {
         }
         let workload = match workload {
             None if job.is_empty() && fabric == Fabric::Described => Some(reader.empty("workload")),
-            typed => typed,
+            given => given,
         };
         let workload = workload.map(|reader| WorkloadSection::read(reader, SectionRole::Alone));
         let job = job.into_iter().map(|reader| WorkloadSection::read(reader, SectionRole::Job));

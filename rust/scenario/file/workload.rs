@@ -83,13 +83,13 @@ impl WorkloadSection {
 /// Reads the keys of `[workload]` that are reserved for jobs; fails if one is set.
 fn only_workload(reader: &mut SectionReader<'_>) -> Result<JobSection, ScenarioError> {
     let job: JobSection = reader.take_unlisted()?;
-    let typed = [&job.name, &job.after].into_iter().find(|key| key.is_some());
+    let given = [&job.name, &job.after].into_iter().find(|key| key.is_some());
     let policy = job.policy.is_some().then(|| job.policy.key());
-    match typed.map(Located::key).or(policy) {
+    match given.map(Located::key).or(policy) {
         None => Ok(job),
-        Some(typed) => {
+        Some(given) => {
             let because = "it is a key of [[job]], not of [workload]";
-            Err(reader.context().misplaced(typed, because))
+            Err(reader.context().misplaced(given, because))
         }
     }
 }

@@ -14,7 +14,7 @@ use crate::units::{Bytes, Fraction, Span};
 use crate::values::{Reason, ValueError};
 
 /// Longest packet: its length field has 16 bits.
-pub(crate) const LONGEST_PACKET: Bytes = Bytes::new(65_535);
+pub(crate) const MAX_PACKET: Bytes = Bytes::new(65_535);
 
 /// Text and folder of a scenario, for errors and for paths.
 #[derive(Debug, Clone, Copy)]
@@ -95,13 +95,13 @@ impl Context<'_> {
 
     /// Returns a value as written, or as computed if it is a default.
     pub(crate) fn shown<T: Display>(&self, value: &Located<T>) -> String {
-        self.typed(value.key()).unwrap_or_else(|| value.to_string())
+        self.as_written(value.key()).unwrap_or_else(|| value.to_string())
     }
 
     /// Returns the value of a key as written in the file, unless it is overridden.
-    pub(crate) fn typed(&self, key: &Key) -> Option<String> {
-        let typed = self.source.value_text(key).filter(|_| !key.is_overridden());
-        typed.map(|typed| typed.trim_matches('"').to_owned())
+    pub(crate) fn as_written(&self, key: &Key) -> Option<String> {
+        let text = self.source.value_text(key).filter(|_| !key.is_overridden());
+        text.map(|text| text.trim_matches('"').to_owned())
     }
 
     /// Returns a warning about a key's name, prefixed with its position.
@@ -273,8 +273,8 @@ impl Context<'_> {
         bytes: &Located<Bytes>,
         least: Bytes,
     ) -> Result<Bytes, ScenarioError> {
-        if **bytes < least || **bytes > LONGEST_PACKET {
-            let expected = format!("it must be from {least} to {}B", LONGEST_PACKET.get());
+        if **bytes < least || **bytes > MAX_PACKET {
+            let expected = format!("it must be from {least} to {}B", MAX_PACKET.get());
             return Err(self.invalid(bytes, expected));
         }
         Ok(**bytes)

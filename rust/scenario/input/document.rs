@@ -11,7 +11,7 @@ use super::located::Key;
 use super::message::needs_quotes;
 
 /// Most keys and list items in a file: 1,000,000, enough for some 200,000 failures. \[inferred\]
-const MOST_ENTRIES: usize = 1_000_000;
+const MAX_ENTRIES: usize = 1_000_000;
 
 /// Byte range in the text.
 pub(super) type TextRange = Range<usize>;
@@ -29,7 +29,7 @@ pub(super) enum Entry {
 pub(super) type Entries = BTreeMap<String, Entry>;
 
 /// A rejected value.
-pub(super) struct Refused {
+pub(super) struct Rejected {
     /// Byte range of its text; `None` for the whole text.
     pub range: Option<TextRange>,
     pub fault: Box<Fault>,
@@ -44,7 +44,7 @@ pub(super) struct Collector<'e> {
 
 impl Collector<'_> {
     /// Returns the values of the table at `above`.
-    pub(super) fn table(&mut self, table: &DeTable<'_>, above: &Key) -> Result<Table, Refused> {
+    pub(super) fn table(&mut self, table: &DeTable<'_>, above: &Key) -> Result<Table, Rejected> {
         let values = table.iter().map(|(name, value)| {
             let key = above.child(name.get_ref());
             Ok((name.get_ref().to_string(), self.entry(key, name.span(), value)?))
@@ -58,10 +58,10 @@ impl Collector<'_> {
         key: Key,
         name: TextRange,
         value: &Spanned<DeValue<'_>>,
-    ) -> Result<Value, Refused> {
-        if self.entries.len() >= MOST_ENTRIES {
-            let reason = format!("more than {MOST_ENTRIES} keys and items of lists, the most");
-            return Err(Refused { range: None, fault: Box::new(Fault::Syntax { reason }) });
+    ) -> Result<Value, Rejected> {
+        if self.entries.len() >= MAX_ENTRIES {
+            let reason = format!("more than {MAX_ENTRIES} keys and items of lists, the most");
+            return Err(Rejected { range: None, fault: Box::new(Fault::Syntax { reason }) });
         }
         let in_file = Entry::File { name, value: value.span() };
         let entry = self.setting.map_or(in_file, Entry::Set);
@@ -81,7 +81,7 @@ impl Collector<'_> {
         };
         plain.map_err(|reason| {
             let fault = Fault::BadValue { key: key.to_string(), reason };
-            Refused { range: Some(value.span()), fault: Box::new(fault) }
+            Rejected { range: Some(value.span()), fault: Box::new(fault) }
         })
     }
 }

@@ -22,8 +22,8 @@ pub(crate) fn without_indices(key: &str) -> String {
 
 /// Returns the TOML parser's reason for a fault. For a bare word, it says that quotes are missing.
 pub(crate) fn syntax_reason(message: &str, text: &str) -> String {
-    let refused = message.split_once(", expected ").map_or(message, |(refused, _)| refused);
-    let is_word = match refused {
+    let found = message.split_once(", expected ").map_or(message, |(found, _)| found);
+    let is_word = match found {
         "string values must be quoted" => true,
         // The parser took the first letter for the start of `true`, `false`, `inf` or `nan`.
         "invalid boolean" | "invalid float" => text.starts_with(char::is_alphabetic),

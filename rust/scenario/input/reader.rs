@@ -118,8 +118,8 @@ impl<'s> SectionReader<'s> {
     ) -> Result<Located<T>, ScenarioError> {
         self.known.push(name);
         let key = self.key.child(name);
-        let typed = self.table.remove(name).map(|value| self.read(&key, value)).transpose()?;
-        let mut value = Located::new(typed.unwrap_or(default));
+        let given = self.table.remove(name).map(|value| self.read(&key, value)).transpose()?;
+        let mut value = Located::new(given.unwrap_or(default));
         value.locate(&key);
         Ok(value)
     }

@@ -3,7 +3,7 @@
 use toml::de::DeValue;
 use toml::{Spanned, Table, Value};
 
-use super::document::{Collector, Entries, Entry, Refused, has_unit};
+use super::document::{Collector, Entries, Entry, Rejected, has_unit};
 use super::error::Fault;
 use super::located::Key;
 use super::position::Position;
@@ -76,14 +76,14 @@ impl Setting {
         table: &mut Table,
         entries: &mut Entries,
         index: usize,
-    ) -> Result<(), Refused> {
+    ) -> Result<(), Rejected> {
         let fault = |reason: &str| {
             let (key, reason) = (self.key.clone(), reason.to_owned());
-            Refused { range: None, fault: Box::new(Fault::BadValue { key, reason }) }
+            Rejected { range: None, fault: Box::new(Fault::BadValue { key, reason }) }
         };
         let steps = steps(&self.key).ok_or_else(|| fault("it is no path of names and indices"))?;
         let [Step::Name(first), ..] = steps.as_slice() else { unreachable!("a name is first") };
-        let path = |done| Way { steps: &steps, done }.path();
+        let path = |resolved| PathCursor { steps: &steps, resolved }.path();
         // Sections around the key count as set, unless the file already has them.
         for above in 1..steps.len() {
             entries.entry(path(above)).or_insert(Entry::Set(index));
@@ -97,33 +97,33 @@ impl Setting {
         let parsed = DeValue::parse(&self.value).ok().filter(|it| !has_unit(it.get_ref()));
         let mut collector = Collector { entries, setting: Some(index) };
         let value = collector.entry(Key::ROOT.child(&key), 0..0, &parsed.unwrap_or_else(text))?;
-        let way = Way { steps: &steps, done: 1 };
-        set(entry(table, first), way, value).map_err(|reason| fault(&reason))
+        let cursor = PathCursor { steps: &steps, resolved: 1 };
+        set(entry(table, first), cursor, value).map_err(|reason| fault(&reason))
     }
 }
 
 /// A path that is partly resolved.
 #[derive(Debug, Clone, Copy)]
-struct Way<'s, 'i> {
+struct PathCursor<'s, 'i> {
     steps: &'s [Step<'i>],
-    done: usize,
+    resolved: usize,
 }
 
-impl<'i> Way<'_, 'i> {
+impl<'i> PathCursor<'_, 'i> {
     /// Returns the next step and the rest of the path.
-    fn next(self) -> Option<(Step<'i>, Self)> {
-        let step = self.steps.get(self.done)?;
-        Some((*step, Self { done: self.done + 1, ..self }))
+    fn step(self) -> Option<(Step<'i>, Self)> {
+        let step = self.steps.get(self.resolved)?;
+        Some((*step, Self { resolved: self.resolved + 1, ..self }))
     }
 
     /// True if the last resolved key takes either a name or a table.
     fn is_name_or_table(&self) -> bool {
-        matches!(self.steps[self.done - 1], Step::Name("policy" | "model"))
+        matches!(self.steps[self.resolved - 1], Step::Name("policy" | "model"))
     }
 
     /// Returns the path of the resolved steps.
     fn path(&self) -> String {
-        let parts = self.steps[..self.done].iter().map(|step| match step {
+        let parts = self.steps[..self.resolved].iter().map(|step| match step {
             Step::Name(name) => format!(".{name}"),
             Step::Index(index) => format!("[{index}]"),
         });
@@ -132,8 +132,8 @@ impl<'i> Way<'_, 'i> {
 }
 
 /// Sets the value at the remaining steps below `place`.
-fn set(place: &mut Value, way: Way<'_, '_>, value: Value) -> Result<(), String> {
-    let Some((step, rest)) = way.next() else {
+fn set(place: &mut Value, cursor: PathCursor<'_, '_>, value: Value) -> Result<(), String> {
+    let Some((step, rest)) = cursor.step() else {
         *place = value;
         return Ok(());
     };
@@ -151,9 +151,9 @@ fn set(place: &mut Value, way: Way<'_, '_>, value: Value) -> Result<(), String> 
              failure=[{{ link = \"leaf0-spine0\" }}]"
         )),
         (Step::Name(_), Value::Integer(_) | Value::Float(_) | Value::Datetime(_)) => {
-            Err(no_table(way))
+            Err(not_a_table(cursor))
         }
-        (Step::Name(_), Value::String(_)) if !way.is_name_or_table() => Err(no_table(way)),
+        (Step::Name(_), Value::String(_)) if !cursor.is_name_or_table() => Err(not_a_table(cursor)),
         // The whole value is replaced, as `policy.name` replaces `policy = "reps"`.
         (Step::Name(name), _) => {
             let mut table = Table::new();
@@ -165,8 +165,8 @@ fn set(place: &mut Value, way: Way<'_, '_>, value: Value) -> Result<(), String> 
 }
 
 /// Returns the message for a key below a value that is not a table.
-fn no_table(way: Way<'_, '_>) -> String {
-    format!("{} is no table: it has no keys", way.path())
+fn not_a_table(cursor: PathCursor<'_, '_>) -> String {
+    format!("{} is no table: it has no keys", cursor.path())
 }
 
 /// Returns the value of a key, inserting an empty table if it is missing.

@@ -3,7 +3,7 @@
 use toml::Table;
 use toml::de::DeTable;
 
-use super::document::{Collector, Entries, Entry, Refused, TextRange};
+use super::document::{Collector, Entries, Entry, Rejected, TextRange};
 use super::error::{Fault, ScenarioError};
 use super::located::Key;
 use super::message::syntax_reason;
@@ -29,7 +29,7 @@ impl Subject {
     }
 
     /// Returns the hint for JSON input, which is not TOML.
-    const fn of_json(self) -> &'static str {
+    const fn json_hint(self) -> &'static str {
         match self {
             Self::Scenario => "it is JSON; beside the summary.json of a run is its scenario.toml",
             Self::Study => "it is JSON; beside the results of a sweep is its study.toml",
@@ -71,7 +71,7 @@ impl Source {
             let parsed = DeTable::parse(&source.text).map_err(|error| source.not_toml(&error))?;
             let mut collector = Collector { entries: &mut entries, setting: None };
             let table = collector.table(parsed.get_ref(), &Key::ROOT);
-            table.map_err(|refused| source.refused(refused))?
+            table.map_err(|rejected| source.error_of(rejected))?
         };
         Ok(Self { entries, table, ..source })
     }
@@ -80,7 +80,7 @@ impl Source {
     pub(crate) fn with(mut self, settings: &[Setting]) -> Result<Self, ScenarioError> {
         for (index, setting) in settings.iter().enumerate() {
             let set = setting.apply(&mut self.table, &mut self.entries, index);
-            set.map_err(|refused| ScenarioError::new(setting.position(), *refused.fault))?;
+            set.map_err(|rejected| ScenarioError::new(setting.position(), *rejected.fault))?;
         }
         self.settings = settings.to_vec();
         Ok(self)
@@ -101,10 +101,10 @@ impl Source {
         self.entries.contains_key(key.path())
     }
 
-    /// Returns a remark if the text has no keys although it should (`should_speak`).
-    pub(crate) fn remarks(&self, should_speak: bool) -> Vec<String> {
+    /// Returns a remark if the text has no keys although it should (`expect_keys`).
+    pub(crate) fn remarks(&self, expect_keys: bool) -> Vec<String> {
         let empty = || format!("{}: the file has no keys: all are defaults", self.file);
-        Vec::from_iter((should_speak && self.entries.is_empty()).then(empty))
+        Vec::from_iter((expect_keys && self.entries.is_empty()).then(empty))
     }
 
     /// Returns the line number of a key, from 1.
@@ -152,8 +152,8 @@ impl Source {
         }
     }
 
-    fn refused(&self, refused: Refused) -> ScenarioError {
-        let Refused { range, fault } = refused;
+    fn error_of(&self, rejected: Rejected) -> ScenarioError {
+        let Rejected { range, fault } = rejected;
         let position = range.map_or_else(|| self.whole(), |range| self.at(&range));
         ScenarioError::new(position, *fault)
     }
@@ -161,7 +161,7 @@ impl Source {
     fn not_toml(&self, error: &toml::de::Error) -> ScenarioError {
         let position = error.span().map_or_else(|| self.whole(), |span| self.at(&span));
         let reason = match self.text.trim_start().starts_with('{') {
-            true => self.subject.of_json().to_owned(),
+            true => self.subject.json_hint().to_owned(),
             false => {
                 let span = error.span().unwrap_or_default();
                 syntax_reason(error.message(), self.text.get(span).unwrap_or_default())

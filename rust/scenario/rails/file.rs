@@ -89,8 +89,8 @@ section! {
 /// Source: Cai, Chaudhary, Vuppalapati, Hwang, Agarwal, "Understanding Host Network Stack
 /// Overheads" (SIGCOMM 2021), section 3. Both figures are quoted from memory, unchecked against the
 /// paper.
-const CORE_SENDS: BitRate = BitRate::from_gbps(89);
-const CORE_RECEIVES: BitRate = BitRate::from_gbps(42);
+const CORE_SEND_RATE: BitRate = BitRate::from_gbps(89);
+const CORE_RECEIVE_RATE: BitRate = BitRate::from_gbps(42);
 
 // `tcp`: an IP packet of 9000 B has 52 B of IP and TCP headers (with timestamps), and 18 B of
 // Ethernet around it. Message costs are those of a system call and a wake-up, of the order of
@@ -114,9 +114,9 @@ section! {
         /// CPU time per message received: a wake-up \[inferred\].
         receive_message: Span = Span::from_us(12),
         /// Send rate of a dedicated core (Cai et al., SIGCOMM 2021).
-        send_rate: BitRate = CORE_SENDS,
+        send_rate: BitRate = CORE_SEND_RATE,
         /// Receive rate of a dedicated core (Cai et al., SIGCOMM 2021).
-        receive_rate: BitRate = CORE_RECEIVES,
+        receive_rate: BitRate = CORE_RECEIVE_RATE,
         /// Links per host. With several, each message is one ordered stream over all, as with
         /// MPTCP.
         links: u32 = 1,
@@ -304,8 +304,8 @@ section! {
 impl RailFile {
     /// Reads the sections of a file.
     pub(super) fn read(source: &Source) -> Result<Self, ScenarioError> {
-        refuse_record(source)?;
-        refuse_one_network(source)?;
+        reject_record(source)?;
+        reject_single_network(source)?;
         let mut reader = SectionReader::new(source);
         let general = reader.take()?;
         let hosts = reader.section_or_empty("hosts")?.take_all()?;
@@ -333,7 +333,7 @@ impl RailFile {
 }
 
 /// Rejects `[record]`, which rail scenarios do not support.
-fn refuse_record(source: &Source) -> Result<(), ScenarioError> {
+fn reject_record(source: &Source) -> Result<(), ScenarioError> {
     let key = Key::ROOT.child("record");
     if !source.has(&key) {
         return Ok(());
@@ -344,7 +344,7 @@ fn refuse_record(source: &Source) -> Result<(), ScenarioError> {
 }
 
 /// Rejects sections of single-network scenarios.
-fn refuse_one_network(source: &Source) -> Result<(), ScenarioError> {
+fn reject_single_network(source: &Source) -> Result<(), ScenarioError> {
     let sections = ["topology", "switch", "transport", "class", "job"];
     let key = sections.iter().map(|name| Key::ROOT.child(name)).find(|key| source.has(key));
     let Some(key) = key else { return Ok(()) };

@@ -1,7 +1,7 @@
 //! `[[rail]]`: resolves the kinds of rail.
 
 use super::file::{InNetworkSection, RailKeys, RailSection, RdmaSection, TcpSection};
-use crate::input::context::{AtLeast, Context, LONGEST_PACKET};
+use crate::input::context::{AtLeast, Context, MAX_PACKET};
 use crate::input::error::ScenarioError;
 use crate::input::located::Located;
 use crate::multirail::{ELEMENT, RailConfig, RailKind, Software, Transport, TreeConfig};
@@ -11,10 +11,10 @@ use crate::nic::{AckConfig, NicConfig, Recovery};
 use crate::units::{BitRate, Bytes, Span};
 
 /// Most links of a host per rail.
-const MOST_LINKS: u32 = 16;
+const MAX_LINKS: u32 = 16;
 
 /// Checksum rate of one core: one pass over memory \[inferred\].
-const CORE_CHECKS: BitRate = BitRate::from_gbps(64);
+const CORE_CHECKSUM_RATE: BitRate = BitRate::from_gbps(64);
 
 /// Resolves the rail of a section.
 pub(super) fn resolve(
@@ -48,8 +48,8 @@ fn tcp(context: &Context<'_>, section: &mut TcpSection) -> Result<Transport, Sce
     let (payload, header) = packet(context, &section.payload, &section.header)?;
     let slice = slice(context, &section.slice)?;
     let links = context.positive(&section.links)?;
-    if links > MOST_LINKS {
-        let expected = format!("it must be at most {MOST_LINKS}");
+    if links > MAX_LINKS {
+        let expected = format!("it must be at most {MAX_LINKS}");
         return Err(context.invalid(&section.links, expected));
     }
     let checksum_rate = checksum_rate(context, section)?;
@@ -93,13 +93,13 @@ fn checksum_rate(
     section: &mut TcpSection,
 ) -> Result<Option<BitRate>, ScenarioError> {
     if *section.links > 1 {
-        return rate(context, &section.checksum_rate.fill(CORE_CHECKS)).map(Some);
+        return rate(context, &section.checksum_rate.fill(CORE_CHECKSUM_RATE)).map(Some);
     }
     match section.checksum_rate.given() {
         None => Ok(None),
-        Some(typed) => {
+        Some(given) => {
             let because = "with one link the adapter computes checksums";
-            Err(context.misplaced(typed.key(), because))
+            Err(context.misplaced(given.key(), because))
         }
     }
 }
@@ -134,8 +134,8 @@ fn packet(
     header: &Located<Bytes>,
 ) -> Result<(Bytes, Bytes), ScenarioError> {
     let header = context.wire_bytes(header, Bytes::ZERO)?;
-    if context.wire_bytes(payload, Bytes::new(1))? + header > LONGEST_PACKET {
-        let expected = format!("with its header a packet is at most {}B", LONGEST_PACKET.get());
+    if context.wire_bytes(payload, Bytes::new(1))? + header > MAX_PACKET {
+        let expected = format!("with its header a packet is at most {}B", MAX_PACKET.get());
         return Err(context.invalid(payload, expected));
     }
     Ok((**payload, header))

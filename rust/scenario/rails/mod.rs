@@ -22,9 +22,9 @@ use crate::units::Time;
 use file::{RailFile, RailSection};
 
 /// Most hosts, because each has a processor and connections on every rail.
-const MOST_HOSTS: u32 = 256;
+const MAX_HOSTS: u32 = 256;
 /// Most rails: the number of bits in an allocator's set.
-const MOST_RAILS: usize = 64;
+const MAX_RAILS: usize = 64;
 
 /// A valid scenario of hosts with several rails.
 #[derive(Debug, Clone)]
@@ -76,9 +76,9 @@ impl RailScenario {
         let source = Source::read(text, path.display().to_string())?.with(&overrides.settings)?;
         let context = Context::of(&source);
         let mut file = RailFile::read(&source)?;
-        let typed = file.policy.clone();
+        let written = file.policy.clone();
         file.apply(overrides);
-        let warnings = typed.unused(&context, &file.policy, &[]);
+        let warnings = written.unused(&context, &file.policy, &[]);
         let setup = resolve(&context, &mut file)?;
         let allocator = allocator(&context, &file.policy)?;
         let name = path.file_stem().unwrap_or_default().to_string_lossy().into_owned();
@@ -106,8 +106,8 @@ fn resolve(context: &Context<'_>, file: &mut RailFile) -> Result<RailSetup, Scen
     limits::version(context, &general.schema_version)?;
     let limit = context.span(&general.time_limit, AtLeast::OnePicosecond)?;
     let ranks = *file.hosts.count;
-    if !(2..=MOST_HOSTS).contains(&ranks) {
-        let expected = format!("it must be from 2 to {MOST_HOSTS}");
+    if !(2..=MAX_HOSTS).contains(&ranks) {
+        let expected = format!("it must be from 2 to {MAX_HOSTS}");
         return Err(context.invalid(&file.hosts.count, expected));
     }
     let add_rate = kind::rate(context, &file.hosts.add_rate)?;
@@ -135,9 +135,9 @@ fn rails(
     context: &Context<'_>,
     sections: &mut [RailSection],
 ) -> Result<Vec<RailConfig>, ScenarioError> {
-    if sections.len() > MOST_RAILS {
+    if sections.len() > MAX_RAILS {
         let (key, count) = (Key::ROOT.child("rail"), sections.len());
-        let expected = format!("there are at most {MOST_RAILS} rails");
+        let expected = format!("there are at most {MAX_RAILS} rails");
         return Err(context.invalid_as(&key, count.to_string(), expected));
     }
     let mut rails: Vec<RailConfig> = Vec::new();
@@ -168,7 +168,7 @@ fn allocator(
             context.unreadable(section.parameters.key(), error, &["name"])
         }
         SchemeError::Parameter { reason, .. } => {
-            policy::refused(context, section, reason, |given| {
+            policy::fault_of(context, section, reason, |given| {
                 rail::allocator_config(&section.name, given).err()
             })
         }

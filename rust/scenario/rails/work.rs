@@ -10,9 +10,9 @@ use crate::rail::handler::{self, ConfigError};
 use crate::units::Bytes;
 
 /// Most bytes of all ranks' vectors per operation, because every packet is simulated.
-const MOST_BYTES: u64 = 8 << 30;
+const MAX_BYTES: u64 = 8 << 30;
 /// Most operations of a run.
-const MOST_OPERATIONS: u32 = 1_000_000;
+const MAX_OPERATIONS: u32 = 1_000_000;
 
 /// Returns the vector length of each operation among `hosts` hosts.
 pub(super) fn operations(
@@ -25,8 +25,8 @@ pub(super) fn operations(
         return Err(context.unsupported(kind.key(), kind, "all-reduce"));
     }
     let count = &section.operations;
-    if !(1..=MOST_OPERATIONS).contains(&**count) {
-        return Err(context.invalid(count, format!("it must be from 1 to {MOST_OPERATIONS}")));
+    if !(1..=MAX_OPERATIONS).contains(&**count) {
+        return Err(context.invalid(count, format!("it must be from 1 to {MAX_OPERATIONS}")));
     }
     let bytes = &section.bytes;
     let sizes: Vec<Located<Bytes>> = match &**bytes {
@@ -37,7 +37,7 @@ pub(super) fn operations(
         }
     };
     for size in &sizes {
-        let most = MOST_BYTES / u64::from(hosts);
+        let most = MAX_BYTES / u64::from(hosts);
         if **size == Bytes::ZERO || !size.get().is_multiple_of(ELEMENT.get()) {
             let expected = format!("it must be a multiple of {ELEMENT}, the length of an element");
             return Err(context.invalid(size, expected));
@@ -55,14 +55,14 @@ pub(super) fn operations(
 }
 
 /// Returns the fault of a handler that cannot be built.
-fn refused(context: &Context<'_>, section: &HandlerSection, error: ConfigError) -> ScenarioError {
+fn fault_of(context: &Context<'_>, section: &HandlerSection, error: ConfigError) -> ScenarioError {
     let named = |name| section.key_named(name).expect("parameters are keys of the section");
     match error {
         ConfigError::Zero { name, default } => {
             let key = named(name);
-            let typed = context.typed(&key).unwrap_or_else(|| "0".to_owned());
+            let text = context.as_written(&key).unwrap_or_else(|| "0".to_owned());
             let expected = format!("it must be above zero, for example {default}");
-            context.invalid_as(&key, typed, expected)
+            context.invalid_as(&key, text, expected)
         }
         ConfigError::Rank { .. } | ConfigError::Rails { .. } => {
             unreachable!("the parameters are checked, not the ranks and rails")
@@ -88,7 +88,7 @@ pub(super) fn handler(
         probe: *section.probe,
         good_probes: *section.good_probes,
     };
-    config.check().map_err(|error| refused(context, section, error))?;
+    config.check().map_err(|error| fault_of(context, section, error))?;
     let least = Bytes::new(4_096);
     if config.chunk < least || !config.chunk.get().is_multiple_of(ELEMENT.get()) {
         let expected = format!("it must be at least {least} and a multiple of {ELEMENT}");

@@ -14,7 +14,7 @@ use crate::topology::Topology;
 use crate::units::Bytes;
 
 /// Largest buffer: queue lengths have 32 bits. The largest switches of 2025 have a tenth of it.
-pub(super) const LARGEST_BUFFER: Bytes = Bytes::new(2_000_000_000);
+pub(super) const MAX_BUFFER: Bytes = Bytes::new(2_000_000_000);
 
 /// Sizes that bound the settings of a switch.
 #[derive(Debug, Clone, Copy)]
@@ -124,10 +124,10 @@ pub(super) fn trim(
         return Err(context.invalid(size, expected));
     }
     let (Buffer::Shared(buffer) | Buffer::PerPort(buffer)) = sizes.buffer;
-    let twice = Bytes::new(2 * buffer.get()).min(LARGEST_BUFFER);
+    let twice = Bytes::new(2 * buffer.get()).min(MAX_BUFFER);
     let limit = trim.limit.fill(twice);
-    if *limit < **size || *limit > LARGEST_BUFFER {
-        let expected = format!("it must be from {} ({size}) to {LARGEST_BUFFER}", size.key());
+    if *limit < **size || *limit > MAX_BUFFER {
+        let expected = format!("it must be from {} ({size}) to {MAX_BUFFER}", size.key());
         return Err(context.invalid(&limit, expected));
     }
     let victim = &trim.victim;
@@ -174,7 +174,7 @@ pub(crate) fn pool(
         let at_most = if fabric.switch.cbfc.is_some() { "at most" } else { "less than" };
         let fault = Fault::TooLarge {
             key: key.to_string(),
-            value: context.typed(key).unwrap_or_else(|| "true".to_owned()),
+            value: context.as_written(key).unwrap_or_else(|| "true".to_owned()),
             amount: format!("{what} of {}'s links{of_classes} are {kept}", switch.name),
             limit: format!("{at_most} {}, which is {buffer}", section.buffer.key()),
         };

@@ -15,9 +15,9 @@ use crate::topology::Topology;
 use crate::workload::Workload;
 
 /// Longest name of a class, the same as for a job.
-const LONGEST_NAME: usize = 24;
+const MAX_NAME_LEN: usize = 24;
 /// Largest weight: a round of the scheduler sends this many full packets. \[inferred\]
-const MOST_WEIGHT: u32 = 64;
+const MAX_WEIGHT: u32 = 64;
 
 /// Resolves the classes of a file; empty if data has one queue.
 pub(crate) fn resolve(
@@ -28,7 +28,7 @@ pub(crate) fn resolve(
     if file.class.is_empty() {
         return Ok(Vec::new());
     }
-    if let Some(because) = refusal(file, topology) {
+    if let Some(because) = conflict(file, topology) {
         return Err(context.misplaced(&Key::ROOT.child("class"), because));
     }
     if file.class.len() > MOST_CLASSES {
@@ -48,7 +48,7 @@ pub(crate) fn resolve(
 }
 
 /// Returns why a scenario cannot have classes, if it cannot.
-fn refusal(file: &ScenarioFile, topology: &Topology) -> Option<&'static str> {
+fn conflict(file: &ScenarioFile, topology: &Topology) -> Option<&'static str> {
     if matches!(*file.switch.cbfc, Toggle::On(_)) {
         return Some("with [switch] cbfc data has one class: leave out either");
     }
@@ -79,8 +79,8 @@ fn name(
         return Err(context.missing(section.name.key(), because, "name = \"bulk\""));
     };
     context.name(&name)?;
-    if name.chars().count() > LONGEST_NAME {
-        let expected = format!("a name has at most {LONGEST_NAME} characters");
+    if name.chars().count() > MAX_NAME_LEN {
+        let expected = format!("a name has at most {MAX_NAME_LEN} characters");
         return Err(context.invalid(&name, expected));
     }
     if let Some(other) = before.iter().position(|class| class.name == *name) {
@@ -104,8 +104,8 @@ fn scheduling(
         },
         SchedulingName::Weighted => {
             let weight = section.weight.fill(1);
-            if !(1..=MOST_WEIGHT).contains(&*weight) {
-                let expected = format!("it must be from 1 to {MOST_WEIGHT}");
+            if !(1..=MAX_WEIGHT).contains(&*weight) {
+                let expected = format!("it must be from 1 to {MAX_WEIGHT}");
                 return Err(context.invalid(&weight, expected));
             }
             Ok(Scheduling::Weighted(*weight))

@@ -23,12 +23,12 @@ const KMIN: Option<Fraction> = Fraction::new(1, 5);
 const RAMP: u32 = 4;
 /// Minimum bandwidth-delay product, in full packets. On short links a ramp thus starts at two
 /// packets, because one packet is not a queue.
-const LEAST_PACKETS: u64 = 10;
+const MIN_PACKETS: u64 = 10;
 /// Largest threshold in bandwidth-delay products. A larger one is probably a byte count without its
 /// unit.
-const MOST_PRODUCTS: u64 = 1_000;
+const MAX_PRODUCTS: u64 = 1_000;
 /// Slowest rate used for timers; their length is limited anyway.
-const SLOWEST: BitRate = BitRate::from_bps(1_000_000);
+const MIN_RATE: BitRate = BitRate::from_bps(1_000_000);
 
 /// Parameter key of `rccc`.
 const OVERSUBSCRIPTION: &str = "oversubscription";
@@ -49,10 +49,10 @@ pub(crate) struct Filled<'a> {
     pub nic: &'a mut NicConfig,
 }
 
-/// Fills in what the file as typed omits. Returns warnings.
+/// Fills in what the file as written omits. Returns warnings.
 pub(crate) fn fill(
     context: &Context<'_>,
-    typed: &ScenarioFile,
+    written: &ScenarioFile,
     network: Network<'_>,
     filled: Filled<'_>,
 ) -> Result<Vec<String>, ScenarioError> {
@@ -60,17 +60,17 @@ pub(crate) fn fill(
     let Filled { file, fabric, nic } = filled;
     let (switch, transport) = (&mut file.switch, &mut file.transport);
     // A previous resolution with another seed or policy may have filled these in.
-    switch.ecn = typed.switch.ecn.clone();
-    transport.retransmit_timeout = typed.transport.retransmit_timeout.clone();
-    transport.ack_time = typed.transport.ack_time.clone();
-    oversubscription((&typed.transport, &mut *transport), topology, nic);
+    switch.ecn = written.switch.ecn.clone();
+    transport.retransmit_timeout = written.transport.retransmit_timeout.clone();
+    transport.ack_time = written.transport.ack_time.clone();
+    oversubscription((&written.transport, &mut *transport), topology, nic);
     let product = Product { round_trip: path.round_trip, packet: nic.payload + nic.header };
     let marking = marking(context, &mut switch.ecn, topology, product)?;
     fabric.switch.ecn = marking.first().map_or(Ecn::Off, |&(_, ecn)| ecn);
     let is_one = marking.iter().all(|(_, ecn)| *ecn == fabric.switch.ecn);
     fabric.ecn_by_rate = if is_one { Vec::new() } else { marking };
     ack_time(transport, scheme, path.round_trip, nic);
-    if typed.transport.retransmit_timeout.is_none() {
+    if written.transport.retransmit_timeout.is_none() {
         let coalesced = coalesced(nic, workload);
         let derived = timer(path, waiting(topology, fabric, path) + coalesced);
         transport.retransmit_timeout.fill(derived);
@@ -110,7 +110,7 @@ struct Product {
 
 impl Product {
     fn at(self, rate: BitRate) -> Bytes {
-        rate.bytes_in(self.round_trip).max(self.packet * LEAST_PACKETS)
+        rate.bytes_in(self.round_trip).max(self.packet * MIN_PACKETS)
     }
 }
 
@@ -177,11 +177,11 @@ fn check(
     threshold: &Located<AbsoluteOrFraction<Bytes>>,
 ) -> Result<(), ScenarioError> {
     let AbsoluteOrFraction::Fraction(part) = **threshold else { return Ok(()) };
-    if part.of(1) <= MOST_PRODUCTS {
+    if part.of(1) <= MAX_PRODUCTS {
         return Ok(());
     }
     let expected = format!(
-        "a part of rate times base round trip must be at most {MOST_PRODUCTS}; a size has a unit, \
+        "a part of rate times base round trip must be at most {MAX_PRODUCTS}; a size has a unit, \
          such as {}B",
         part.of(1)
     );
@@ -214,7 +214,7 @@ pub(crate) fn coalesced(nic: &NicConfig, workload: &Workload) -> Bytes {
 
 /// Returns a retransmission timeout that no queue can trigger.
 fn timer(path: LongestPath, waiting: Bytes) -> Span {
-    let drained = path.slowest.max(SLOWEST).time_for(waiting);
+    let drained = path.slowest.max(MIN_RATE).time_for(waiting);
     let timer = (path.round_trip * 2 + drained).min(LONGEST_SPAN);
     // Rounds up to three digits, for readability.
     let unit = 10_u64.pow(timer.as_ps().max(1).ilog10().saturating_sub(2));
@@ -236,12 +236,12 @@ fn ack_time(
 
 /// Sets the oversubscription of receiver-credit control if the section omits it.
 fn oversubscription(
-    (typed, section): (&TransportSection, &mut TransportSection),
+    (written, section): (&TransportSection, &mut TransportSection),
     topology: &Topology,
     nic: &mut NicConfig,
 ) {
     let CongestionControl::Rccc(config) = &mut nic.congestion else { return };
-    if config.nscc || typed.parameters.contains_key(OVERSUBSCRIPTION) {
+    if config.nscc || written.parameters.contains_key(OVERSUBSCRIPTION) {
         return;
     }
     config.oversubscription = topology.oversubscription();

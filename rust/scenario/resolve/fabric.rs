@@ -26,7 +26,7 @@ pub(crate) fn resolve(
 ) -> Result<FabricConfig, ScenarioError> {
     immediates::check_fidelity(context, file)?;
     let switch = switch::resolve(context, &mut file.switch, frames(nic, scheme))?;
-    let run = failure::DrawContext { seed: *file.general.seed, time_limit };
+    let run = failure::RandomContext { seed: *file.general.seed, time_limit };
     let fabric = FabricConfig {
         switch,
         ecn_by_rate: Vec::new(),

@@ -11,11 +11,11 @@ use crate::topology::{Node, Topology};
 use crate::units::{Fraction, Span, Time};
 
 /// Most outages of a section over all links it may select. Bounds memory and route computation.
-const MOST_OUTAGES: u64 = 1 << 20;
+const MAX_OUTAGES: u64 = 1 << 20;
 
 /// Inputs of random failures.
 #[derive(Debug, Clone, Copy)]
-pub(crate) struct DrawContext {
+pub(crate) struct RandomContext {
     pub seed: u64,
     pub time_limit: Time,
 }
@@ -28,9 +28,9 @@ struct Scheduled {
 }
 
 /// Links that a section selects, and the number of candidates.
-struct Hit {
+struct Selection {
     links: Vec<LinkId>,
-    of: usize,
+    candidates: usize,
 }
 
 /// A link and its random stream.
@@ -46,36 +46,44 @@ pub(crate) fn resolve(
     context: &Context<'_>,
     sections: &[FailureSection],
     topology: &Topology,
-    run: DrawContext,
+    run: RandomContext,
 ) -> Result<Vec<Failure>, ScenarioError> {
     let mut scheduled = Vec::new();
     let mut streams: Vec<LinkStream> = Vec::new();
     for (index, section) in sections.iter().enumerate() {
         let mut model = timing(context, section)?;
-        let hit = match target(context, section)? {
+        let selection = match target(context, section)? {
             Target::Link(name) => {
                 let link = link_named(context, &name, topology)?;
                 model.direction = direction(context, section, topology, link)?;
-                Hit { links: vec![link], of: 1 }
+                Selection { links: vec![link], candidates: 1 }
             }
             Target::Switch(name) => {
                 let links = links_of(context, &name, topology)?;
-                Hit { of: links.len(), links }
+                Selection { candidates: links.len(), links }
             }
             Target::Plane(plane) => {
                 let links = links_of_plane(context, &plane, topology)?;
-                Hit { of: links.len(), links }
+                Selection { candidates: links.len(), links }
             }
             Target::Each(probability) => {
                 context.at_most_one(&probability)?;
                 if streams.is_empty() {
                     streams = link_streams(topology, run.seed);
                 }
-                Hit { links: drawn(&mut streams, *probability), of: streams.len() }
+                Selection {
+                    links: random_links(&mut streams, *probability),
+                    candidates: streams.len(),
+                }
             }
         };
-        let times = times(context, section, model, Bounds { of: hit.of, end: run.time_limit })?;
-        for link in hit.links {
+        let times = times(
+            context,
+            section,
+            model,
+            Bounds { candidates: selection.candidates, end: run.time_limit },
+        )?;
+        for link in selection.links {
             let failure = |time: &Failure| Failure { link, ..*time };
             scheduled.extend(
                 times.iter().map(|time| Scheduled { failure: failure(time), section: index }),
@@ -83,11 +91,11 @@ pub(crate) fn resolve(
         }
     }
     scheduled.sort_by_key(|it| (it.failure.link, it.failure.at, it.section));
-    Ok(joined(scheduled.into_iter().map(|it| it.failure)))
+    Ok(merge_outages(scheduled.into_iter().map(|it| it.failure)))
 }
 
 /// Adds links that are down from the start and already known to routing.
-pub(crate) fn take_down(failures: &mut Vec<Failure>, down: &[LinkId]) {
+pub(crate) fn add_known_down(failures: &mut Vec<Failure>, down: &[LinkId]) {
     if down.is_empty() {
         return;
     }
@@ -101,27 +109,27 @@ pub(crate) fn take_down(failures: &mut Vec<Failure>, down: &[LinkId]) {
         convergence: Span::ZERO,
     }));
     failures.sort_by_key(|it| (it.link, it.at));
-    *failures = joined(std::mem::take(failures).into_iter());
+    *failures = merge_outages(std::mem::take(failures).into_iter());
 }
 
 /// Merges overlapping outages of a link, which is up only when no outage is in effect. Outages with
 /// different detection or convergence times stay separate. A switch that has detected one of them
 /// treats the link as dead.
-fn joined(failures: impl Iterator<Item = Failure>) -> Vec<Failure> {
+fn merge_outages(failures: impl Iterator<Item = Failure>) -> Vec<Failure> {
     let (down, others): (Vec<_>, Vec<_>) = failures.partition(|it| it.kind == FailureKind::Down);
     // Sorted by link and time, so that an overlapping outage is the previous one.
-    let mut joined: Vec<Failure> = Vec::new();
+    let mut merged: Vec<Failure> = Vec::new();
     for failure in down {
         let informed = |it: &Failure| (it.link, it.direction, it.detection, it.convergence);
-        let before = joined.last_mut();
+        let before = merged.last_mut();
         match before.filter(|it| informed(it) == informed(&failure) && it.until >= failure.at) {
             Some(before) => before.until = before.until.max(failure.until),
-            None => joined.push(failure),
+            None => merged.push(failure),
         }
     }
-    joined.extend(others);
-    joined.sort_by_key(|failure| (failure.link, failure.at));
-    joined
+    merged.extend(others);
+    merged.sort_by_key(|failure| (failure.link, failure.at));
+    merged
 }
 
 /// Target of a section.
@@ -200,7 +208,7 @@ fn timing(context: &Context<'_>, section: &FailureSection) -> Result<Failure, Sc
 #[derive(Debug, Clone, Copy)]
 struct Bounds {
     /// Number of candidate links.
-    of: usize,
+    candidates: usize,
     /// End of the run.
     end: Time,
 }
@@ -225,16 +233,16 @@ fn times(
     let end = model.until.min(bounds.end);
     // A failure that starts after the run has no outage. A last partial period counts.
     let count = end.as_ps().saturating_sub(model.at.as_ps()).div_ceil(period);
-    if count.saturating_mul(bounds.of as u64) > MOST_OUTAGES {
-        let links = match bounds.of {
+    if count.saturating_mul(bounds.candidates as u64) > MAX_OUTAGES {
+        let links = match bounds.candidates {
             1 => "1 link".to_owned(),
-            of => format!("up to {of} links"),
+            count => format!("up to {count} links"),
         };
         let fault = Fault::TooLarge {
             key: up_key.to_string(),
             value: up_shown,
             amount: format!("{count} times down until {end}, on {links}"),
-            limit: format!("{MOST_OUTAGES} in all; let it last longer, or end earlier"),
+            limit: format!("{MAX_OUTAGES} in all; let it last longer, or end earlier"),
         };
         return Err(context.fault(up_key, fault));
     }
@@ -382,7 +390,7 @@ fn link_streams(topology: &Topology, seed: u64) -> Vec<LinkStream> {
         .collect()
 }
 
-fn drawn(streams: &mut [LinkStream], probability: Fraction) -> Vec<LinkId> {
+fn random_links(streams: &mut [LinkStream], probability: Fraction) -> Vec<LinkId> {
     let (numerator, denominator) = (probability.numerator(), probability.denominator());
     streams
         .iter_mut()

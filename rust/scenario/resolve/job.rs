@@ -9,31 +9,31 @@ use crate::input::located::{Key, Located};
 use crate::rng::{Purpose, Stream};
 use crate::units::Span;
 use crate::workload::{JobSpec, JobsError, Workload};
-use crate::workloads::{Ground, ResolvedWorkload};
+use crate::workloads::{ResolvedWorkload, SharedInputs};
 
 /// Longest name of a job, so that it fits into a table row with its times.
-const LONGEST_NAME: usize = 24;
+const MAX_NAME_LEN: usize = 24;
 
 /// Resolves the messages of all workloads of a file; empty if it has none.
 pub(crate) fn resolve(
     context: &Context<'_>,
     file: &mut ScenarioFile,
-    ground: Ground<'_>,
+    shared: SharedInputs<'_>,
 ) -> Result<ResolvedWorkload, ScenarioError> {
     match &mut file.workload {
-        Some(workload) => alone(context, workload, ground),
+        Some(workload) => single(context, workload, shared),
         None if file.job.is_empty() => Ok(ResolvedWorkload::default()),
-        None => several(context, &mut file.job, ground),
+        None => multiple(context, &mut file.job, shared),
     }
 }
 
-fn alone(
+fn single(
     context: &Context<'_>,
     section: &mut WorkloadSection,
-    ground: Ground<'_>,
+    shared: SharedInputs<'_>,
 ) -> Result<ResolvedWorkload, ScenarioError> {
     let start = start(context, section)?;
-    let sent = workload::resolve(context, section, ground)?;
+    let sent = workload::resolve(context, section, shared)?;
     let ResolvedWorkload { workload, warnings, down } = sent;
     let part = JobSpec { name: String::new(), workload, start, after: None };
     let workload = Workload::of_jobs(vec![part]).map_err(|error| {
@@ -43,21 +43,21 @@ fn alone(
     Ok(ResolvedWorkload { workload, warnings, down })
 }
 
-fn several(
+fn multiple(
     context: &Context<'_>,
     jobs: &mut [WorkloadSection],
-    ground: Ground<'_>,
+    shared: SharedInputs<'_>,
 ) -> Result<ResolvedWorkload, ScenarioError> {
     let names = names(context, jobs)?;
     let (mut parts, mut warnings, mut down) = (Vec::new(), Vec::new(), Vec::new());
     for (index, section) in jobs.iter_mut().enumerate() {
-        let seed = seed_of(ground.seed, index);
+        let seed = seed_of(shared.seed, index);
         // Messages are generated during the run only if one workload is all that is sent.
-        let ground = Ground { seed, may_generate: false, ..ground };
+        let shared = SharedInputs { seed, may_generate: false, ..shared };
         let start = start(context, section)?;
         let after = section.job.after.given();
         let after = after.map(|name| job_named(context, &name, &names)).transpose()?;
-        let sent = workload::resolve(context, section, ground)?;
+        let sent = workload::resolve(context, section, shared)?;
         warnings.extend(sent.warnings);
         down.extend(sent.down);
         *section.common.start = Some(start);
@@ -87,8 +87,8 @@ fn names(
     for (index, section) in jobs.iter_mut().enumerate() {
         let name = section.job.name.fill(format!("job{index}"));
         context.name(&name)?;
-        if name.chars().count() > LONGEST_NAME {
-            let expected = format!("a name has at most {LONGEST_NAME} characters");
+        if name.chars().count() > MAX_NAME_LEN {
+            let expected = format!("a name has at most {MAX_NAME_LEN} characters");
             return Err(context.invalid(&name, expected));
         }
         if let Some(other) = names.iter().position(|other| *other == *name) {

@@ -15,7 +15,7 @@ use crate::workload::Workload;
 #[derive(Clone, Copy)]
 pub(crate) struct Common<'a> {
     /// The file as written.
-    pub typed: &'a ScenarioFile,
+    pub written: &'a ScenarioFile,
     /// The scheme of `[policy]`.
     pub scheme: &'a Scheme,
     pub nic: &'a NicConfig,
@@ -58,13 +58,13 @@ fn recovery(
     scheme: &Scheme,
     common: Common<'_>,
 ) -> Result<Recovery, ScenarioError> {
-    let mut section = common.typed.transport.clone();
+    let mut section = common.written.transport.clone();
     let selected = section.recovery.recovery(scheme.recovery);
     if selected.name() != common.nic.recovery.name() {
         // The file's parameters belong to another recovery, and this one may not have them.
         section.recovery_parameters.clear();
     }
-    let trim = &common.typed.switch.trim;
+    let trim = &common.written.switch.trim;
     let scheme = Scheme { transport: common.scheme.transport, ..scheme.clone() };
     Ok(transport::resolve(context, &mut section, &scheme, trim)?.recovery)
 }

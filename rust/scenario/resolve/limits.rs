@@ -16,7 +16,7 @@ use crate::workload::Workload;
 
 /// Latest time limit: 4,000,000 s (46 days). Timers set at the very end still fit into 64 bits of
 /// picoseconds.
-const LATEST_END: Span = Span::from_ms(4_000_000_000);
+const MAX_TIME_LIMIT: Span = Span::from_ms(4_000_000_000);
 
 /// Fails for an unsupported version of the format.
 pub(crate) fn version(context: &Context<'_>, version: &Located<u32>) -> Result<(), ScenarioError> {
@@ -49,8 +49,8 @@ pub(crate) fn general(
     seed(context, &section.seed)?;
     version(context, &section.schema_version)?;
     let limit = &section.time_limit;
-    if **limit == Span::ZERO || **limit > LATEST_END {
-        let expected = format!("it must be more than 0s and at most {LATEST_END}");
+    if **limit == Span::ZERO || **limit > MAX_TIME_LIMIT {
+        let expected = format!("it must be more than 0s and at most {MAX_TIME_LIMIT}");
         return Err(context.invalid(limit, expected));
     }
     Ok(Time::ZERO + **limit)
@@ -90,7 +90,7 @@ impl CandidateRun<'_> {
         }
         let wire = self.wire_bytes();
         let seconds = wire * 8 / u128::from(slowest(self.topology, &self.fabric.failures));
-        let limit = u128::from(LATEST_END.as_ps() / 1_000_000_000_000);
+        let limit = u128::from(MAX_TIME_LIMIT.as_ps() / 1_000_000_000_000);
         if seconds > limit || wire > u128::from(u64::MAX) {
             let amount = format!("{wire} bytes in all, {seconds} s on the slowest link");
             return Err(self.too_large(context, amount, format!("{limit} s")));

@@ -12,7 +12,7 @@ use crate::input::context::Context;
 use crate::input::error::{Fault, ScenarioError};
 use crate::workloads::chakra::{self, Traces};
 use crate::workloads::choices::StreamingName;
-use crate::workloads::{Ground, ResolvedWorkload, Site, WorkloadKeys};
+use crate::workloads::{ResolvedWorkload, SharedInputs, WorkloadInputs, WorkloadKeys};
 
 /// Messages of a file.
 pub(crate) struct Messages {
@@ -26,19 +26,19 @@ pub(crate) struct Messages {
 pub(crate) fn resolve(
     context: &Context<'_>,
     file: &mut ScenarioFile,
-    ground: Ground<'_>,
+    shared: SharedInputs<'_>,
     fabric: Fabric,
 ) -> Result<Messages, ScenarioError> {
     let streamed = match fabric {
         Fabric::Existing => None,
-        Fabric::Described => stream(context, file, ground)?,
+        Fabric::Described => stream(context, file, shared)?,
     };
     // Only packet runs of a described fabric can generate messages on demand.
     let may_generate = fabric == Fabric::Described && *file.general.fidelity == Fidelity::Packet;
-    let ground = Ground { may_generate, ..ground };
+    let shared = SharedInputs { may_generate, ..shared };
     let (mut sent, traces) = match streamed {
         Some(streamed) => (streamed.sent, Some(streamed.traces)),
-        None => (job::resolve(context, file, ground)?, None),
+        None => (job::resolve(context, file, shared)?, None),
     };
     let classes = class::of_jobs(context, file, &sent.workload)?;
     sent.warnings.extend(class::warnings(context, file, &classes));
@@ -47,7 +47,7 @@ pub(crate) fn resolve(
 
 /// Total decompressed size above which traces are read during the run by default: 1 GiB.
 /// \[inferred\]
-const LARGE: u64 = 1 << 30;
+const STREAMING_THRESHOLD: u64 = 1 << 30;
 
 /// Traces read during the run, and their load: one message per pair and stream.
 struct Streamed {
@@ -59,7 +59,7 @@ struct Streamed {
 fn stream(
     context: &Context<'_>,
     file: &mut ScenarioFile,
-    ground: Ground<'_>,
+    shared: SharedInputs<'_>,
 ) -> Result<Option<Streamed>, ScenarioError> {
     let Some(section) = file.workload.as_mut().filter(|_| file.job.is_empty()) else {
         return Ok(None);
@@ -69,8 +69,8 @@ fn stream(
     if common.hosts.is_some() || common.start.is_some() {
         return Ok(None);
     }
-    let site = Site { context: *context, ground, kind, common, hosts: None };
-    let Traces { files, ranks, options } = chakra::find(&site, section)?;
+    let inputs = WorkloadInputs { context: *context, shared, kind, common, hosts: None };
+    let Traces { files, ranks, options } = chakra::find(&inputs, section)?;
     let is_fluid = *file.general.fidelity == Fidelity::Fluid;
     let streams = match *section.streaming {
         StreamingName::Yes if is_fluid => {
@@ -80,7 +80,7 @@ fn stream(
         StreamingName::Yes => true,
         StreamingName::No => false,
         StreamingName::Auto if is_fluid => false,
-        StreamingName::Auto => files.size(ranks) >= LARGE,
+        StreamingName::Auto => files.size(ranks) >= STREAMING_THRESHOLD,
     };
     if !streams {
         return Ok(None);
@@ -90,10 +90,10 @@ fn stream(
         return Err(context.invalid(&window, "a rank holds one node at least"));
     }
     *section.streaming = StreamingName::Yes;
-    let twice = files.twice(ranks);
+    let duplicate = files.duplicate_warning(ranks);
     let traces = Streaming::open(Arc::new(files), ranks, options, *window as usize)
         .map_err(|error| context.fault(section.file.key(), Fault::Chakra(error)))?;
-    let warnings = traces.warnings().into_iter().chain(twice).collect();
+    let warnings = traces.warnings().into_iter().chain(duplicate).collect();
     let sent = ResolvedWorkload { warnings, ..traces.load().clone().into() };
     Ok(Some(Streamed { sent, traces: Arc::new(traces) }))
 }

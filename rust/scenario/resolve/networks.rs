@@ -65,7 +65,7 @@ fn needs_tiers(context: &Context<'_>, file: &ScenarioFile) -> ScenarioError {
     });
     let fitting = fitting.collect::<Vec<_>>().join(", ");
     let none = format!("this fabric has no tiers; expected one of {fitting}");
-    if context.typed(name.key()).is_some() || name.key().is_overridden() {
+    if context.as_written(name.key()).is_some() || name.key().is_overridden() {
         return context.invalid(name, format!("its paths are counted tier by tier, and {none}"));
     }
     let fault = Fault::Missing {

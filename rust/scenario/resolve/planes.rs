@@ -10,7 +10,7 @@ use crate::input::context::Context;
 use crate::input::error::ScenarioError;
 use crate::input::located::Located;
 use crate::nic::AnswerPlanes;
-use crate::topologies::Built;
+use crate::topologies::BuiltFabric;
 use crate::topology::Topology;
 
 /// Returns the fabric of a file (or `existing`), after checking that it supports the policy.
@@ -19,7 +19,7 @@ pub(crate) fn fabric(
     file: &ScenarioFile,
     scheme: &Scheme,
     existing: Option<Topology>,
-) -> Result<Built, ScenarioError> {
+) -> Result<BuiltFabric, ScenarioError> {
     let mut built = topology::resolve(context, &file.topology, existing)?;
     check(context, file, &built.topology, scheme)?;
     built.warnings.extend(networks::warning(context, file, &built.topology));
@@ -57,7 +57,7 @@ pub(crate) fn check(
 
 /// Most pairs of edge switches whose paths are all counted. Beyond it, a sample of switches stands
 /// for all, because fabrics of that size are regular.
-const MOST_PAIRS: usize = 1 << 20;
+const MAX_PAIRS: usize = 1 << 20;
 
 /// Fails if a policy that numbers paths meets a fabric with more paths than 16 bits can count.
 pub(super) fn check_paths(
@@ -72,7 +72,7 @@ pub(super) fn check_paths(
     let routes = topology.routes();
     let mut hosts: Vec<HostId> = (0..topology.host_count()).map(HostId).collect();
     hosts.dedup_by_key(|host| routes.edge_of(*host));
-    let sources = (MOST_PAIRS / hosts.len().max(1)).max(1);
+    let sources = (MAX_PAIRS / hosts.len().max(1)).max(1);
     for src in hosts.iter().step_by(hosts.len().div_ceil(sources).max(1)) {
         for dst in &hosts {
             let choices = routes.choices(*src, *dst);

@@ -34,7 +34,7 @@ fn scheme(context: &Context<'_>, section: &PolicySection) -> Result<Scheme, Scen
             context.unreadable(section.parameters.key(), error, &beside)
         }
         SchemeError::Parameter { reason, .. } => {
-            refused(context, section, reason, |given| build(given).err())
+            fault_of(context, section, reason, |given| build(given).err())
         }
     })
 }
@@ -54,7 +54,7 @@ pub(super) fn weights_name(scheme: &Scheme) -> &'static str {
 
 /// Returns the fault of the first parameter that is invalid on its own, or else of the policy.
 /// `reason` says why the combination is rejected.
-pub(crate) fn refused(
+pub(crate) fn fault_of(
     context: &Context<'_>,
     section: &PolicySection,
     reason: String,

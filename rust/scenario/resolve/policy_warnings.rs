@@ -10,10 +10,10 @@ use crate::input::located::Key;
 use crate::nic::NicConfig;
 use crate::topology::Topology;
 
-/// Returns warnings about a file as typed, and about differences from the policy's own transport.
+/// Returns warnings about a file as written, and about differences from the policy's own transport.
 pub(crate) fn of(
     context: &Context<'_>,
-    [typed, file]: [&ScenarioFile; 2],
+    [written, file]: [&ScenarioFile; 2],
     (scheme, nic, topology): (&Scheme, &NicConfig, &Topology),
     jobs: &[JobPolicy],
 ) -> Vec<String> {
@@ -51,8 +51,8 @@ pub(crate) fn of(
     }));
     let all = all.into_iter();
     let missing = all.flat_map(|(scheme, key)| missing(context, scheme, &key, (nic, trims)));
-    let unused = typed.policy.unused(context, &file.policy, &SHARED_PARAMETERS);
-    let (before, now) = (&typed.transport, &file.transport);
+    let unused = written.policy.unused(context, &file.policy, &SHARED_PARAMETERS);
+    let (before, now) = (&written.transport, &file.transport);
     let dropped = [
         (&before.parameters, &now.parameters, "congestion control"),
         (&before.recovery_parameters, &now.recovery_parameters, "loss recovery"),

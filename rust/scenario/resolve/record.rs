@@ -15,10 +15,10 @@ use crate::topology::Topology;
 use crate::units::Span;
 
 /// Shortest interval.
-const SHORTEST: Span = Span::from_ns(1);
+const MIN_INTERVAL: Span = Span::from_ns(1);
 
 /// Longest name of a recording.
-const LONGEST_NAME: usize = 32;
+const MAX_NAME_LEN: usize = 32;
 
 /// Resolves the recordings of a file.
 pub(crate) fn resolve(
@@ -68,8 +68,8 @@ fn one(
     fabric: &FabricConfig,
 ) -> Result<Recording, ScenarioError> {
     let every = context.span(&section.every, AtLeast::OnePicosecond)?;
-    if every < SHORTEST {
-        let expected = format!("it must be at least {SHORTEST}: a packet takes longer");
+    if every < MIN_INTERVAL {
+        let expected = format!("it must be at least {MIN_INTERVAL}: a packet takes longer");
         return Err(context.invalid(&section.every, expected));
     }
     let on = match *section.on {
@@ -98,9 +98,9 @@ fn one(
 fn name(context: &Context<'_>, section: &RecordSection) -> Result<Option<String>, ScenarioError> {
     let Some(name) = section.name.given() else { return Ok(None) };
     let is_plain = |c: char| c.is_ascii_alphanumeric() || c == '-' || c == '_';
-    if name.is_empty() || name.len() > LONGEST_NAME || !name.chars().all(is_plain) {
+    if name.is_empty() || name.len() > MAX_NAME_LEN || !name.chars().all(is_plain) {
         let expected = format!(
-            "expected letters, digits, '-' and '_', at most {LONGEST_NAME}: the name is part of \
+            "expected letters, digits, '-' and '_', at most {MAX_NAME_LEN}: the name is part of \
              those of files"
         );
         return Err(context.invalid_as(name.key(), format!("\"{name}\""), expected));

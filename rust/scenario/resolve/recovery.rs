@@ -30,14 +30,14 @@ pub(crate) fn follow(
     }
 }
 
-/// Resolves the loss recovery of a section and fills in its parameters. `of_the_policy` is the
+/// Resolves the loss recovery of a section and fills in its parameters. `policy_recovery` is the
 /// recovery that the policy is designed for. If it is selected, its parameters are the defaults.
 pub(crate) fn resolve(
     context: &Context<'_>,
     section: &mut TransportSection,
-    of_the_policy: Recovery,
+    policy_recovery: Recovery,
 ) -> Result<Recovery, ScenarioError> {
-    let recovery = section.recovery.recovery(of_the_policy);
+    let recovery = section.recovery.recovery(policy_recovery);
     let given = &section.recovery_parameters;
     let configured = recovery.configured(given);
     let configured = configured.map_err(|error| parameters::invalid(context, given, error))?;

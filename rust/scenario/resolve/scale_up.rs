@@ -3,15 +3,15 @@
 use crate::file::topology::TopologySection;
 use crate::input::context::{AtLeast, Context};
 use crate::input::error::{Fault, ScenarioError};
-use crate::topologies::Built;
+use crate::topologies::BuiltFabric;
 use crate::topology::{ScaleUp, TopologyError};
 
 /// Adds the scale-up networks of the servers to a fabric, if it has any.
 pub(super) fn join(
     context: &Context<'_>,
     section: &TopologySection,
-    built: Built,
-) -> Result<Built, ScenarioError> {
+    built: BuiltFabric,
+) -> Result<BuiltFabric, ScenarioError> {
     let Some(keys) = &*section.wire.scale_up else { return Ok(built) };
     if let Some(rails) = section.shape.rails().filter(|rails| *rails > 1 && rails != &*keys.gpus) {
         let expected = format!("a server of this fabric has rails = {rails} GPUs; write {rails}");
@@ -29,5 +29,5 @@ pub(super) fn join(
     };
     let joined = built.topology.with_scale_up(scale_up);
     let fault = |error: TopologyError| context.fault(keys.gpus.key(), Fault::Topology(error));
-    Ok(Built { topology: joined.map_err(fault)?, ..built })
+    Ok(BuiltFabric { topology: joined.map_err(fault)?, ..built })
 }

@@ -1,6 +1,6 @@
 //! `[switch]`: buffers. [`super::derived`] resolves the ECN thresholds.
 
-use super::buffering::{self, LARGEST_BUFFER};
+use super::buffering::{self, MAX_BUFFER};
 use crate::fabric::{Buffer, Ecn, SwitchConfig};
 use crate::file::switch::SwitchSection;
 use crate::input::context::Context;
@@ -60,8 +60,8 @@ fn buffer_size(
         let expected = format!("it must hold at least one packet (payload and header: {packet})");
         return Err(context.invalid(size, expected));
     }
-    if **size > LARGEST_BUFFER {
-        return Err(context.invalid(size, format!("it must be at most {LARGEST_BUFFER}")));
+    if **size > MAX_BUFFER {
+        return Err(context.invalid(size, format!("it must be at most {MAX_BUFFER}")));
     }
     Ok(**size)
 }

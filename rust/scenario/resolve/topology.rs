@@ -5,7 +5,7 @@ use crate::file::topology::{TopologySection, WireSection};
 use crate::input::context::{AtLeast, Context};
 use crate::input::error::ScenarioError;
 use crate::switching::LlrConfig;
-use crate::topologies::Built;
+use crate::topologies::BuiltFabric;
 use crate::topology::Topology;
 use crate::units::{Bytes, Span};
 
@@ -14,18 +14,18 @@ pub(crate) fn resolve(
     context: &Context<'_>,
     section: &TopologySection,
     existing: Option<Topology>,
-) -> Result<Built, ScenarioError> {
+) -> Result<BuiltFabric, ScenarioError> {
     wire(context, &section.wire)?;
     let built = match existing {
         Some(_) if *section.wire.host_latency > Span::ZERO => {
             let because = "the links of the fabric exist, with their delays";
             return Err(context.misplaced(section.wire.host_latency.key(), because));
         }
-        Some(topology) => Built::new(topology),
+        Some(topology) => BuiltFabric::new(topology),
         None => {
             let built = section.shape.build(context, section.kind.key())?;
             let topology = built.topology.with_host_latency(*section.wire.host_latency);
-            Built { topology, ..built }
+            BuiltFabric { topology, ..built }
         }
     };
     scale_up::join(context, section, built)

@@ -5,7 +5,7 @@ use crate::balance::{AckFrequency, Scheme};
 use crate::file::switch::TrimSection;
 use crate::file::toggle::Toggle;
 use crate::file::transport::{DeliveryName, TransportSection};
-use crate::input::context::{AtLeast, Context, LONGEST_PACKET};
+use crate::input::context::{AtLeast, Context, MAX_PACKET};
 use crate::input::error::ScenarioError;
 use crate::input::located::Located;
 use crate::nic::congestion::{CongestionControl, Scope};
@@ -34,7 +34,7 @@ pub(crate) fn resolve(
     let congestion = congestion::resolve(context, section, default, trim)?;
     check_paths(context, section, &congestion, policy)?;
     let overhead = congestion.overhead();
-    if payload + header + overhead > LONGEST_PACKET {
+    if payload + header + overhead > MAX_PACKET {
         let more = match overhead {
             Bytes::ZERO => String::new(),
             bytes => format!(" and {bytes} for {}", congestion.name()),
@@ -43,7 +43,7 @@ pub(crate) fn resolve(
             "with {} = {header}{more} a packet would be {}B, and the longest is {}B",
             section.header.key(),
             (payload + header + overhead).get(),
-            LONGEST_PACKET.get()
+            MAX_PACKET.get()
         );
         return Err(context.invalid(&section.payload, expected));
     }

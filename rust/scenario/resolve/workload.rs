@@ -4,25 +4,25 @@ use super::host_set;
 use crate::file::workload::WorkloadSection;
 use crate::input::context::Context;
 use crate::input::error::ScenarioError;
-use crate::workloads::{Ground, ResolvedWorkload, Site};
+use crate::workloads::{ResolvedWorkload, SharedInputs, WorkloadInputs};
 
 /// Returns the messages of a section on its hosts, starting at time zero.
 pub(super) fn resolve(
     context: &Context<'_>,
     section: &mut WorkloadSection,
-    ground: Ground<'_>,
+    shared: SharedInputs<'_>,
 ) -> Result<ResolvedWorkload, ScenarioError> {
     let WorkloadSection { kind, common, work, .. } = section;
-    let mut site = Site { context: *context, ground, kind, common, hosts: None };
+    let mut inputs = WorkloadInputs { context: *context, shared, kind, common, hosts: None };
     if let Some(text) = common.hosts.given() {
         if work.names_hosts() {
             let because = "a flow file names its hosts itself";
             return Err(context.misplaced(text.key(), because));
         }
-        site.hosts = Some(host_set::resolve(context, &text, ground.topology.host_count())?);
+        inputs.hosts = Some(host_set::resolve(context, &text, shared.topology.host_count())?);
     }
-    let mut sent = work.resolve(&site)?;
-    if let Some(hosts) = &site.hosts {
+    let mut sent = work.resolve(&inputs)?;
+    if let Some(hosts) = &inputs.hosts {
         sent.workload = sent.workload.moved(hosts);
     }
     Ok(sent)

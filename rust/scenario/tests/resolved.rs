@@ -120,28 +120,28 @@ fn explain_names_the_origin_of_each_value() {
 #[test]
 fn another_policy_shares_topology_and_workload() {
     let text = "[policy]\nname = \"ethereal\"\nbatch_timer = \"1us\"\n";
-    let typed = parse(text).unwrap();
-    let spray = typed.with_policy("spray").unwrap();
+    let own = parse(text).unwrap();
+    let spray = own.with_policy("spray").unwrap();
     assert_eq!(spray.scheme.name, "spray");
-    assert_ne!(spray.nic.recovery, typed.nic.recovery, "recovery = auto follows the policy");
-    assert!(Arc::ptr_eq(&spray.topology, &typed.topology));
-    assert!(Arc::ptr_eq(&spray.workload, &typed.workload));
+    assert_ne!(spray.nic.recovery, own.nic.recovery, "recovery = auto follows the policy");
+    assert!(Arc::ptr_eq(&spray.topology, &own.topology));
+    assert!(Arc::ptr_eq(&spray.workload, &own.workload));
     assert!(!spray.file.policy.parameters.contains_key("batch_timer"));
-    assert!(typed.warnings.is_empty());
+    assert!(own.warnings.is_empty());
     let [unused] = spray.warnings.as_slice() else { panic!("{:?}", spray.warnings) };
     let expected = "a parameter of 'ethereal'; under 'spray' it is not used";
     assert!(unused.ends_with(&format!(":3:1: policy.batch_timer: {expected}")), "{unused}");
-    assert!(typed.render().contains("\npath_memory = \"100ms\"  # default\n"));
+    assert!(own.render().contains("\npath_memory = \"100ms\"  # default\n"));
     let back = spray.with_policy("ethereal").unwrap();
-    assert_eq!(back.scheme, typed.scheme, "the file's own policy has the file's parameters");
-    let error = typed.with_policy("sprey").unwrap_err().to_string();
+    assert_eq!(back.scheme, own.scheme, "the file's own policy has the file's parameters");
+    let error = own.with_policy("sprey").unwrap_err().to_string();
     assert!(error.starts_with("command line: policy.name: unknown policy 'sprey'"), "{error}");
 }
 
 #[test]
 fn another_policy_keeps_the_parameters_that_all_policies_share() {
-    let typed = parse("[policy]\nname = \"spray\"\nweights = \"capacity\"\n").unwrap();
-    let ecmp = typed.with_policy("ecmp").unwrap();
+    let own = parse("[policy]\nname = \"spray\"\nweights = \"capacity\"\n").unwrap();
+    let ecmp = own.with_policy("ecmp").unwrap();
     assert_eq!(ecmp.scheme.weights, crate::balance::Weights::Capacity);
     assert!(ecmp.warnings.is_empty());
 }

@@ -82,7 +82,7 @@ fn credit_must_cover_at_least_one_packet() {
 
 #[test]
 fn invalid_credit_settings_are_rejected_with_the_valid_values() {
-    let refused = |text: &str| parse(&format!("[switch]\n{text}\n")).unwrap_err().to_string();
+    let error_of = |text: &str| parse(&format!("[switch]\n{text}\n")).unwrap_err().to_string();
     for (text, key, expected) in [
         ("cbfc = true\npfc = true", "switch.cbfc", "never both"),
         ("cbfc = true\nport_buffer = \"1MB\"", "switch.port_buffer", "write buffer in place"),
@@ -93,7 +93,7 @@ fn invalid_credit_settings_are_rejected_with_the_valid_values() {
         ("cbfc = { correction = \"0s\" }", "switch.cbfc.correction", "longer than zero"),
         ("cbfc = { memory = \"9MB\" }", "switch.cbfc.memory", "at most 32767 credits"),
     ] {
-        let error = refused(text);
+        let error = error_of(text);
         assert!(error.contains(key) && error.contains(expected), "{text}: {error}");
     }
 }

@@ -151,7 +151,7 @@ fn ultra_ethernet_modes_set_delivery_order_and_acknowledgements() {
     let rod = nic("recovery = 'rod'").unwrap();
     assert_eq!((rod.recovery, rod.delivery()), (Recovery::ROD, Delivery::Ordered));
     assert_eq!(rod.ack.range, AckRange::Cumulative);
-    let refused = |keys: &str| nic(keys).unwrap_err().to_string();
+    let error_of = |keys: &str| nic(keys).unwrap_err().to_string();
     for (keys, said) in [
         ("recovery = 'rudi'\nack_range = 'cumulative'", "a response for each packet"),
         ("recovery = 'rudi'\nack_every = 4", "needs transport.ack_every = 1"),
@@ -163,7 +163,7 @@ fn ultra_ethernet_modes_set_delivery_order_and_acknowledgements() {
             "rod does not count packets by planes",
         ),
     ] {
-        assert!(refused(keys).contains(said), "{keys}: {}", refused(keys));
+        assert!(error_of(keys).contains(said), "{keys}: {}", error_of(keys));
     }
     let scope = "congestion_control = 'nscc'\nparameters = { scope = 'plane' }";
     for recovery in ["mrc", "sack", "per-packet", "rudi"] {
@@ -178,16 +178,16 @@ fn a_message_limit_makes_messages_writes_with_immediate_data() {
     assert_eq!(most(""), None);
     assert_eq!(most("max_wimm = 128"), Some(128));
     assert_eq!(most("max_wimm = 1\nrecovery = 'mrc'"), Some(1));
-    let refused = |text: &str| parse(text).unwrap_err().to_string();
+    let error_of = |text: &str| parse(text).unwrap_err().to_string();
     for (keys, said) in [
         ("max_wimm = 0", "at least 1"),
         ("max_wimm = 8\nrecovery = 'rudi'", "delivered in order"),
         ("max_wimm = 8\nrecovery = 'erasure'", "delivered in order"),
         ("max_wimm = 8\nrecovery = 'sack'\ndelivery = 'unordered'", "delivered in order"),
     ] {
-        let error = refused(&format!("[transport]\n{keys}\n"));
+        let error = error_of(&format!("[transport]\n{keys}\n"));
         assert!(error.contains("transport.max_wimm") && error.contains(said), "{error}");
     }
-    let error = refused("fidelity = 'fluid'\n[transport]\nmax_wimm = 8\n");
+    let error = error_of("fidelity = 'fluid'\n[transport]\nmax_wimm = 8\n");
     assert!(error.contains("transport.max_wimm") && error.contains("fidelity"), "{error}");
 }

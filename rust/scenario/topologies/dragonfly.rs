@@ -1,8 +1,8 @@
 //! The dragonfly: groups of fully connected routers.
 
 use super::{
-    AtLeast, BitRate, Built, Context, Family, Key, Located, ScenarioError, Span, TopologyError,
-    built, rate, section,
+    AtLeast, BitRate, BuiltFabric, Context, Family, Key, Located, ScenarioError, Span,
+    TopologyError, built, rate, section,
 };
 use crate::topology::{Dragonfly, Group};
 
@@ -36,7 +36,7 @@ impl Family for DragonflySection {
     const SOURCE: &'static str =
         "Kim et al., Technology-Driven, Highly-Scalable Dragonfly Topology, 2008";
 
-    fn build(&self, context: &Context<'_>, kind: &Key) -> Result<Built, ScenarioError> {
+    fn build(&self, context: &Context<'_>, kind: &Key) -> Result<BuiltFabric, ScenarioError> {
         let Self { host_rate, fabric_rate, delay, global_delay, .. } = self;
         let shape = Dragonfly {
             group: Group::Routers { routers: context.positive(&self.routers)? },

@@ -2,7 +2,7 @@
 
 use super::dragonfly::Wires;
 use super::{
-    BitRate, Built, Context, Family, Key, ScenarioError, Span, TopologyError, built, section,
+    BitRate, BuiltFabric, Context, Family, Key, ScenarioError, Span, TopologyError, built, section,
 };
 use crate::topology::{Dragonfly, Group};
 
@@ -37,7 +37,7 @@ impl Family for DragonflyPlusSection {
     const SOURCE: &'static str =
         "Shpiner et al., Dragonfly+: Low Cost Topology for Scaling Datacenters, 2017";
 
-    fn build(&self, context: &Context<'_>, kind: &Key) -> Result<Built, ScenarioError> {
+    fn build(&self, context: &Context<'_>, kind: &Key) -> Result<BuiltFabric, ScenarioError> {
         let Self { host_rate, fabric_rate, delay, global_delay, .. } = self;
         let (leaves, spines) = (context.positive(&self.leaves)?, context.positive(&self.spines)?);
         let shape = Dragonfly {

@@ -1,6 +1,8 @@
 //! Dual-ToR: hosts connected to both ToRs of a pair.
 
-use super::{Built, Context, Family, Generated, Key, ScenarioError, TopologyError, built, section};
+use super::{
+    BuiltFabric, Context, Family, Generated, Key, ScenarioError, TopologyError, built, section,
+};
 use crate::topology::DualTor;
 
 section! {
@@ -23,7 +25,7 @@ impl Family for Generated<DualTorSection> {
         "Every host has a link to both ToRs of a pair, and every ToR to every spine";
     const SOURCE: &'static str = "Qian et al., Alibaba HPN, 2024, section 4";
 
-    fn build(&self, context: &Context<'_>, kind: &Key) -> Result<Built, ScenarioError> {
+    fn build(&self, context: &Context<'_>, kind: &Key) -> Result<BuiltFabric, ScenarioError> {
         let Self { shape: section, links: wires } = self;
         wires.check(context)?;
         let shape = DualTor {

@@ -1,6 +1,8 @@
 //! The k-ary fat-tree.
 
-use super::{Built, Context, Family, Generated, Key, ScenarioError, TopologyError, built, section};
+use super::{
+    BuiltFabric, Context, Family, Generated, Key, ScenarioError, TopologyError, built, section,
+};
 use crate::topology::FatTree;
 use crate::units::Fraction;
 
@@ -23,7 +25,7 @@ impl Family for Generated<FatTreeSection> {
     const SOURCE: &'static str =
         "Al-Fares et al., A Scalable, Commodity Data Center Network Architecture, 2008";
 
-    fn build(&self, context: &Context<'_>, kind: &Key) -> Result<Built, ScenarioError> {
+    fn build(&self, context: &Context<'_>, kind: &Key) -> Result<BuiltFabric, ScenarioError> {
         let Self { shape: section, links: wires } = self;
         wires.check(context)?;
         let shape = FatTree {

@@ -2,7 +2,7 @@
 
 use serde::{Deserialize, Serialize};
 
-use super::{BitRate, Built, Family, Key, Located, Span, rate};
+use super::{BitRate, BuiltFabric, Family, Key, Located, Span, rate};
 use crate::hpcc::topology::HpccTopology;
 use crate::infragraph::{self, Defaults};
 use crate::input::context::{AtLeast, Context, FileText};
@@ -41,7 +41,7 @@ impl Family for TopologyFileSection {
     const SUMMARY: &'static str = "A file of the HPCC family of simulators, or of InfraGraph";
     const SOURCE: &'static str = "Li et al., HPCC, 2019 (its simulator); Keysight, InfraGraph 3.1";
 
-    fn build(&self, context: &Context<'_>, _kind: &Key) -> Result<Built, ScenarioError> {
+    fn build(&self, context: &Context<'_>, _kind: &Key) -> Result<BuiltFabric, ScenarioError> {
         let Some(path) = self.path.given() else {
             let because = "a topology of kind = 'file' is read from a file";
             return Err(context.missing(self.path.key(), because, "path = \"topology.txt\""));
@@ -52,7 +52,7 @@ impl Family for TopologyFileSection {
             TopologyFormat::Infragraph => infragraph_file(context, self, &file)?,
         };
         // Results include a copy of this text, because the file may change.
-        Ok(Built { file: Some(file.text.into()), ..built })
+        Ok(BuiltFabric { file: Some(file.text.into()), ..built })
     }
 }
 
@@ -60,7 +60,7 @@ fn hpcc_file(
     context: &Context<'_>,
     section: &TopologyFileSection,
     file: &FileText,
-) -> Result<Built, ScenarioError> {
+) -> Result<BuiltFabric, ScenarioError> {
     let because = "files of format = 'hpcc' have a rate and a delay for each link";
     if section.rate.is_some() {
         return Err(context.misplaced(section.rate.key(), because));
@@ -73,7 +73,7 @@ fn hpcc_file(
         .map_err(|error| context.fault(key, Fault::TopologyFile(error)))?;
     check(context, key, &read)?;
     let HpccTopology { topology, host_of_node, warnings, .. } = read;
-    Ok(Built { host_of_node, warnings, ..Built::new(topology) })
+    Ok(BuiltFabric { host_of_node, warnings, ..BuiltFabric::new(topology) })
 }
 
 /// Fails for unsupported features of the format.
@@ -93,7 +93,7 @@ fn infragraph_file(
     context: &Context<'_>,
     section: &TopologyFileSection,
     file: &FileText,
-) -> Result<Built, ScenarioError> {
+) -> Result<BuiltFabric, ScenarioError> {
     let own: Option<Located<BitRate>> = section.rate.given();
     own.as_ref().map(|own| rate(context, own)).transpose()?;
     let delay: Option<Located<Span>> = section.delay.given();
@@ -101,5 +101,5 @@ fn infragraph_file(
     let defaults = Defaults { rate: own.map(|rate| *rate), delay };
     let read = infragraph::read(&file.text, &file.name, defaults)
         .map_err(|error| context.fault(section.path.key(), Fault::Infragraph(error)))?;
-    Ok(Built { warnings: read.warnings, ..Built::new(read.topology) })
+    Ok(BuiltFabric { warnings: read.warnings, ..BuiltFabric::new(read.topology) })
 }

@@ -2,7 +2,8 @@
 
 use super::multi_plane::{MultiPlaneSection, preset};
 use super::{
-    BitRate, Built, Context, Family, Generated, Key, LinksSection, ScenarioError, Span, section,
+    BitRate, BuiltFabric, Context, Family, Generated, Key, LinksSection, ScenarioError, Span,
+    section,
 };
 
 section! {
@@ -38,7 +39,7 @@ impl Family for HpnSection {
     const SUMMARY: &'static str = "HPN: two planes, rail-optimised";
     const SOURCE: &'static str = "Qian et al., Alibaba HPN, 2024";
 
-    fn build(&self, context: &Context<'_>, kind: &Key) -> Result<Built, ScenarioError> {
+    fn build(&self, context: &Context<'_>, kind: &Key) -> Result<BuiltFabric, ScenarioError> {
         Generated::<MultiPlaneSection>::from(self).build(context, kind)
     }
 

@@ -1,6 +1,8 @@
 //! The leaf-spine: two tiers, with every leaf wired to every spine.
 
-use super::{Built, Context, Family, Generated, Key, ScenarioError, TopologyError, built, section};
+use super::{
+    BuiltFabric, Context, Family, Generated, Key, ScenarioError, TopologyError, built, section,
+};
 use crate::topology::LeafSpine;
 
 section! {
@@ -21,7 +23,7 @@ impl Family for Generated<LeafSpineSection> {
     const SOURCE: &'static str =
         "Alizadeh and Edsall, On the Data Path Performance of Leaf-Spine Fabrics, 2013";
 
-    fn build(&self, context: &Context<'_>, kind: &Key) -> Result<Built, ScenarioError> {
+    fn build(&self, context: &Context<'_>, kind: &Key) -> Result<BuiltFabric, ScenarioError> {
         let Self { shape: section, links: wires } = self;
         wires.check(context)?;
         let shape = LeafSpine {

@@ -40,7 +40,7 @@ pub(crate) trait Family: Keys {
     ///
     /// # Errors
     /// Fails if a value is out of range or a file cannot be read.
-    fn build(&self, context: &Context<'_>, kind: &Key) -> Result<Built, ScenarioError>;
+    fn build(&self, context: &Context<'_>, kind: &Key) -> Result<BuiltFabric, ScenarioError>;
 
     /// Returns the GPUs per server, if the family places servers.
     fn rails(&self) -> Option<u32> {
@@ -85,7 +85,7 @@ macro_rules! registry {
                 &self,
                 context: &Context<'_>,
                 kind: &Key,
-            ) -> Result<Built, ScenarioError> {
+            ) -> Result<BuiltFabric, ScenarioError> {
                 match self {
                     $(Self::$kind(keys) => keys.build(context, kind),)*
                     Self::Existing {} => unreachable!("an existing fabric is passed in"),
@@ -176,7 +176,7 @@ fn rate(context: &Context<'_>, rate: &Located<BitRate>) -> Result<(), ScenarioEr
 }
 
 /// A fabric as built.
-pub(crate) struct Built {
+pub(crate) struct BuiltFabric {
     /// Hosts, switches and links of the fabric.
     pub topology: Topology,
     /// Host of each node id in flow files.
@@ -187,7 +187,7 @@ pub(crate) struct Built {
     pub file: Option<Arc<str>>,
 }
 
-impl Built {
+impl BuiltFabric {
     /// Wraps a topology whose node ids are its host ids.
     pub(crate) fn new(topology: Topology) -> Self {
         let host_of_node = (0..topology.host_count()).map(|host| Some(HostId(host))).collect();
@@ -200,8 +200,10 @@ fn built<'a>(
     context: &Context<'_>,
     topology: Result<Topology, TopologyError>,
     key: impl Fn(&TopologyError) -> &'a Key,
-) -> Result<Built, ScenarioError> {
-    topology.map(Built::new).map_err(|error| context.fault(key(&error), Fault::Topology(error)))
+) -> Result<BuiltFabric, ScenarioError> {
+    topology
+        .map(BuiltFabric::new)
+        .map_err(|error| context.fault(key(&error), Fault::Topology(error)))
 }
 
 #[cfg(test)]

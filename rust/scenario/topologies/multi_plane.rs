@@ -1,6 +1,8 @@
 //! Multi-plane: several planes that share no switch. Presets build on it.
 
-use super::{Built, Context, Family, Generated, Key, ScenarioError, TopologyError, built, section};
+use super::{
+    BuiltFabric, Context, Family, Generated, Key, ScenarioError, TopologyError, built, section,
+};
 use crate::topology::{LeafSpine, MultiPlane};
 
 section! {
@@ -25,7 +27,7 @@ impl Family for Generated<MultiPlaneSection> {
         "Several leaf-spines that share no switch, with a port of every host in each";
     const SOURCE: &'static str = "MRC's clusters, arXiv 2605.04333";
 
-    fn build(&self, context: &Context<'_>, kind: &Key) -> Result<Built, ScenarioError> {
+    fn build(&self, context: &Context<'_>, kind: &Key) -> Result<BuiltFabric, ScenarioError> {
         let Self { shape: section, links: wires } = self;
         wires.check(context)?;
         let plane = LeafSpine {

@@ -1,6 +1,8 @@
 //! Rail-only: each rail is a separate network, and servers join the rails.
 
-use super::{Built, Context, Family, Generated, Key, ScenarioError, TopologyError, built, section};
+use super::{
+    BuiltFabric, Context, Family, Generated, Key, ScenarioError, TopologyError, built, section,
+};
 use crate::topology::RailOnly;
 
 section! {
@@ -23,7 +25,7 @@ impl Family for Generated<RailOnlySection> {
         "Each rail a network of its own; servers join the rails (scale_up)";
     const SOURCE: &'static str = "Wang et al., Rail-only, 2024";
 
-    fn build(&self, context: &Context<'_>, kind: &Key) -> Result<Built, ScenarioError> {
+    fn build(&self, context: &Context<'_>, kind: &Key) -> Result<BuiltFabric, ScenarioError> {
         let Self { shape: section, links: wires } = self;
         wires.check(context)?;
         let shape = RailOnly {

@@ -1,6 +1,8 @@
 //! Rail-optimized: the GPUs of a server are connected to different leaves.
 
-use super::{Built, Context, Family, Generated, Key, ScenarioError, TopologyError, built, section};
+use super::{
+    BuiltFabric, Context, Family, Generated, Key, ScenarioError, TopologyError, built, section,
+};
 use crate::topology::RailOptimized;
 
 section! {
@@ -24,7 +26,7 @@ impl Family for Generated<RailOptimizedSection> {
     const SOURCE: &'static str =
         "NVIDIA, DGX SuperPOD Reference Architecture; Wang et al., Rail-only, 2023, section 2";
 
-    fn build(&self, context: &Context<'_>, kind: &Key) -> Result<Built, ScenarioError> {
+    fn build(&self, context: &Context<'_>, kind: &Key) -> Result<BuiltFabric, ScenarioError> {
         let Self { shape: section, links: wires } = self;
         wires.check(context)?;
         let shape = RailOptimized {

@@ -2,7 +2,8 @@
 
 use super::multi_plane::{MultiPlaneSection, preset};
 use super::{
-    BitRate, Built, Context, Family, Generated, Key, LinksSection, ScenarioError, Span, section,
+    BitRate, BuiltFabric, Context, Family, Generated, Key, LinksSection, ScenarioError, Span,
+    section,
 };
 
 section! {
@@ -39,7 +40,7 @@ impl Family for SpectrumXSection {
     const SUMMARY: &'static str = "Spectrum-X: four planes, rail-optimised";
     const SOURCE: &'static str = "Spectrum-X's multi-plane fabrics, arXiv 2605.21187";
 
-    fn build(&self, context: &Context<'_>, kind: &Key) -> Result<Built, ScenarioError> {
+    fn build(&self, context: &Context<'_>, kind: &Key) -> Result<BuiltFabric, ScenarioError> {
         Generated::<MultiPlaneSection>::from(self).build(context, kind)
     }
 

@@ -1,6 +1,8 @@
 //! The torus: a grid of switches with wrap-around links.
 
-use super::{Built, Context, Family, Generated, Key, ScenarioError, TopologyError, built, section};
+use super::{
+    BuiltFabric, Context, Family, Generated, Key, ScenarioError, TopologyError, built, section,
+};
 use crate::topology::Torus;
 
 section! {
@@ -24,7 +26,7 @@ impl Family for Generated<TorusSection> {
     const SOURCE: &'static str =
         "Dally and Towles, Principles and Practices of Interconnection Networks, 2004";
 
-    fn build(&self, context: &Context<'_>, kind: &Key) -> Result<Built, ScenarioError> {
+    fn build(&self, context: &Context<'_>, kind: &Key) -> Result<BuiltFabric, ScenarioError> {
         let Self { shape: section, links: wires } = self;
         wires.check(context)?;
         let positive = |count| context.positive(count);

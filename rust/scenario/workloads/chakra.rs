@@ -4,7 +4,7 @@ use std::collections::BTreeMap;
 
 use super::choices::StreamingName;
 use super::trace_source::{Files, last_rank};
-use super::{Located, ResolvedWorkload, ScenarioError, Site, Work, algorithms, section};
+use super::{Located, ResolvedWorkload, ScenarioError, Work, WorkloadInputs, algorithms, section};
 use crate::chakra::{self, Dependencies, Options};
 use crate::input::error::Fault;
 use crate::input::section::named;
@@ -43,18 +43,18 @@ impl Work for ChakraSection {
     const SOURCE: &'static str = "Sridharan et al., Chakra, 2023";
     const IS_RECORDED: bool = true;
 
-    fn resolve(&mut self, site: &Site<'_>) -> Result<ResolvedWorkload, ScenarioError> {
-        let Traces { files, ranks, options } = find(site, self)?;
+    fn resolve(&mut self, inputs: &WorkloadInputs<'_>) -> Result<ResolvedWorkload, ScenarioError> {
+        let Traces { files, ranks, options } = find(inputs, self)?;
         let streaming = &mut self.streaming;
         if **streaming == StreamingName::Yes {
             let expected = "traces are read during the run where they are all that is sent, from \
                             the beginning, and rank i is host i: without [[job]], start and hosts";
-            return Err(site.context.invalid_as(streaming.key(), "true", expected));
+            return Err(inputs.context.invalid_as(streaming.key(), "true", expected));
         }
         **streaming = StreamingName::No;
         let read = chakra::read(&files, ranks, &options)
-            .map_err(|error| site.context.fault(self.file.key(), Fault::Chakra(error)))?;
-        let warnings = read.warnings.into_iter().chain(files.twice(ranks)).collect();
+            .map_err(|error| inputs.context.fault(self.file.key(), Fault::Chakra(error)))?;
+        let warnings = read.warnings.into_iter().chain(files.duplicate_warning(ranks)).collect();
         Ok(ResolvedWorkload { warnings, ..read.workload.into() })
     }
 
@@ -71,15 +71,18 @@ pub(crate) struct Traces {
 }
 
 /// Finds the files of a section and resolves the options for reading them.
-pub(crate) fn find(site: &Site<'_>, section: &mut ChakraSection) -> Result<Traces, ScenarioError> {
-    let (context, key) = (&site.context, section.file.key());
+pub(crate) fn find(
+    inputs: &WorkloadInputs<'_>,
+    section: &mut ChakraSection,
+) -> Result<Traces, ScenarioError> {
+    let (context, key) = (&inputs.context, section.file.key());
     let Some(path) = &section.file.given() else {
         let because = "traces are read from files, prefix.0.et and so on";
         return Err(context.missing(key, because, "file = \"prefix\""));
     };
     context.path(path)?;
     let path = path.as_str();
-    let hosts = site.count();
+    let hosts = inputs.count();
     let whole = context.folder().join(path);
     let found = match whole.is_file() {
         true => hosts,
@@ -93,12 +96,12 @@ pub(crate) fn find(site: &Site<'_>, section: &mut ChakraSection) -> Result<Trace
         let reason = std::fs::File::open(&path).err().unwrap_or_else(missing);
         return Err(context.fault(key, Fault::Unreadable { path, reason }));
     }
-    let typed_ranks = section.ranks.is_some();
+    let is_set = section.ranks.is_some();
     let ranks = section.ranks.fill(found);
     if !(1..=hosts).contains(&*ranks) {
         let expected =
             format!("there are {hosts} hosts, and rank i is host i; it must be from 1 to {hosts}");
-        return Err(match typed_ranks {
+        return Err(match is_set {
             true => context.invalid(&ranks, expected),
             false => context.invalid_as(key, format!("{path} with its {ranks} ranks"), expected),
         });
@@ -107,7 +110,7 @@ pub(crate) fn find(site: &Site<'_>, section: &mut ChakraSection) -> Result<Trace
         dependencies: *section.dependencies,
         algorithms: algorithms::resolve(context, &section.algorithms, chakra::algorithms())?,
         compute: *section.compute,
-        dimensions: dimensions(site, section, *ranks)?,
+        dimensions: dimensions(inputs, section, *ranks)?,
         step_after: *section.step_after,
     };
     Ok(Traces { files, ranks: *ranks, options })
@@ -115,7 +118,7 @@ pub(crate) fn find(site: &Site<'_>, section: &mut ChakraSection) -> Result<Trace
 
 /// Returns the dimensions of the logical topology, whose product must be the number of ranks.
 fn dimensions(
-    site: &Site<'_>,
+    inputs: &WorkloadInputs<'_>,
     section: &ChakraSection,
     ranks: u32,
 ) -> Result<Vec<u32>, ScenarioError> {
@@ -127,5 +130,5 @@ fn dimensions(
     let sizes: Vec<String> = dimensions.iter().map(u32::to_string).collect();
     let value = format!("[{}]", sizes.join(", "));
     let expected = format!("there are {ranks} ranks; the product of the sizes must be that");
-    Err(site.context.invalid_as(section.dimensions.key(), value, expected))
+    Err(inputs.context.invalid_as(section.dimensions.key(), value, expected))
 }

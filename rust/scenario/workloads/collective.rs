@@ -3,7 +3,8 @@
 use super::choices::StreamingName;
 use super::pattern::{DEFAULT_BYTES, delayed};
 use super::{
-    Bytes, Located, Need, ORDER, ResolvedWorkload, ScenarioError, Site, Span, Work, section,
+    Bytes, Located, ORDER, Requirement, ResolvedWorkload, ScenarioError, Span, Work,
+    WorkloadInputs, section,
 };
 use crate::collective::{self, Collective, CollectiveError, CollectiveKind, Plan};
 use crate::ids::HostId;
@@ -63,8 +64,8 @@ impl Work for CollectiveSection {
                                    does (`all-reduce`) with an `algorithm` (`ring`)";
     const SOURCE: &'static str = "evenkeel list collectives";
 
-    fn resolve(&mut self, site: &Site<'_>) -> Result<ResolvedWorkload, ScenarioError> {
-        resolve(site, self)
+    fn resolve(&mut self, inputs: &WorkloadInputs<'_>) -> Result<ResolvedWorkload, ScenarioError> {
+        resolve(inputs, self)
     }
 
     fn size(&self) -> Option<Located<String>> {
@@ -75,20 +76,20 @@ impl Work for CollectiveSection {
         *self.start_jitter > Span::ZERO
     }
 
-    fn needs(&self, is_ordered: bool) -> Vec<Need<'_>> {
-        let need = |key| Need { key, is_met: is_ordered, words: ORDER };
-        vec![need(self.gap.key()), need(self.step_after.key())]
+    fn requirements(&self, is_ordered: bool) -> Vec<Requirement<'_>> {
+        let ordered = |key| Requirement { key, is_met: is_ordered, words: ORDER };
+        vec![ordered(self.gap.key()), ordered(self.step_after.key())]
     }
 }
 
 /// Resolves the messages of a collective.
 fn resolve(
-    site: &Site<'_>,
+    inputs: &WorkloadInputs<'_>,
     section: &mut CollectiveSection,
 ) -> Result<ResolvedWorkload, ScenarioError> {
-    let context = &site.context;
-    let collective = algorithm(site, section)?;
-    let ranks = ranks(site, section)?;
+    let context = &inputs.context;
+    let collective = algorithm(inputs, section)?;
+    let ranks = ranks(inputs, section)?;
     let bytes = section.bytes.fill(match collective.operation {
         CollectiveKind::Barrier => BARRIER_BYTES,
         _ => DEFAULT_BYTES,
@@ -105,7 +106,7 @@ fn resolve(
     let plan = Plan::new((0..ranks).map(HostId).collect(), *bytes);
     let group = match hierarchical {
         true => {
-            *section.group.fill(site.ground.topology.scale_up().map_or(plan.group, |it| it.gpus))
+            *section.group.fill(inputs.shared.topology.scale_up().map_or(plan.group, |it| it.gpus))
         }
         false => plan.group,
     };
@@ -117,19 +118,19 @@ fn resolve(
         outstanding: *section.outstanding,
         ..plan
     };
-    if let Some(chains) = generated(site, section, collective, &plan)? {
+    if let Some(chains) = generated(inputs, section, collective, &plan)? {
         section.streaming.fill(StreamingName::Yes);
         return Ok(chains.into_workload().into());
     }
-    check_memory(site, section, collective, &plan)?;
-    let workload = collective.build(&plan).map_err(|error| refused(site, section, error))?;
+    check_memory(inputs, section, collective, &plan)?;
+    let workload = collective.build(&plan).map_err(|error| fault_of(inputs, section, error))?;
     let workload = section.step_after.apply(workload);
-    delayed(site, workload, &section.start_jitter)
+    delayed(inputs, workload, &section.start_jitter)
 }
 
 /// Rejects messages and queue pairs that would not fit into memory, before they are created.
 fn check_memory(
-    site: &Site<'_>,
+    inputs: &WorkloadInputs<'_>,
     section: &CollectiveSection,
     collective: &Collective,
     plan: &Plan,
@@ -138,50 +139,50 @@ fn check_memory(
     // Saturates, because extreme counts would overflow.
     let bytes = messages.saturating_mul(BYTES_OF_MESSAGE);
     let bytes = bytes.saturating_add(queue_pairs.saturating_mul(BYTES_OF_QUEUE_PAIR));
-    let Some(most) = site.ground.most_memory.filter(|most| bytes > most.get().into()) else {
+    let Some(most) = inputs.shared.most_memory.filter(|most| bytes > most.get().into()) else {
         return Ok(());
     };
-    let (key, value) = rank_count(site, section);
+    let (key, value) = rank_count(inputs, section);
     let with_pairs = match queue_pairs {
         0 => String::new(),
         count => format!(" with {count} queue pairs"),
     };
     let gigabytes = bytes.div_ceil(1_000_000_000);
     let amount = format!("{messages} messages{with_pairs} take {gigabytes} GB of memory");
-    let smaller = smaller(site, section, collective, plan).map(|key| {
+    let hint = streaming_hint(inputs, section, collective, plan).map(|key| {
         format!("; with {key} under [workload] they are made during the run and take little")
     });
     let limit = format!(
         "{} GB, which is available; use --force to run anyway{}",
         most.get() / 1_000_000_000,
-        smaller.unwrap_or_default()
+        hint.unwrap_or_default()
     );
-    Err(site.context.fault(&key, Fault::TooLarge { key: key.to_string(), value, amount, limit }))
+    Err(inputs.context.fault(&key, Fault::TooLarge { key: key.to_string(), value, amount, limit }))
 }
 
 /// Returns the key that determines the number of ranks, and its value for messages.
-fn rank_count(site: &Site<'_>, section: &CollectiveSection) -> (Key, String) {
-    let (ranks, hosts) = (section.ranks.key(), site.common.hosts.key());
-    let count = section.ranks.unwrap_or_else(|| site.count());
-    if site.context.typed(ranks).is_some() {
+fn rank_count(inputs: &WorkloadInputs<'_>, section: &CollectiveSection) -> (Key, String) {
+    let (ranks, hosts) = (section.ranks.key(), inputs.common.hosts.key());
+    let count = section.ranks.unwrap_or_else(|| inputs.count());
+    if inputs.context.as_written(ranks).is_some() {
         return (ranks.clone(), count.to_string());
     }
-    match site.common.hosts.is_some() {
+    match inputs.common.hosts.is_some() {
         true => (hosts.clone(), format!("{count} of them")),
         false => (Key::ROOT.child("topology"), format!("{count} hosts")),
     }
 }
 
 /// Returns a line that would let the messages be generated during the run, if there is one.
-fn smaller(
-    site: &Site<'_>,
+fn streaming_hint(
+    inputs: &WorkloadInputs<'_>,
     section: &CollectiveSection,
     collective: &Collective,
     plan: &Plan,
 ) -> Option<&'static str> {
     let step_after = *section.step_after;
     let generates = |plan: &Plan| matches!(collective.chains(plan, step_after), Ok(Some(_)));
-    match is_alone(site, section) {
+    match can_generate(inputs, section) {
         false => None,
         true if generates(plan) => Some("streaming = true"),
         true => {
@@ -193,35 +194,37 @@ fn smaller(
 }
 
 /// True if the messages may be generated during the run.
-fn is_alone(site: &Site<'_>, section: &CollectiveSection) -> bool {
-    site.ground.may_generate && site.common.start.is_none() && *section.start_jitter == Span::ZERO
+fn can_generate(inputs: &WorkloadInputs<'_>, section: &CollectiveSection) -> bool {
+    inputs.shared.may_generate
+        && inputs.common.start.is_none()
+        && *section.start_jitter == Span::ZERO
 }
 
 /// Returns the chains of a collective whose messages are generated during the run.
 fn generated(
-    site: &Site<'_>,
+    inputs: &WorkloadInputs<'_>,
     section: &CollectiveSection,
     collective: &Collective,
     plan: &Plan,
 ) -> Result<Option<Chains>, ScenarioError> {
-    let typed = section.streaming.given();
-    let wanted = typed.as_deref().copied().unwrap_or_default();
+    let given = section.streaming.given();
+    let wanted = given.as_deref().copied().unwrap_or_default();
     if wanted == StreamingName::No {
         return Ok(None);
     }
-    let chains = match is_alone(site, section) {
+    let chains = match can_generate(inputs, section) {
         true => collective.chains(plan, *section.step_after),
         false => Ok(None),
     };
-    let chains = chains.map_err(|error| refused(site, section, error))?;
-    match (wanted, chains, typed) {
-        (StreamingName::Yes, None, Some(typed)) => {
+    let chains = chains.map_err(|error| fault_of(inputs, section, error))?;
+    match (wanted, chains, given) {
+        (StreamingName::Yes, None, Some(given)) => {
             let expected = "messages are generated during the run for rings and pipelines, and for \
                             an all-to-all with outstanding and one chunk, without empty blocks, \
                             which are all that is sent, from the beginning: without [[job]], \
                             start, start_jitter and fidelity = 'fluid', on this program's own \
                             fabric; otherwise it must be false";
-            Err(site.context.invalid_as(typed.key(), "true", expected))
+            Err(inputs.context.invalid_as(given.key(), "true", expected))
         }
         (StreamingName::Auto, chains, _) => {
             Ok(chains.filter(|chains| chains.messages() > MANY_MESSAGES))
@@ -231,11 +234,15 @@ fn generated(
 }
 
 /// Returns the error of a collective at the key that causes it.
-fn refused(site: &Site<'_>, section: &CollectiveSection, error: CollectiveError) -> ScenarioError {
-    let of_ranks = rank_count(site, section).0;
+fn fault_of(
+    inputs: &WorkloadInputs<'_>,
+    section: &CollectiveSection,
+    error: CollectiveError,
+) -> ScenarioError {
+    let of_ranks = rank_count(inputs, section).0;
     let key = match error {
         CollectiveError::NoBytes | CollectiveError::TooManyBytes { .. } => section.bytes.key(),
-        CollectiveError::TooManyMessages { .. } => match most_of(section).0 {
+        CollectiveError::TooManyMessages { .. } => match largest_factor(section).0 {
             ranks if ranks == section.ranks.key() => &of_ranks,
             other => other,
         },
@@ -244,13 +251,13 @@ fn refused(site: &Site<'_>, section: &CollectiveSection, error: CollectiveError)
         CollectiveError::ZeroCount { what: "outstanding messages" } => section.outstanding.key(),
         CollectiveError::ZeroCount { .. } => section.channels.key(),
         CollectiveError::InvalidGroup { .. } => section.group.key(),
-        _ => site.kind.key(),
+        _ => inputs.kind.key(),
     };
-    site.context.fault(key, Fault::Collective { key: key.to_string(), error })
+    inputs.context.fault(key, Fault::Collective { key: key.to_string(), error })
 }
 
 /// Returns the key that multiplies messages the most, and its value.
-fn most_of(section: &CollectiveSection) -> (&Key, u32) {
+fn largest_factor(section: &CollectiveSection) -> (&Key, u32) {
     let ranks = (section.ranks.key(), section.ranks.unwrap_or(u32::MAX));
     let all = [
         ranks,
@@ -261,24 +268,27 @@ fn most_of(section: &CollectiveSection) -> (&Key, u32) {
 }
 
 /// Returns the number of ranks, which are the first of the section's hosts.
-fn ranks(site: &Site<'_>, section: &mut CollectiveSection) -> Result<u32, ScenarioError> {
-    let hosts = site.count();
-    let typed = section.ranks.is_some();
+fn ranks(
+    inputs: &WorkloadInputs<'_>,
+    section: &mut CollectiveSection,
+) -> Result<u32, ScenarioError> {
+    let hosts = inputs.count();
+    let is_set = section.ranks.is_some();
     let ranks = section.ranks.fill(hosts);
     if (2..=hosts).contains(&*ranks) {
         return Ok(*ranks);
     }
-    if hosts < 2 && !typed && site.common.hosts.is_none() {
+    if hosts < 2 && !is_set && inputs.common.hosts.is_none() {
         let expected = "a collective needs 2 hosts or more";
-        return Err(site.context.invalid_as(&Key::ROOT.child("topology"), "1 host", expected));
+        return Err(inputs.context.invalid_as(&Key::ROOT.child("topology"), "1 host", expected));
     }
-    let named = &site.common.hosts;
-    if named.is_some() && !typed {
+    let named = &inputs.common.hosts;
+    if named.is_some() && !is_set {
         let (value, expected) = (format!("{ranks} of them"), "a collective needs 2 hosts or more");
-        return Err(site.context.invalid_as(named.key(), value, expected));
+        return Err(inputs.context.invalid_as(named.key(), value, expected));
     }
     let expected = format!("it must be from 2 to the number of hosts, {hosts}");
-    Err(site.context.invalid(&ranks, expected))
+    Err(inputs.context.invalid(&ranks, expected))
 }
 
 /// An algorithm of a collective operation.
@@ -291,16 +301,16 @@ struct Choice {
 /// (`all-reduce`) with an `algorithm` (`ring`). The default is the operation's first algorithm in
 /// the registry.
 fn algorithm(
-    site: &Site<'_>,
+    inputs: &WorkloadInputs<'_>,
     section: &mut CollectiveSection,
 ) -> Result<&'static Collective, ScenarioError> {
-    let (context, kind) = (&site.context, site.kind.as_str());
-    let typed = section.algorithm.given();
-    let named = typed.as_ref().and_then(|name| collective::find(&format!("{name}-{kind}")).ok());
+    let (context, kind) = (&inputs.context, inputs.kind.as_str());
+    let given = section.algorithm.given();
+    let named = given.as_ref().and_then(|name| collective::find(&format!("{name}-{kind}")).ok());
     if let (None, Ok(collective)) = (named, collective::find(kind)) {
-        if let Some(typed) = typed {
-            let because = format!("{} = {kind} names the algorithm already", site.kind.key());
-            return Err(context.misplaced(typed.key(), because));
+        if let Some(given) = given {
+            let because = format!("{} = {kind} names the algorithm already", inputs.kind.key());
+            return Err(context.misplaced(given.key(), because));
         }
         return Ok(collective);
     }

@@ -1,6 +1,6 @@
 //! Connection matrices of htsim.
 
-use super::{Located, ResolvedWorkload, ScenarioError, Site, Work, section};
+use super::{Located, ResolvedWorkload, ScenarioError, Work, WorkloadInputs, section};
 use crate::connection_matrix::{self, MatrixError, MatrixFailure, MatrixFault, StartUnit};
 use crate::ids::{LinkId, SwitchId};
 use crate::input::error::Fault;
@@ -26,16 +26,16 @@ impl Work for ConnectionMatrixSection {
     const SOURCE: &'static str = "htsim, connection_matrix.cpp";
     const IS_RECORDED: bool = true;
 
-    fn resolve(&mut self, site: &Site<'_>) -> Result<ResolvedWorkload, ScenarioError> {
+    fn resolve(&mut self, inputs: &WorkloadInputs<'_>) -> Result<ResolvedWorkload, ScenarioError> {
         let key = self.file.key();
-        let file = site.read(&self.file, "flows.cm")?;
+        let file = inputs.read(&self.file, "flows.cm")?;
         let matrix = connection_matrix::read(&file.text, &file.name, *self.start_unit)
-            .map_err(|error| site.context.fault(key, Fault::ConnectionMatrix(error)))?;
-        site.expect_hosts(key, &file, matrix.nodes)?;
+            .map_err(|error| inputs.context.fault(key, Fault::ConnectionMatrix(error)))?;
+        inputs.expect_hosts(key, &file, matrix.nodes)?;
         let down =
-            failed_links(&matrix.failures, site.ground.topology).map_err(|(line, fault)| {
+            failed_links(&matrix.failures, inputs.shared.topology).map_err(|(line, fault)| {
                 let error = MatrixError { file: file.name.clone(), line, fault };
-                site.context.fault(key, Fault::ConnectionMatrix(error))
+                inputs.context.fault(key, Fault::ConnectionMatrix(error))
             })?;
         let connection_matrix::Matrix { workload, warnings, .. } = matrix;
         Ok(ResolvedWorkload { workload, warnings, down })

@@ -1,6 +1,6 @@
 //! Flow files of the HPCC family of simulators.
 
-use super::{Located, ResolvedWorkload, ScenarioError, Site, Work, section};
+use super::{Located, ResolvedWorkload, ScenarioError, Work, WorkloadInputs, section};
 use crate::hpcc;
 use crate::input::error::Fault;
 
@@ -19,11 +19,11 @@ impl Work for FlowsSection {
     const IS_RECORDED: bool = true;
     const NAMES_HOSTS: bool = true;
 
-    fn resolve(&mut self, site: &Site<'_>) -> Result<ResolvedWorkload, ScenarioError> {
-        let file = site.read(&self.file, "flow.txt")?;
-        let fault = |error| site.context.fault(self.file.key(), Fault::FlowFile(error));
+    fn resolve(&mut self, inputs: &WorkloadInputs<'_>) -> Result<ResolvedWorkload, ScenarioError> {
+        let file = inputs.read(&self.file, "flow.txt")?;
+        let fault = |error| inputs.context.fault(self.file.key(), Fault::FlowFile(error));
         let flows = hpcc::flows::read(&file.text, &file.name).map_err(fault)?;
-        let workload = flows.workload(site.ground.host_of_node).map_err(fault)?;
+        let workload = flows.workload(inputs.shared.host_of_node).map_err(fault)?;
         Ok(ResolvedWorkload { warnings: flows.warnings, ..workload.into() })
     }
 

@@ -1,6 +1,6 @@
 //! GOAL schedules of LogGOPSim or ATLAHS.
 
-use super::{Located, ResolvedWorkload, ScenarioError, Site, Work, section};
+use super::{Located, ResolvedWorkload, ScenarioError, Work, WorkloadInputs, section};
 use crate::goal::{self, Layout};
 use crate::input::error::Fault;
 use crate::input::section::named;
@@ -27,13 +27,13 @@ impl Work for GoalSection {
     const SOURCE: &'static str = "Hoefler et al., LogGOPSim, 2010";
     const IS_RECORDED: bool = true;
 
-    fn resolve(&mut self, site: &Site<'_>) -> Result<ResolvedWorkload, ScenarioError> {
+    fn resolve(&mut self, inputs: &WorkloadInputs<'_>) -> Result<ResolvedWorkload, ScenarioError> {
         let key = self.file.key();
-        let file = site.read(&self.file, "schedule.goal")?;
+        let file = inputs.read(&self.file, "schedule.goal")?;
         let options = goal::Options { compute: *self.compute, layout: *self.layout };
         let schedule = goal::read(&file.text, &file.name, options)
-            .map_err(|error| site.context.fault(key, Fault::Goal(error)))?;
-        site.expect_hosts(key, &file, schedule.hosts)?;
+            .map_err(|error| inputs.context.fault(key, Fault::Goal(error)))?;
+        inputs.expect_hosts(key, &file, schedule.hosts)?;
         Ok(ResolvedWorkload { warnings: schedule.warnings, ..schedule.workload.into() })
     }
 

@@ -1,7 +1,7 @@
 //! Incast: many senders, one receiver.
 
 use super::pattern::{self, DEFAULT_BYTES};
-use super::{Bytes, Located, ResolvedWorkload, ScenarioError, Site, Span, Work, section};
+use super::{Bytes, Located, ResolvedWorkload, ScenarioError, Span, Work, WorkloadInputs, section};
 use crate::pattern::Incast;
 
 section! {
@@ -21,10 +21,10 @@ impl Work for IncastSection {
     const SUMMARY: &'static str = "Several hosts send one flow each to the same host";
     const SOURCE: &'static str = "common practice";
 
-    fn resolve(&mut self, site: &Site<'_>) -> Result<ResolvedWorkload, ScenarioError> {
-        let (hosts, fan_in, bytes) = (site.count(), *self.fan_in, *self.bytes);
+    fn resolve(&mut self, inputs: &WorkloadInputs<'_>) -> Result<ResolvedWorkload, ScenarioError> {
+        let (hosts, fan_in, bytes) = (inputs.count(), *self.fan_in, *self.bytes);
         let built = Incast { hosts, fan_in, receiver: None, bytes }.build();
-        pattern::resolve(site, built, &self.bytes, Some(self.fan_in.key()), &self.start_jitter)
+        pattern::resolve(inputs, built, &self.bytes, Some(self.fan_in.key()), &self.start_jitter)
     }
 
     fn size(&self) -> Option<Located<String>> {

@@ -9,11 +9,11 @@ pub(crate) mod connection_matrix;
 pub(crate) mod flows;
 pub(crate) mod goal;
 pub(crate) mod incast;
+pub(crate) mod inputs;
 mod pattern;
 pub(crate) mod permutation;
 pub(crate) mod shift;
 pub(crate) mod simccl;
-pub(crate) mod site;
 pub(crate) mod trace_source;
 pub(crate) mod training;
 
@@ -21,11 +21,11 @@ use serde::Serialize;
 
 use crate::input::error::ScenarioError;
 use crate::input::located::Located;
-use crate::input::need::Need;
 use crate::input::reader::{Keys, Kind};
+use crate::input::requirement::Requirement;
 use crate::input::section::section;
 use crate::units::{Bytes, Span};
-pub(crate) use site::{Ground, ResolvedWorkload, Site};
+pub(crate) use inputs::{ResolvedWorkload, SharedInputs, WorkloadInputs};
 
 /// A kind of workload, implemented by its keys.
 pub(crate) trait Work: Keys {
@@ -41,11 +41,11 @@ pub(crate) trait Work: Keys {
     const NAMES_HOSTS: bool = false;
 
     /// Returns the messages that the keys describe, starting at time zero. Fills in defaults that
-    /// depend on the site.
+    /// depend on the inputs.
     ///
     /// # Errors
     /// Fails if a value is out of range or a file cannot be read.
-    fn resolve(&mut self, site: &Site<'_>) -> Result<ResolvedWorkload, ScenarioError>;
+    fn resolve(&mut self, inputs: &WorkloadInputs<'_>) -> Result<ResolvedWorkload, ScenarioError>;
 
     /// Returns the key that most influences the bytes sent, with its value; `kind` if `None`.
     fn size(&self) -> Option<Located<String>> {
@@ -59,7 +59,7 @@ pub(crate) trait Work: Keys {
 
     /// Returns keys that have an effect only together with others. `is_ordered` is true if messages
     /// wait for others.
-    fn needs(&self, _is_ordered: bool) -> Vec<Need<'_>> {
+    fn requirements(&self, _is_ordered: bool) -> Vec<Requirement<'_>> {
         Vec::new()
     }
 }
@@ -103,9 +103,9 @@ macro_rules! registry {
             /// [`Work::resolve`].
             pub(crate) fn resolve(
                 &mut self,
-                site: &Site<'_>,
+                inputs: &WorkloadInputs<'_>,
             ) -> Result<ResolvedWorkload, ScenarioError> {
-                match self { $(Self::$kind(keys) => keys.resolve(site),)* }
+                match self { $(Self::$kind(keys) => keys.resolve(inputs),)* }
             }
 
             /// [`Work::size`].
@@ -118,9 +118,9 @@ macro_rules! registry {
                 match self { $(Self::$kind(keys) => keys.is_drawn(),)* }
             }
 
-            /// [`Work::needs`].
-            pub(crate) fn needs(&self, is_ordered: bool) -> Vec<Need<'_>> {
-                match self { $(Self::$kind(keys) => keys.needs(is_ordered),)* }
+            /// [`Work::requirements`].
+            pub(crate) fn requirements(&self, is_ordered: bool) -> Vec<Requirement<'_>> {
+                match self { $(Self::$kind(keys) => keys.requirements(is_ordered),)* }
             }
         }
     };

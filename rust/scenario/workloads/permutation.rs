@@ -1,7 +1,7 @@
 //! Permutation: one flow from each host to another, at random.
 
 use super::pattern::{self, DEFAULT_BYTES};
-use super::{Bytes, Located, ResolvedWorkload, ScenarioError, Site, Span, Work, section};
+use super::{Bytes, Located, ResolvedWorkload, ScenarioError, Span, Work, WorkloadInputs, section};
 use crate::pattern::Permutation;
 
 section! {
@@ -19,10 +19,10 @@ impl Work for PermutationSection {
     const SUMMARY: &'static str = "Every host sends one flow and receives one, drawn by the seed";
     const SOURCE: &'static str = "common practice";
 
-    fn resolve(&mut self, site: &Site<'_>) -> Result<ResolvedWorkload, ScenarioError> {
-        let (hosts, bytes, seed) = (site.count(), *self.bytes, site.ground.seed);
+    fn resolve(&mut self, inputs: &WorkloadInputs<'_>) -> Result<ResolvedWorkload, ScenarioError> {
+        let (hosts, bytes, seed) = (inputs.count(), *self.bytes, inputs.shared.seed);
         let built = Permutation { hosts, bytes, seed }.build();
-        pattern::resolve(site, built, &self.bytes, None, &self.start_jitter)
+        pattern::resolve(inputs, built, &self.bytes, None, &self.start_jitter)
     }
 
     fn size(&self) -> Option<Located<String>> {

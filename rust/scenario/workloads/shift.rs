@@ -1,7 +1,7 @@
 //! Shift: one flow from each host to the one a fixed number of ids later.
 
 use super::pattern::{self, DEFAULT_BYTES};
-use super::{Bytes, Located, ResolvedWorkload, ScenarioError, Site, Span, Work, section};
+use super::{Bytes, Located, ResolvedWorkload, ScenarioError, Span, Work, WorkloadInputs, section};
 use crate::pattern::Shift;
 
 section! {
@@ -21,10 +21,10 @@ impl Work for ShiftSection {
     const SUMMARY: &'static str = "Host i sends one flow to host i + shift (tornado)";
     const SOURCE: &'static str = "Dally and Towles, 2003, section 3.2";
 
-    fn resolve(&mut self, site: &Site<'_>) -> Result<ResolvedWorkload, ScenarioError> {
-        let (hosts, shift, bytes) = (site.count(), *self.shift, *self.bytes);
+    fn resolve(&mut self, inputs: &WorkloadInputs<'_>) -> Result<ResolvedWorkload, ScenarioError> {
+        let (hosts, shift, bytes) = (inputs.count(), *self.shift, *self.bytes);
         let (built, own) = (Shift { hosts, shift, bytes }.build(), Some(self.shift.key()));
-        pattern::resolve(site, built, &self.bytes, own, &self.start_jitter)
+        pattern::resolve(inputs, built, &self.bytes, own, &self.start_jitter)
     }
 
     fn size(&self) -> Option<Located<String>> {

@@ -1,6 +1,6 @@
 //! Flow files of SimCCL.
 
-use super::{Located, ResolvedWorkload, ScenarioError, Site, Work, section};
+use super::{Located, ResolvedWorkload, ScenarioError, Work, WorkloadInputs, section};
 use crate::input::error::Fault;
 use crate::simccl::{self, Choice};
 
@@ -23,21 +23,21 @@ impl Work for SimcclSection {
     const SOURCE: &'static str = "Wang et al., SimAI, 2025";
     const IS_RECORDED: bool = true;
 
-    fn resolve(&mut self, site: &Site<'_>) -> Result<ResolvedWorkload, ScenarioError> {
+    fn resolve(&mut self, inputs: &WorkloadInputs<'_>) -> Result<ResolvedWorkload, ScenarioError> {
         let key = self.file.key();
-        let file = site.read(&self.file, "ncclFlowModel_detailed_flows.csv")?;
+        let file = inputs.read(&self.file, "ncclFlowModel_detailed_flows.csv")?;
         let choice = match (*self.in_turn, self.collective.as_deref()) {
             (true, Some(_)) => {
                 let because = "with in_turn = true all collectives run";
-                return Err(site.context.misplaced(self.collective.key(), because));
+                return Err(inputs.context.misplaced(self.collective.key(), because));
             }
             (true, None) => Choice::InTurn,
             (false, Some(name)) => Choice::Named(name),
             (false, None) => Choice::Only,
         };
         let flows = simccl::read(&file.text, &file.name, choice)
-            .map_err(|error| site.context.fault(key, Fault::Simccl(error)))?;
-        site.expect_hosts(key, &file, flows.ranks)?;
+            .map_err(|error| inputs.context.fault(key, Fault::Simccl(error)))?;
+        inputs.expect_hosts(key, &file, flows.ranks)?;
         Ok(ResolvedWorkload { warnings: flows.warnings, ..flows.workload.into() })
     }
 

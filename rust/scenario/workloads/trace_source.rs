@@ -7,7 +7,7 @@ use std::path::{Path, PathBuf};
 use crate::chakra::TraceSource;
 
 /// Suffixes of the per-rank files.
-const ENDINGS: [&str; 2] = [".et", ".et.gz"];
+const EXTENSIONS: [&str; 2] = [".et", ".et.gz"];
 
 /// Assumed compression ratio of a file.
 const COMPRESSION: u64 = 8;
@@ -31,7 +31,7 @@ impl Files {
     }
 
     /// Returns the name of a rank's file, without the folder and the suffix of a compressed one.
-    pub(crate) fn unpacked_name(&self, rank: u32) -> String {
+    pub(crate) fn uncompressed_name(&self, rank: u32) -> String {
         let path = self.path(rank);
         let name = path.file_name().unwrap_or_default().to_string_lossy().into_owned();
         name.strip_suffix(".gz").map_or(name.clone(), str::to_owned)
@@ -51,16 +51,17 @@ impl Files {
     }
 
     /// Warns if a rank has both a plain and a compressed file. The plain one is read.
-    pub(crate) fn twice(&self, ranks: u32) -> Option<String> {
+    pub(crate) fn duplicate_warning(&self, ranks: u32) -> Option<String> {
         let Self::OfRanks(prefix) = self else { return None };
         let has_both = |rank: &u32| {
-            let paths = ENDINGS.map(|ending| PathBuf::from(format!("{prefix}.{rank}{ending}")));
+            let paths =
+                EXTENSIONS.map(|extension| PathBuf::from(format!("{prefix}.{rank}{extension}")));
             paths.iter().all(|path| path.is_file())
         };
         let rank = (0..ranks).find(has_both)?;
-        let [plain, packed] = ENDINGS;
+        let [plain, compressed] = EXTENSIONS;
         Some(format!(
-            "{prefix}.{rank}{packed} is not read: {prefix}.{rank}{plain} is there too; remove the \
+            "{prefix}.{rank}{compressed} is not read: {prefix}.{rank}{plain} is there too; remove the \
              one that is not meant"
         ))
     }
@@ -69,7 +70,7 @@ impl Files {
     pub(crate) fn size(&self, ranks: u32) -> u64 {
         let size = |rank: u32| {
             let path = self.path(rank);
-            let compressed = path.extension().is_some_and(|ending| ending == "gz");
+            let compressed = path.extension().is_some_and(|extension| extension == "gz");
             let size = std::fs::metadata(path).map_or(0, |metadata| metadata.len());
             if compressed { size.saturating_mul(COMPRESSION) } else { size }
         };
@@ -80,7 +81,8 @@ impl Files {
         match self {
             Self::One(path) => path.clone(),
             Self::OfRanks(prefix) => {
-                let paths = ENDINGS.map(|ending| PathBuf::from(format!("{prefix}.{rank}{ending}")));
+                let paths = EXTENSIONS
+                    .map(|extension| PathBuf::from(format!("{prefix}.{rank}{extension}")));
                 let [plain, compressed] = paths;
                 if !plain.is_file() && compressed.is_file() { compressed } else { plain }
             }
@@ -125,7 +127,7 @@ pub fn last_rank(prefix: &Path) -> Option<u32> {
     let names = entries.filter_map(|entry| entry.ok()?.file_name().into_string().ok());
     let rank = |name: String| {
         let rest = name.strip_prefix(&start)?;
-        ENDINGS.iter().find_map(|ending| rest.strip_suffix(ending)?.parse().ok())
+        EXTENSIONS.iter().find_map(|extension| rest.strip_suffix(extension)?.parse().ok())
     };
     names.filter_map(rank).max()
 }

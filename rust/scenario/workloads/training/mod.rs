@@ -4,7 +4,10 @@ pub(crate) mod model;
 
 use std::collections::BTreeMap;
 
-use super::{Bytes, Need, ORDER, ResolvedWorkload, ScenarioError, Site, Work, algorithms, section};
+use super::{
+    Bytes, ORDER, Requirement, ResolvedWorkload, ScenarioError, Work, WorkloadInputs, algorithms,
+    section,
+};
 use crate::input::context::{Context, LONGEST_SPAN};
 use crate::input::error::Fault;
 use crate::input::located::Key;
@@ -86,29 +89,29 @@ impl Work for TrainingSection {
     const SOURCE: &'static str =
         "Narayanan et al., Efficient Large-Scale Language Model Training, 2021";
 
-    fn resolve(&mut self, site: &Site<'_>) -> Result<ResolvedWorkload, ScenarioError> {
-        resolve(site, self)
+    fn resolve(&mut self, inputs: &WorkloadInputs<'_>) -> Result<ResolvedWorkload, ScenarioError> {
+        resolve(inputs, self)
     }
 
-    fn needs(&self, is_ordered: bool) -> Vec<Need<'_>> {
-        let shares = Need {
+    fn requirements(&self, is_ordered: bool) -> Vec<Requirement<'_>> {
+        let shares = Requirement {
             key: self.tensor_traffic.key(),
             is_met: *self.tensor > 1,
             words: "hosts that share matrices (tensor above 1)",
         };
-        let step = Need { key: self.step_after.key(), is_met: is_ordered, words: ORDER };
+        let step = Requirement { key: self.step_after.key(), is_met: is_ordered, words: ORDER };
         vec![shares, step]
     }
 }
 
 /// Resolves the iterations of a section.
 fn resolve(
-    site: &Site<'_>,
+    inputs: &WorkloadInputs<'_>,
     section: &mut TrainingSection,
 ) -> Result<ResolvedWorkload, ScenarioError> {
-    let context = &site.context;
+    let context = &inputs.context;
     let model = model(context, &section.model)?;
-    let degrees = degrees(site, section)?;
+    let degrees = degrees(inputs, section)?;
     check_heads(context, section, &model, degrees.tensor)?;
     let sharding = *section.sharding;
     if sharding == Sharding::Full && section.bucket.is_some() {
@@ -138,11 +141,11 @@ fn resolve(
         flops: *section.flops,
         algorithms: algorithms::resolve(context, &section.algorithms, training::algorithms())?,
         group: section.group.unwrap_or_else(|| {
-            site.ground.topology.scale_up().map_or(training::GROUP, |scale_up| scale_up.gpus)
+            inputs.shared.topology.scale_up().map_or(training::GROUP, |scale_up| scale_up.gpus)
         }),
         channels: *section.channels,
     };
-    let workload = training.build().map_err(|error| refused(site, section, error))?;
+    let workload = training.build().map_err(|error| fault_of(inputs, section, error))?;
     if workload.delays.iter().any(|delay| delay.span > LONGEST_SPAN) {
         let expected = "a computation would never end, or after more than 100,000 s; write a rate \
                         such as 400Tflops";
@@ -173,8 +176,11 @@ fn check_heads(
 }
 
 /// Returns the degrees of parallelism. Their product must be the number of ranks.
-fn degrees(site: &Site<'_>, section: &mut TrainingSection) -> Result<Degrees, ScenarioError> {
-    let (context, hosts) = (&site.context, site.count());
+fn degrees(
+    inputs: &WorkloadInputs<'_>,
+    section: &mut TrainingSection,
+) -> Result<Degrees, ScenarioError> {
+    let (context, hosts) = (&inputs.context, inputs.count());
     let ranks = section.ranks.with(section.ranks.unwrap_or(hosts));
     if !(1..=hosts).contains(&*ranks) {
         let expected = format!("it must be from 1 to the number of hosts, {hosts}");
@@ -184,7 +190,7 @@ fn degrees(site: &Site<'_>, section: &mut TrainingSection) -> Result<Degrees, Sc
     let model_ranks = u64::from(tensor) * u64::from(pipeline);
     let fits = model_ranks > 0 && u64::from(*ranks).is_multiple_of(model_ranks);
     if section.data.is_none() && !fits {
-        let degree = match context.typed(section.tensor.key()) {
+        let degree = match context.as_written(section.tensor.key()) {
             Some(_) => &section.tensor,
             None => &section.pipeline,
         };
@@ -199,7 +205,7 @@ fn degrees(site: &Site<'_>, section: &mut TrainingSection) -> Result<Degrees, Sc
         None => section.data.fill((u64::from(*ranks) / model_ranks) as u32),
     };
     let product = u128::from(model_ranks) * u128::from(*data);
-    let exact = section.ranks.is_some() || site.common.hosts.is_some();
+    let exact = section.ranks.is_some() || inputs.common.hosts.is_some();
     if product > u128::from(*ranks) || exact && product != u128::from(*ranks) {
         let expected = format!(
             "tensor = {tensor} times pipeline = {pipeline} times data = {data} is {product}; it \
@@ -212,8 +218,12 @@ fn degrees(site: &Site<'_>, section: &mut TrainingSection) -> Result<Degrees, Sc
 }
 
 /// Returns the fault of a training workload that cannot be built.
-fn refused(site: &Site<'_>, section: &TrainingSection, error: TrainingError) -> ScenarioError {
-    let context = &site.context;
+fn fault_of(
+    inputs: &WorkloadInputs<'_>,
+    section: &TrainingSection,
+    error: TrainingError,
+) -> ScenarioError {
+    let context = &inputs.context;
     let of_model = |pick: fn(&ModelSection) -> &Key| match &*section.model {
         ModelChoice::Dimensions(model) => pick(model),
         ModelChoice::Name(_) => section.model.key(),
@@ -237,7 +247,7 @@ fn refused(site: &Site<'_>, section: &TrainingSection, error: TrainingError) -> 
         TrainingError::TooFewLayers { .. } => section.pipeline.key(),
         TrainingError::Width => section.parameter_bytes.key(),
         TrainingError::Collective { .. } => section.algorithms.key(),
-        TrainingError::TooManyMessages | TrainingError::TooManyBytes => site.kind.key(),
+        TrainingError::TooManyMessages | TrainingError::TooManyBytes => inputs.kind.key(),
     };
     context.fault(key, Fault::Training { key: key.to_string(), error })
 }

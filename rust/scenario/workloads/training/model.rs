@@ -144,9 +144,9 @@ fn experts(
             [&section.top_k, &section.expert_ffn, &section.shared_experts, &section.dense_layers];
         return match of_experts.into_iter().find(|key| key.is_some()) {
             None => Ok(None),
-            Some(typed) => {
+            Some(given) => {
                 let because = "the model has no experts; add them with experts = 8";
-                Err(context.misplaced(typed.key(), because))
+                Err(context.misplaced(given.key(), because))
             }
         };
     };

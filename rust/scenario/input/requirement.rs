@@ -3,7 +3,7 @@
 use super::located::Key;
 
 /// A key, whether it has an effect, and what it needs to have one.
-pub(crate) struct Need<'a> {
+pub(crate) struct Requirement<'a> {
     pub key: &'a Key,
     pub is_met: bool,
     pub words: &'static str,

@@ -11,7 +11,7 @@ use crate::workload::Workload;
 
 /// Context shared by all workloads of a scenario.
 #[derive(Debug, Clone, Copy)]
-pub(crate) struct Ground<'a> {
+pub(crate) struct SharedInputs<'a> {
     pub topology: &'a Topology,
     /// Host of each node id in flow files.
     pub host_of_node: &'a [Option<HostId>],
@@ -24,7 +24,7 @@ pub(crate) struct Ground<'a> {
     pub most_memory: Option<Bytes>,
 }
 
-impl<'a> Ground<'a> {
+impl<'a> SharedInputs<'a> {
     /// Returns the context in which all messages exist from the start.
     pub(crate) fn new(
         topology: &'a Topology,
@@ -38,20 +38,20 @@ impl<'a> Ground<'a> {
 
 /// Context of one workload.
 #[derive(Debug, Clone)]
-pub(crate) struct Site<'a> {
+pub(crate) struct WorkloadInputs<'a> {
     pub context: Context<'a>,
-    pub ground: Ground<'a>,
+    pub shared: SharedInputs<'a>,
     pub kind: &'a Located<String>,
     pub common: &'a CommonSection,
     /// Participating hosts by rank; `None` means all.
     pub hosts: Option<Vec<HostId>>,
 }
 
-impl Site<'_> {
+impl WorkloadInputs<'_> {
     /// Returns the number of hosts of the workload.
     pub(super) fn count(&self) -> u32 {
         let chosen = self.hosts.as_ref().map(|hosts| hosts.len() as u32);
-        chosen.unwrap_or_else(|| self.ground.topology.host_count())
+        chosen.unwrap_or_else(|| self.shared.topology.host_count())
     }
 
     /// Reads the file that the section names. `example` is the name shown in the error if it names

@@ -19,10 +19,10 @@ impl Scenario {
         let mut schemes =
             [&self.scheme].into_iter().chain(self.job_policies.iter().map(|it| &it.scheme));
         self.has_ties()
-            || self.draws_workload()
-            || self.draws_failures()
-            || self.draws_at_ports()
-            || schemes.any(draws_order)
+            || self.randomizes_workload()
+            || self.randomizes_failures()
+            || self.randomizes_ports()
+            || schemes.any(randomizes_order)
             || has_choices(&self.topology)
     }
 
@@ -33,29 +33,29 @@ impl Scenario {
             && self.workload.task_count() != 1
     }
 
-    fn draws_workload(&self) -> bool {
+    fn randomizes_workload(&self) -> bool {
         self.file.workload.iter().chain(&self.file.job).any(|it| it.work.is_drawn())
     }
 
-    fn draws_failures(&self) -> bool {
+    fn randomizes_failures(&self) -> bool {
         let is_lossy = |kind| matches!(kind, FailureKind::Loss { .. });
         self.fabric.failures.iter().any(|it| is_lossy(it.kind))
             || self.file.failure.iter().any(|it| it.probability.is_some())
     }
 
     /// True if ECN ramps, the trimming victim or the rounding of telemetry are random.
-    fn draws_at_ports(&self) -> bool {
+    fn randomizes_ports(&self) -> bool {
         let ports = (0..2 * self.topology.links().len() as u32).map(PortId);
         let is_ramp = |port| matches!(self.fabric.ecn_of(&self.topology, port), Ecn::Ramp { .. });
-        let has_coins =
+        let has_random_victim =
             self.fabric.switch.trim.is_some_and(|it| it.victim == TrimVictim::ArrivingOrLast);
         let rounds = matches!(self.nic.congestion, CongestionControl::HpccPint(_));
-        has_coins || rounds || ports.into_iter().any(is_ramp)
+        has_random_victim || rounds || ports.into_iter().any(is_ramp)
     }
 }
 
 /// True if the scheme randomizes the order in which a host's messages start, or takes detours.
-fn draws_order(scheme: &Scheme) -> bool {
+fn randomizes_order(scheme: &Scheme) -> bool {
     matches!(scheme.split, SplitConfig::Ethereal(_) | SplitConfig::LineCut(_))
         || scheme.switch.takes_detours()
 }

@@ -62,8 +62,8 @@ fn a_workload_beyond_memory_is_rejected_before_its_messages_are_created() {
     let said = Scenario::parse(&ring, "test", Path::new(""), &overrides).unwrap_err().to_string();
     assert!(said.contains("134201344 messages take 35 GB of memory"), "{said}");
     assert!(said.contains("; with streaming = true under [workload] they are"), "{said}");
-    let typed = text.replace("[workload]", "[workload]\nranks = 8000");
-    let said = Scenario::parse(&typed, "test", Path::new(""), &overrides).unwrap_err().to_string();
+    let text = text.replace("[workload]", "[workload]\nranks = 8000");
+    let said = Scenario::parse(&text, "test", Path::new(""), &overrides).unwrap_err().to_string();
     assert!(said.contains("workload.ranks = 8000 is too large"), "{said}");
 }
 
@@ -86,32 +86,32 @@ fn a_rendered_auto_shows_its_value_and_still_adapts_to_another_policy() {
     let spray = parse(&resolved).unwrap().with_policy("spray").unwrap();
     assert_eq!(spray.nic.recovery, parse("[policy]\nname = \"spray\"\n").unwrap().nic.recovery);
     let recovery = format!("recovery = \"auto\"  # line 1; here {}", spray.nic.recovery.name());
-    let typed = spray.render();
-    let line = typed.lines().find(|line| line.starts_with("recovery = ")).unwrap();
+    let text = spray.render();
+    let line = text.lines().find(|line| line.starts_with("recovery = ")).unwrap();
     assert_eq!(line.split("; ").last(), recovery.split("; ").last(), "{line}");
     let own = "[policy]\nname = \"ecmp\"\n[[job]]\nname = \"a\"\nkind = \"permutation\"\n\
                policy = \"spray\"\n";
     let expected = format!("; here go-back-n, {} for a", spray.nic.recovery.name());
     assert!(lines(own)[0].ends_with(&expected), "{:?}", lines(own));
-    let typed = "[transport]\nrecovery = \"sack\"\ndelivery = \"ordered\"\n";
-    assert_eq!(lines(typed), [""; 0]);
+    let text = "[transport]\nrecovery = \"sack\"\ndelivery = \"ordered\"\n";
+    assert_eq!(lines(text), [""; 0]);
 }
 
 #[test]
 fn a_date_is_reported_as_a_date_everywhere() {
-    let refused = |key: &str| {
+    let error_of = |key: &str| {
         let setting = format!("{key}=2026-11-22").parse().unwrap();
         let overrides = Overrides { settings: vec![setting], ..Overrides::default() };
         Scenario::parse("", "test", Path::new(""), &overrides).unwrap_err().to_string()
     };
     let expected = "--set topology.leaves=2026-11-22: topology.leaves: invalid type: date, \
                     expected a whole number from 0 to 4294967295";
-    assert_eq!(refused("topology.leaves"), expected);
+    assert_eq!(error_of("topology.leaves"), expected);
     let expected = "--set topology=2026-11-22: topology: invalid type: date, expected a table: \
                     write [topology] and its keys below it";
-    assert_eq!(refused("topology"), expected);
+    assert_eq!(error_of("topology"), expected);
     let expected = "invalid type: date, expected a text in quotes; `evenkeel list policies` lists";
-    assert!(refused("policy.name").contains(expected));
+    assert!(error_of("policy.name").contains(expected));
     let table = fault("[topology]\nleaves = { other = 1 }\n");
     assert!(table.contains("invalid type: table, expected a whole number"), "{table}");
 }

@@ -8,7 +8,7 @@ use crate::file::failure::{FailureName, FailureSection};
 use crate::fluid::Fidelity;
 use crate::input::context::Context;
 use crate::input::located::Key;
-use crate::input::need::Need;
+use crate::input::requirement::Requirement;
 use crate::nic::{NicConfig, Recovery};
 use crate::workload::Workload;
 
@@ -24,21 +24,24 @@ pub(crate) struct Facts<'a> {
 }
 
 /// Keys without an effect.
-pub(crate) struct Inert {
+pub(crate) struct UnusedKeys {
     /// A warning for each such key that the file sets.
     pub warnings: Vec<String>,
     /// Paths of such keys that it does not set; a resolved scenario omits them.
-    pub left_out: Vec<String>,
+    pub omitted: Vec<String>,
 }
 
 /// Returns the keys without an effect.
-pub(crate) fn of(context: &Context<'_>, facts: &Facts<'_>) -> Inert {
+pub(crate) fn of(context: &Context<'_>, facts: &Facts<'_>) -> UnusedKeys {
     let warnings = warnings(context, facts);
     let is_fluid = *facts.file.general.fidelity == Fidelity::Fluid;
-    let unmet = facts.needs().filter(|need| !need.is_met).map(|need| need.key);
+    let unmet = facts
+        .requirements()
+        .filter(|requirement| !requirement.is_met)
+        .map(|requirement| requirement.key);
     let of_packets = facts.packets().into_iter().filter(|_| is_fluid);
     let absent = unmet.chain(of_packets).filter(|key| !context.is_given(key));
-    Inert { warnings, left_out: absent.map(|key| key.path().to_owned()).collect() }
+    UnusedKeys { warnings, omitted: absent.map(|key| key.path().to_owned()).collect() }
 }
 
 fn warnings(context: &Context<'_>, facts: &Facts<'_>) -> Vec<String> {
@@ -51,17 +54,23 @@ fn warnings(context: &Context<'_>, facts: &Facts<'_>) -> Vec<String> {
         context
             .warning(first, &format!("without effect in a fluid run, which has no packets: {keys}"))
     });
-    let without = facts.needs().filter(|need| !need.is_met && context.is_given(need.key));
+    let without = facts
+        .requirements()
+        .filter(|requirement| !requirement.is_met && context.is_given(requirement.key));
     // The warning about fluid runs already names these keys.
-    let without = without.filter(|need| !(is_fluid && of_packets.contains(&need.key)));
-    let warning = |need: Need<'_>| {
-        context.warning(need.key, &format!("it has no effect here; it needs {}", need.words))
+    let without =
+        without.filter(|requirement| !(is_fluid && of_packets.contains(&requirement.key)));
+    let warning = |requirement: Requirement<'_>| {
+        context.warning(
+            requirement.key,
+            &format!("it has no effect here; it needs {}", requirement.words),
+        )
     };
     fluid.into_iter().chain(without.map(warning)).collect()
 }
 
 impl<'a> Facts<'a> {
-    fn needs(&self) -> impl Iterator<Item = Need<'a>> {
+    fn requirements(&self) -> impl Iterator<Item = Requirement<'a>> {
         self.transport().into_iter().chain(self.failures()).chain(self.workloads())
     }
 
@@ -88,7 +97,7 @@ impl<'a> Facts<'a> {
         keys
     }
 
-    fn transport(&self) -> Vec<Need<'a>> {
+    fn transport(&self) -> Vec<Requirement<'a>> {
         let section = &self.file.transport;
         let recoveries = || self.jobs.iter().map(|job| job.recovery).chain([self.nic.recovery]);
         let repeats = recoveries().any(|it| matches!(it, Recovery::GoBackN(_) | Recovery::Rod(_)));
@@ -105,35 +114,35 @@ impl<'a> Facts<'a> {
         };
         let coalescing = "several packets for an acknowledgement (ack_every above 1)";
         vec![
-            Need {
+            Requirement {
                 key: section.nack_interval.key(),
                 is_met: repeats,
                 words: "the recovery go-back-n or rod, whose receivers repeat NACKs",
             },
-            Need {
+            Requirement {
                 key: section.cnp_interval.key(),
                 is_met: has_cnps,
                 words: "the congestion control dcqcn, whose receivers send CNPs",
             },
-            Need {
+            Requirement {
                 key: section.nack_signal.key(),
                 is_met: recoveries().any(answers),
                 words: "the recovery go-back-n, sack or rod, whose receivers send NACKs for gaps",
             },
-            Need { key: section.ack_marked.key(), is_met: coalesces, words: coalescing },
-            Need { key: section.ack_first.key(), is_met: coalesces, words: coalescing },
-            Need { key: section.ack_resent.key(), is_met: coalesces, words: coalescing },
-            Need { key: section.ack_span.key(), is_met: coalesces, words: coalescing },
+            Requirement { key: section.ack_marked.key(), is_met: coalesces, words: coalescing },
+            Requirement { key: section.ack_first.key(), is_met: coalesces, words: coalescing },
+            Requirement { key: section.ack_resent.key(), is_met: coalesces, words: coalescing },
+            Requirement { key: section.ack_span.key(), is_met: coalesces, words: coalescing },
         ]
     }
 
-    fn failures(&self) -> Vec<Need<'a>> {
+    fn failures(&self) -> Vec<Requirement<'a>> {
         let schemes = || self.jobs.iter().map(|job| &job.scheme).chain([self.scheme]);
         let weighs = schemes().any(|scheme| scheme.weights == Weights::Capacity);
         let failures = &self.file.failure;
         let is_fluid = *self.file.general.fidelity == Fidelity::Fluid;
         let degrades = failures.iter().any(|it| *it.kind == FailureName::Degrade);
-        let slow_ports = Need {
+        let slow_ports = Requirement {
             key: self.file.switch.slow_ports.key(),
             is_met: degrades,
             words: "a [[failure]] with kind = \"degrade\"",
@@ -142,12 +151,12 @@ impl<'a> Facts<'a> {
             let is_outage = matches!(*failure.kind, FailureName::Down | FailureName::Flap);
             // In a fluid run, policies that look at load weight their ports.
             let is_weighed = *failure.kind == FailureName::Degrade && (weighs || is_fluid);
-            let detection = Need {
+            let detection = Requirement {
                 key: failure.detection.key(),
                 is_met: is_outage,
                 words: "a link that is down: switches go on using one that is slow or lossy",
             };
-            let convergence = Need {
+            let convergence = Requirement {
                 key: failure.convergence.key(),
                 is_met: is_outage || is_weighed,
                 words: "a link that is down, or one that is slow and a policy with weights = \
@@ -158,11 +167,11 @@ impl<'a> Facts<'a> {
         failures.iter().flat_map(of_one).chain([slow_ports]).collect()
     }
 
-    fn workloads(&self) -> Vec<Need<'a>> {
+    fn workloads(&self) -> Vec<Requirement<'a>> {
         let is_ordered = self.workload.is_none_or(|workload| {
             workload.chains.is_some() || workload.waits_for.iter().any(|&count| count > 0)
         });
         let sections = self.file.workload.iter().chain(&self.file.job);
-        sections.flat_map(|section| section.work.needs(is_ordered)).collect()
+        sections.flat_map(|section| section.work.requirements(is_ordered)).collect()
     }
 }
