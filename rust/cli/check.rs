@@ -90,8 +90,8 @@ pub(super) fn run(arguments: &Arguments) -> anyhow::Result<Status> {
 fn note_of_files(name: &str, scenario: &Scenario) {
     let sections = scenario.file.workload.iter().chain(&scenario.file.job);
     if scenario.traces.is_some() {
-        let note = "traces that are read during the run are audited in part: neither the order of \
-                    streams nor the messages; streaming = false audits them";
+        let note = "traces read during the run are audited in part, without stream order and \
+                    messages; use streaming = false to audit them";
         output::note(&format!("{name}: {note}"));
         return;
     }
@@ -107,12 +107,14 @@ fn note_of_files(name: &str, scenario: &Scenario) {
 fn repair(folder: &Path, file: &Path, scenario: &Scenario) -> anyhow::Result<()> {
     let name = file.display();
     let traces = scenario.recorded().ok_or_else(|| {
-        anyhow!("--mend: {name}: its [workload] is not of Chakra traces, which alone have streams")
+        anyhow!(
+            "--mend: {name}: expected a [workload] of Chakra traces; other workloads have no streams"
+        )
     })?;
     let mut kernels = 0;
     let failed = |error: &dyn std::fmt::Display| anyhow!("--mend: {name}: {error}");
     if traces.are_in(folder) {
-        bail!("--mend {}: the traces are read from there; use another folder", folder.display());
+        bail!("--mend {}: the traces are read from this folder; use another one", folder.display());
     }
     if let Some(prefix) = traces.prefix() {
         trace_files::reject_other_ranks(folder, &prefix, traces.files())
@@ -127,7 +129,7 @@ fn repair(folder: &Path, file: &Path, scenario: &Scenario) -> anyhow::Result<()>
     }
     let all = human::plural(u64::from(traces.files()), "trace");
     output::print_text(&format!(
-        "{} and so on: {all}; {} now follow the one before in their stream, by recorded times\n",
+        "{} and so on: {all}; {} now follow the previous one in their stream, by recorded times\n",
         folder.join(traces.name(0)).display(),
         human::plural(kernels, "kernel"),
     ))

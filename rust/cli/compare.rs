@@ -180,7 +180,7 @@ impl Arguments {
         // earlier one whole.
         if let Some(folder) = folder.filter(|_| !summaries.is_empty()) {
             match all.interrupted.is_some() && folder.has_complete_results() {
-                true => output::note("--out keeps the earlier comparison, which is whole"),
+                true => output::note("--out keeps the earlier comparison because it is complete"),
                 false => folder.write_results(&statistics, &all)?,
             }
         }
@@ -240,7 +240,7 @@ impl Arguments {
 
     fn compare_rails(&self, text: &ScenarioText) -> anyhow::Result<Status> {
         if self.seeds.is_some_and(|seeds| seeds != 1) {
-            bail!("--seeds: a scenario with rails has no random draws; omit the option");
+            bail!("--seeds: a scenario with rails is not random; omit the option");
         }
         if self.kpi.is_some() {
             bail!("--kpi: a scenario with rails has no links between switches; omit the option");

@@ -51,10 +51,10 @@ pub(super) fn run(arguments: &Arguments) -> anyhow::Result<Status> {
         let mut near = nearest(word, known.iter().map(String::as_str));
         near.dedup();
         let hint = match near.is_empty() {
-            true => "docs/scenario.md has all keys".to_owned(),
+            true => "docs/scenario.md lists all keys".to_owned(),
             false => format!("did you mean {}?", near.join(", ")),
         };
-        bail!("'{word}' is neither a key of scenarios, a name in one, nor a metric; {hint}");
+        bail!("'{word}' is not a scenario key, a name in a scenario, or a metric; {hint}");
     }
     output::print(&texts.join("\n"))?;
     Ok(Status::Done)

@@ -96,14 +96,14 @@ pub(super) fn run(arguments: &Arguments) -> anyhow::Result<Status> {
     let Arguments { file, topology, settings, out, .. } = arguments;
     let Some(format) = arguments.format.or_else(|| Format::of(file)) else {
         bail!(
-            "{}: its ending tells no format; give it with --format: hpcc, htsim, goal, chakra, \
-             simccl or infragraph (see: evenkeel list formats)",
+            "{}: unknown file extension; use --format with hpcc, htsim, goal, chakra, simccl or \
+             infragraph (see: evenkeel list formats)",
             file.display()
         );
     };
     let folder = out.as_deref().and_then(Path::parent).unwrap_or(Path::new(""));
     if !folder.as_os_str().is_empty() && !folder.is_dir() {
-        bail!("--out {}: there is no such folder", folder.display());
+        bail!("--out {}: the folder does not exist", folder.display());
     }
     let source = format.into();
     let topology = topology.as_deref();

@@ -66,7 +66,7 @@ pub(super) fn run(arguments: &Arguments) -> anyhow::Result<Status> {
     let place = |name: &str| if is_here { PathBuf::from(name) } else { folder.join(name) };
     let paths: Vec<PathBuf> = files.iter().map(|(name, _)| place(name)).collect();
     if let Some(path) = paths.iter().find(|path| path.exists()) {
-        bail!("{}: the file exists and is not replaced; move it, or use --out DIR", path.display());
+        bail!("{}: the file already exists; move it, or use --out DIR", path.display());
     }
     let absent: Vec<&Path> = folder.ancestors().take_while(|it| !it.exists()).collect();
     let mut written: Vec<&Path> = Vec::new();

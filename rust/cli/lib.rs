@@ -66,7 +66,7 @@ Results go to standard output; progress, warnings and errors to standard error."
 
 /// Short description of scenarios, for the help of commands that take one.
 const SCENARIO_HELP: &str = "\
-A scenario is a TOML file. Every key has a default, so that this is complete:
+A scenario is a TOML file. Every key has a default, so this is complete:
 
   [topology]
   kind = \"leaf-spine\"     # see: evenkeel list topologies

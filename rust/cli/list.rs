@@ -65,20 +65,20 @@ enum Category {
 const FORMATS: [[&str; 3]; 6] = [
     [
         "hpcc",
-        "fabric and flows of the HPCC family; in a configuration, settings",
+        "fabric and flows of the HPCC family; settings in a configuration",
         "import, export, hpcc",
     ],
     ["htsim", "a connection matrix: flows with starts and triggers", "import, export"],
     ["goal", "a schedule of LogGOPSim and ATLAHS: messages and computation", "import, export"],
     ["chakra", "traces of MLCommons: messages and computation", "import, export, trace"],
-    ["simccl", "what NCCL sends, by SimCCL's model", "import"],
+    ["simccl", "messages of NCCL, by SimCCL's model", "import"],
     ["infragraph", "a fabric", "import, export"],
 ];
 
 /// Prints a table of the names of the category, with summaries and sources.
 pub(super) fn run(arguments: &Arguments) -> anyhow::Result<Status> {
     if arguments.guesses && !matches!(arguments.what, Category::Policies) {
-        bail!("--guesses is for policies: evenkeel list policies --guesses");
+        bail!("--guesses applies only to policies; use evenkeel list policies --guesses");
     }
     let text = match arguments.what {
         Category::Policies if arguments.guesses => guesses::table()?,

@@ -41,8 +41,8 @@ pub(super) fn run(arguments: &Arguments) -> anyhow::Result<Status> {
     let lost = SweepFolder::read_log(&arguments.out)?.runs_missing_in(&logs);
     if lost > 0 {
         bail!(
-            "--out {}: its sweep.runs.jsonl has {} that none of the folders has, and would be \
-             replaced; name the folder among the others too, or use another --out",
+            "--out {}: its sweep.runs.jsonl has {} that none of the folders has; merge this folder \
+             too, or use another --out",
             arguments.out.display(),
             human::plural(lost as u64, "run")
         );
@@ -57,7 +57,10 @@ fn study(folders: &[PathBuf]) -> anyhow::Result<PathBuf> {
     let read = |folder: &Path| {
         let path = SweepFolder::study(folder);
         SweepFolder::study_text(folder).map_err(|error| {
-            anyhow!("{}: cannot be read: {error}; expected a folder of `sweep`", path.display())
+            anyhow!(
+                "{}: cannot be read: {error}; expected a folder written by `sweep`",
+                path.display()
+            )
         })
     };
     let first = &folders[0];
@@ -65,7 +68,7 @@ fn study(folders: &[PathBuf]) -> anyhow::Result<PathBuf> {
     for other in &folders[1..] {
         if read(other)? != text {
             bail!(
-                "{} and {}: their study.toml differ; expected shards of one study",
+                "{} and {}: their study.toml files differ; expected shards of one study",
                 first.display(),
                 other.display()
             );

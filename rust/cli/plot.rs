@@ -100,8 +100,8 @@ fn png(figure: &Figure) -> anyhow::Result<Vec<u8>> {
 #[cfg(not(feature = "png"))]
 fn png(_: &Figure) -> anyhow::Result<Vec<u8>> {
     bail!(
-        "PNG: this evenkeel was built without it; write SVG, or build it with \
-         `cargo build --release --features png`"
+        "PNG: not supported by this build; use SVG, or build with `cargo build --release \
+         --features png`"
     )
 }
 
@@ -120,11 +120,14 @@ pub(super) fn run(arguments: &Arguments) -> anyhow::Result<Status> {
             false => figure.name.starts_with(wanted.as_str()),
         });
         if figures.is_empty() {
-            bail!("--figure {wanted}: the results have no such figure; they have {names}");
+            bail!("--figure {wanted}: no such figure in the results; expected one of {names}");
         }
     }
     if figures.is_empty() {
-        bail!("no run of the results has '{}'; --metric names another one", request.metric);
+        bail!(
+            "no run of the results has '{}'; use --metric to select another metric",
+            request.metric
+        );
     }
     match Format::of_file(&arguments.out) {
         Some(format) => one(arguments, &figures, format)?,
@@ -142,7 +145,7 @@ fn one(arguments: &Arguments, figures: &[Figure], format: Format) -> anyhow::Res
     let out = arguments.out.display();
     let [figure] = figures else {
         let names = names(figures);
-        bail!("--out {out}: a file holds one figure; choose one with --figure: {names}");
+        bail!("--out {out}: a file holds one figure; use --figure with one of {names}");
     };
     write_output(&arguments.out, &FIGURE, &format.bytes(figure)?).map_err(not_written)?;
     output::print_text(&format!("{out}: {}\n", figure.title()))

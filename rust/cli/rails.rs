@@ -71,8 +71,7 @@ pub(super) fn compare(
 fn warn_of_seed(overrides: &Overrides) {
     if overrides.seed.is_some() {
         output::warning(
-            "--seed: a scenario with rails has no random draws; only the data that are summed \
-             depend on the seed",
+            "--seed: a scenario with rails is not random; only the summed data depend on the seed",
         );
     }
 }
@@ -80,13 +79,17 @@ fn warn_of_seed(overrides: &Overrides) {
 /// Returns the status of finished runs. A wrong sum is an error even if the run is incomplete.
 fn status(finished: &[(RailSummary, Verdict)]) -> anyhow::Result<Status> {
     if let Some((run, _)) = finished.iter().find(|(run, _)| !run.exact) {
-        bail!("{} under {}: a rank has wrong sums, which is a bug", run.scenario, run.policy);
+        bail!(
+            "{} under {}: wrong sums at a rank; this is a bug in evenkeel",
+            run.scenario,
+            run.policy
+        );
     }
     let mut status = Status::Done;
     for (run, verdict) in finished {
         let reason = match verdict {
             Verdict::Completed => continue,
-            Verdict::Stalled => "it stalled: nothing was left to happen",
+            Verdict::Stalled => "it stalled: no event was left",
             Verdict::TimeLimit => "it reached its time limit (time_limit)",
         };
         let done = run.operations.iter().filter(|it| it.took_ns.is_some()).count();

@@ -92,10 +92,10 @@ pub(super) fn run(arguments: &Arguments) -> anyhow::Result<Status> {
 
 fn reject_rail_options(arguments: &Arguments) -> anyhow::Result<()> {
     if arguments.trace.is_some() {
-        bail!("--trace: a scenario with [[rail]] has no time-line of packets; omit the option");
+        bail!("--trace: a scenario with [[rail]] has no packet timeline; omit the option");
     }
     if arguments.check {
-        bail!("--check: it follows the packets of one fabric, and [[rail]] has several; omit it");
+        bail!("--check: it verifies the packets of one fabric, but [[rail]] has several; omit it");
     }
     Ok(())
 }

@@ -35,8 +35,8 @@ pub(super) fn open(path: &Path) -> anyhow::Result<ScenarioText> {
     if path.is_dir() {
         let folder = path.display();
         bail!(
-            "{folder}: expected a scenario, which is a file, and not a folder; the scenario of \
-             results is their scenario.toml"
+            "{folder}: it is a folder; expected a scenario file, such as the scenario.toml in a \
+             results folder"
         );
     }
     Ok(ScenarioText::read(path)?)

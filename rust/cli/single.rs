@@ -48,7 +48,7 @@ impl Destination {
         match self.folder.as_ref().filter(|folder| folder.has_result_at(trace)) {
             None => Ok(()),
             Some(folder) => Err(anyhow!(
-                "--trace {}: --out {} has a result of this name; use another name",
+                "--trace {}: --out {} has a result with this name; use another name",
                 trace.display(),
                 folder.path().display()
             )),
@@ -158,15 +158,15 @@ fn report(
 fn report_check(report: &invariants::Report, status: Status) -> Status {
     if report.count == 0 {
         let records = report.records;
-        output::note(&format!("check: {records} events of packets, no invariant is violated"));
+        output::note(&format!("check: {records} packet events, no invariant is violated"));
         return status;
     }
     for violation in &report.violations {
         output::error(&violation.to_string());
     }
     output::error(&format!(
-        "--check: {} of invariants: this is an internal error (a bug in evenkeel), not an error \
-         in the scenario; please report it with the scenario's file",
+        "--check: {} of invariants: this is a bug in evenkeel, not in the scenario; please report \
+         it with the scenario file",
         human::plural(report.count, "violation")
     ));
     Status::Incomplete

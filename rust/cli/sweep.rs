@@ -77,7 +77,7 @@ pub(super) fn run(arguments: &Arguments) -> anyhow::Result<Status> {
     let (rows, known) = (sweep.rows(shard), sweep.known(shard, &log));
     if known > 0 {
         let name = arguments.out.display();
-        output::note(&format!("{name}: {known} of {rows} runs are there from an earlier start"));
+        output::note(&format!("{name}: {known} of {rows} runs are already finished"));
     }
     if known < rows {
         folder.remove_results()?;
@@ -86,7 +86,7 @@ pub(super) fn run(arguments: &Arguments) -> anyhow::Result<Status> {
     let table = sweep.run(shard, arguments.jobs.unwrap_or_else(cores), &bars, &log);
     drop(bars);
     let table = table.map_err(|error| match error {
-        StudyError::Log { .. } => anyhow!("{error}; the same command goes on from there"),
+        StudyError::Log { .. } => anyhow!("{error}; the same command resumes"),
         other => other.into(),
     })?;
     finish(&folder, &table, &arguments.out.display().to_string())
@@ -96,10 +96,10 @@ pub(super) fn run(arguments: &Arguments) -> anyhow::Result<Status> {
 fn expect_study(path: &Path) -> anyhow::Result<()> {
     let name = path.display();
     if path.is_dir() {
-        bail!("{name}: it is a folder; expected a study, which is a TOML file");
+        bail!("{name}: it is a folder; expected a study (a TOML file)");
     }
     if !path.exists() {
-        bail!("{name}: it does not exist; expected a study, which is a TOML file");
+        bail!("{name}: it does not exist; expected a study (a TOML file)");
     }
     Ok(())
 }
@@ -156,8 +156,8 @@ impl Arguments {
         let Some((shard, name)) = Shard::from_environment(variable, shards)? else {
             if let Some(count) = shards {
                 output::warning(&format!(
-                    "--shards {count} has no effect: nothing numbers this process \
-                     (JOB_COMPLETION_INDEX, SLURM_ARRAY_TASK_ID); --shard I/{count} runs one shard"
+                    "--shards {count} has no effect: no task index is set (JOB_COMPLETION_INDEX, \
+                     SLURM_ARRAY_TASK_ID); use --shard I/{count} to run one shard"
                 ));
             }
             return Ok(Shard::ALL);

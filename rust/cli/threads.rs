@@ -24,7 +24,7 @@ impl ThreadsArgument {
     /// Warns if more than one thread was requested but the run uses one.
     pub(super) fn explain(&self, session: &Session) {
         if let (Some(asked), Some(reason)) = (self.threads, session.single_thread_reason()) {
-            output::warning(&format!("--threads {asked}: the run takes one thread: {reason}"));
+            output::warning(&format!("--threads {asked}: the run uses one thread: {reason}"));
         }
     }
 }

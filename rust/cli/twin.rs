@@ -42,7 +42,7 @@ pub(super) fn run(arguments: &Arguments, ns3: Option<OtherWorld>) -> anyhow::Res
     scenario.expect_known()?;
     let Some(in_ns3) = ns3 else {
         bail!(
-            "twin: this program is built without ns-3; on Debian: apt-get install libns3-dev \
+            "twin: this build has no ns-3; on Debian: apt-get install libns3-dev \
              libgsl-dev libsqlite3-dev libxml2-dev cmake, then cargo run --release --features ns3 \
              -- twin ..."
         );

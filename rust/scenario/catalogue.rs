@@ -63,7 +63,7 @@ pub(super) fn parts() -> Vec<Part> {
         written(&workloads::DEFAULT_KIND),
     );
     let of_rail = kind(
-        "How the rail reduces.",
+        "Kind of reduction.",
         rails::RailKindName::form(),
         written(&rails::RailKindName::default()),
     );

@@ -123,9 +123,9 @@ fn common(page: &mut Page) {
     );
     page.section::<RecordSection>(
         "## `[record]`",
-        "Time series of a run, in tables of the results folder ([Recording](recording.md)). By \
+        "Time series of a run, next to its results ([Recording](recording.md)). By \
          default nothing is recorded. At least one of `ports`, `queue_pairs` and `paths` is not \
-         `\"none\"`. Several are a list of `[[record]]`.",
+         `\"none\"`. Several are written as `[[record]]`.",
     );
 }
 
@@ -239,7 +239,7 @@ pub(super) struct Row {
 
 fn topologies(page: &mut Page) {
     page.text("## `[topology]`");
-    page.text("Switches, hosts and links. These keys are for every `kind`:");
+    page.text("Switches, hosts and links. Keys of every `kind`:");
     let kind = KeyDescription {
         name: "kind",
         summary: "The family of the fabric.".to_owned(),
@@ -258,8 +258,8 @@ fn transports(page: &mut Page) {
     page.parameters("`congestion_control`", controls());
     page.text("### Loss recoveries");
     page.text(
-        "`recovery_parameters` of each `recovery`. A policy that is made for a recovery may have \
-         other defaults; `evenkeel check --explain` prints them.",
+        "`recovery_parameters` of each `recovery`. A policy designed for a recovery may have other \
+         defaults; `evenkeel check --explain` prints them.",
     );
     page.parameters("`recovery`", loss_recoveries());
 }
@@ -351,7 +351,7 @@ pub(super) fn schemes() -> impl Iterator<Item = Row> {
 
 fn workload_kinds(page: &mut Page) {
     page.text("## `[workload]` and `[[job]]`");
-    page.text("The messages: one `[workload]`, or several `[[job]]`s, with these keys:");
+    page.text("Messages to send: one `[workload]`, or several `[[job]]`s, with these keys:");
     let kind = KeyDescription {
         name: "kind",
         summary: "A collective's name, or the name of another kind below.".to_owned(),
@@ -367,12 +367,12 @@ fn workload_kinds(page: &mut Page) {
 }
 
 fn rails(page: &mut Page) {
-    page.section::<rail_file::HostsSection>("## `[hosts]`", "The hosts that take part.");
+    page.section::<rail_file::HostsSection>("## `[hosts]`", "Participating hosts.");
     page.text("## `[[rail]]`");
-    page.text("A plane of links and switches. These keys are for every `kind`:");
+    page.text("A plane of links and switches. Keys of every `kind`:");
     let kind = KeyDescription {
         name: "kind",
-        summary: "How the rail reduces.".to_owned(),
+        summary: "Kind of reduction.".to_owned(),
         form: rail_file::RailKindName::form(),
         default: written(&rail_file::RailKindName::default()),
     };
@@ -380,7 +380,7 @@ fn rails(page: &mut Page) {
     page.kinds(rail_file::KINDS);
     page.text("## `[policy]` of rails");
     page.text(&format!(
-        "How operations are divided among rails (default `\"{}\"`):",
+        "Division of operations among rails (default `\"{}\"`):",
         rail_file::DEFAULT_POLICY
     ));
     page.parameters(
@@ -392,13 +392,13 @@ fn rails(page: &mut Page) {
             Row { name: preset.name.to_owned(), about, parameters }
         }),
     );
-    page.section::<rail_file::RailWorkloadSection>("## `[workload]` of rails", "The operations.");
+    page.section::<rail_file::RailWorkloadSection>("## `[workload]` of rails", "Reduced data.");
     page.section::<rail_file::HandlerSection>(
         "## `[handler]`",
         "Timers and sizes of the exception handler; all defaults are *[inferred]*.",
     );
     page.section::<rail_file::RailFailureSection>(
         "## `[[failure]]` of rails",
-        "Failures of a rail. By default nothing fails.",
+        "Rail failures. By default nothing fails.",
     );
 }

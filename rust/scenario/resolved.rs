@@ -411,9 +411,9 @@ pub(super) fn reject_rails(source: &Source) -> Result<(), ScenarioError> {
     if !source.has(&key) {
         return Ok(());
     }
-    let because = "hosts with several rails are for `run`, `compare` and `check`, because each \
-                   rail is a network of its own; give one network: a scenario of one rail, or \
-                   topology.kind = 'rail-optimized' for servers with several NICs";
+    let because = "only `run`, `compare` and `check` support [[rail]], whose rails are separate \
+                   networks; describe one network, such as topology.kind = 'rail-optimized' for \
+                   servers with several NICs";
     Err(Context::of(source).misplaced(&key, because))
 }
 

@@ -179,7 +179,7 @@ fn ungenerable_workloads_are_rejected_with_the_reason() {
         "[[job]]\nkind = \"ring-all-reduce\"\nstreaming = true\n",
     ] {
         let error = refused(text);
-        let expected = "messages are generated during the run for rings and pipelines";
+        let expected = "messages are generated only for one ring, pipeline, or all-to-all";
         assert!(error.contains("streaming = true") && error.contains(expected), "{error}");
     }
     let error = refused("[workload]\nkind = \"ring-all-reduce\"\noutstanding = 4\n");
@@ -204,6 +204,6 @@ fn messages_that_exceed_memory_are_rejected_before_they_are_built() {
     let known = "[workload]\nkind = \"all-to-all\"\noutstanding = 8\n";
     assert!(parse(&text.replace("[workload]\nkind = \"all-to-all\"\n", known)).unwrap().streams());
     let expected = "topology = 16000 hosts is too large: 255984000 messages with 255984000 queue \
-                    pairs take 425 GB of memory; the limit is 20 GB, which is available";
+                    pairs take 425 GB of memory; the limit is 20 GB, the available memory";
     assert!(error.contains(expected), "{error}");
 }

@@ -86,7 +86,7 @@ fn unused_weights_are_a_warning() {
     for policy in ["ethereal", "line-cut", "conga", "letflow"] {
         let set = [&*format!("policy.name={policy}")];
         let warnings = load(&folder.join("degraded.toml"), &set).warnings.join("\n");
-        assert!(warnings.contains("makes no use of weights"), "{policy}: {warnings}");
+        assert!(warnings.contains("ignores weights"), "{policy}: {warnings}");
     }
 }
 
@@ -107,11 +107,11 @@ fn fluid_flows_fill_links_of_unequal_rates_where_the_policy_looks_at_load() {
 #[test]
 fn marking_thresholds_above_the_buffer_are_a_warning() {
     let Some(file) = input("robust", "marks-above-buffer.toml") else { return };
-    // By default, marking begins below it.
-    assert!(load(&file, &[]).warnings.iter().all(|it| !it.contains("marks begin")));
+    // By default, marking starts below it.
+    assert!(load(&file, &[]).warnings.iter().all(|it| !it.contains("marking starts")));
     for late in ["switch.ecn.kmin=100KB", "switch.ecn.step=100KB"] {
         let warnings = load(&file, &[late]).warnings;
-        let is_told = |it: &String| it.contains("marks begin at 100KB, and no port has room");
+        let is_told = |it: &String| it.contains("marking starts at 100KB, but no port can hold");
         assert!(warnings.iter().any(is_told), "{late}: {warnings:?}");
     }
 }

@@ -101,7 +101,7 @@ fn a_scenario_with_classes_renders_to_itself_and_warns_of_an_unused_class() {
     assert_eq!(of.with_seed(7).unwrap().job_classes, of.job_classes);
     let unused = "[workload]\nclass = \"b\"\n[[class]]\nname = \"a\"\n[[class]]\nname = \"b\"\n";
     let unused = Scenario::parse(unused, "one", Path::new(""), &Overrides::default()).unwrap();
-    assert!(unused.warnings[0].contains("class[0].name: no job is of this class"));
+    assert!(unused.warnings[0].contains("class[0].name: no job uses this class"));
     let without = scenario("buffer = \"2MB\"\npfc = true", ["pfc = false"; 3]).warnings;
     assert!(without.iter().any(|it| it.contains("every class pfc = false")), "{without:?}");
     let path = Path::new(env!("CARGO_MANIFEST_DIR")).join("examples/traffic-classes.toml");

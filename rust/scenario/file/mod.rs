@@ -239,8 +239,7 @@ impl PolicySection {
             return Vec::new();
         }
         let own = self.parameters.keys().filter(|key| !shared.contains(&key.as_str()));
-        let warning =
-            format!("a parameter of '{}'; under '{}' it is not used", *self.name, *instead.name);
+        let warning = format!("a parameter of '{}', not used by '{}'", *self.name, *instead.name);
         own.map(|key| context.warning(&self.parameters.key().child(key), &warning)).collect()
     }
 }

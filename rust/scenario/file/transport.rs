@@ -36,11 +36,11 @@ section! {
         /// Length of an acknowledgement on the wire.
         ack?: Bytes = "`64B`; with the policy `mrc` `118B`, and `158B` with its `encoding = srv6`",
         /// Data packets per acknowledgement.
-        ack_every?: u32 = "`1`; with the policy `mrc` and its recovery `16`, or `32` where \
-                    `ack_bytes` is given",
+        ack_every?: u32 = "`1`; with the policy `mrc` and its recovery `16`, or `32` if \
+                           `ack_bytes` is set",
         /// Data bytes on the wire per acknowledgement, if `ack_every` is not reached first.
         ack_bytes?: Bytes = "no limit; with the policy `mrc` and its recovery `16KiB` (G8) unless \
-                      `ack_every` is given",
+                             `ack_every` is set",
         /// Maximum acknowledgement delay, if neither limit is reached first.
         ack_time?: Span = "no limit; with the policy `mrc` and its recovery the longest base round \
                      trip of the workload",
@@ -85,8 +85,8 @@ section! {
         /// Retransmission timeout. The default counts the bytes that can be ahead of a packet: the
         /// shared buffer, or a port's own at each switch; with flow control, every switch's buffer.
         /// `ack_every` adds that many packets per peer.
-        retransmit_timeout?: Span = "twice the longest base round trip of the workload, and the \
-                                     time in which the slowest link of its hosts sends these bytes",
+        retransmit_timeout?: Span = "twice the longest base round trip of the workload, plus the \
+                                     time to send these bytes on the hosts' slowest link",
         /// Time until a receiver repeats a NACK (HPCC's simulator).
         nack_interval: Span = Span::from_us(500),
         /// Minimum time between two CNPs of a queue pair (Zhu et al., SIGCOMM 2015).

@@ -60,7 +60,7 @@ impl Collector<'_> {
         value: &Spanned<DeValue<'_>>,
     ) -> Result<Value, Rejected> {
         if self.entries.len() >= MAX_ENTRIES {
-            let reason = format!("more than {MAX_ENTRIES} keys and items of lists, the most");
+            let reason = format!("more than {MAX_ENTRIES} keys and list items, the maximum");
             return Err(Rejected { range: None, fault: Box::new(Fault::Syntax { reason }) });
         }
         let in_file = Entry::File { name, value: value.span() };
@@ -105,7 +105,7 @@ fn whole_number(number: &DeInteger<'_>) -> Result<Value, String> {
         "" => format!("{number} has no digits; expected for example {number}10"),
         _ if has_unit(&DeValue::Integer(number.clone())) => needs_quotes(&number.to_string()),
         digits if digits.starts_with('-') => {
-            format!("{number} is too small; the least whole number is {}", i64::MIN)
+            format!("{number} is too small; the smallest whole number is {}", i64::MIN)
         }
         _ => format!("{number} is too large; the largest whole number is {}", i64::MAX),
     })

@@ -127,7 +127,7 @@ pub enum Fault {
         example: String,
     },
     /// A feature of the format that this version does not support.
-    #[error("{key} = {value} is not supported in this version, which supports {supported}")]
+    #[error("{key} = {value} is not supported; this version supports {supported}")]
     Unsupported {
         /// Path of the key with the unsupported value.
         key: String,

@@ -38,5 +38,5 @@ pub(crate) fn syntax_reason(message: &str, text: &str) -> String {
 
 /// Returns the message for a bare word.
 pub(crate) fn needs_quotes(word: &str) -> String {
-    format!("a text stands in quotes: {word:?}")
+    format!("text must be quoted: {word:?}")
 }

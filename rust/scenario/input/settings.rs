@@ -81,7 +81,8 @@ impl Setting {
             let (key, reason) = (self.key.clone(), reason.to_owned());
             Rejected { range: None, fault: Box::new(Fault::BadValue { key, reason }) }
         };
-        let steps = steps(&self.key).ok_or_else(|| fault("it is no path of names and indices"))?;
+        let steps =
+            steps(&self.key).ok_or_else(|| fault("it is not a path of names and indices"))?;
         let [Step::Name(first), ..] = steps.as_slice() else { unreachable!("a name is first") };
         let path = |resolved| PathCursor { steps: &steps, resolved }.path();
         // Sections around the key count as set, unless the file already has them.
@@ -147,7 +148,7 @@ fn set(place: &mut Value, cursor: PathCursor<'_, '_>, value: Value) -> Result<()
             }
         }
         (Step::Index(index), _) => Err(format!(
-            "[{index}] needs a list, which is not there; set the whole list, as in \
+            "[{index}] needs a list, but there is none; set the whole list, as in \
              failure=[{{ link = \"leaf0-spine0\" }}]"
         )),
         (Step::Name(_), Value::Integer(_) | Value::Float(_) | Value::Datetime(_)) => {
@@ -166,7 +167,7 @@ fn set(place: &mut Value, cursor: PathCursor<'_, '_>, value: Value) -> Result<()
 
 /// Returns the message for a key below a value that is not a table.
 fn not_a_table(cursor: PathCursor<'_, '_>) -> String {
-    format!("{} is no table: it has no keys", cursor.path())
+    format!("{} is not a table: it has no keys", cursor.path())
 }
 
 /// Returns the value of a key, inserting an empty table if it is missing.

@@ -31,8 +31,12 @@ impl Subject {
     /// Returns the hint for JSON input, which is not TOML.
     const fn json_hint(self) -> &'static str {
         match self {
-            Self::Scenario => "it is JSON; beside the summary.json of a run is its scenario.toml",
-            Self::Study => "it is JSON; beside the results of a sweep is its study.toml",
+            Self::Scenario => {
+                "it is JSON, not TOML; the scenario is in scenario.toml next to summary.json"
+            }
+            Self::Study => {
+                "it is JSON, not TOML; the study is in study.toml next to the results of a sweep"
+            }
         }
     }
 }
@@ -103,7 +107,7 @@ impl Source {
 
     /// Returns a remark if the text has no keys although it should (`expect_keys`).
     pub(crate) fn remarks(&self, expect_keys: bool) -> Vec<String> {
-        let empty = || format!("{}: the file has no keys: all are defaults", self.file);
+        let empty = || format!("{}: the file has no keys; all values are defaults", self.file);
         Vec::from_iter((expect_keys && self.entries.is_empty()).then(empty))
     }
 

@@ -65,7 +65,7 @@ fn kind(
         return Err(context.invalid(&host, expected));
     }
     if *section.kind == RailFailureName::Switch && section.host.is_some() {
-        return Err(context.misplaced(host.key(), "a switch is every host's"));
+        return Err(context.misplaced(host.key(), "a switch serves every host"));
     }
     if *section.kind != RailFailureName::Crawl && section.left.is_some() {
         return Err(context.misplaced(section.left.key(), "it is for kind = \"crawl\""));

@@ -192,19 +192,19 @@ pub enum RailKeys {
 pub(crate) const KINDS: &[Kind<RailKeys>] = &[
     Kind {
         name: "tcp",
-        summary: "A ring of the hosts over a kernel's transport",
+        summary: "Ring of hosts over a kernel transport",
         groups: &[Group::of::<TcpSection>()],
         read: |reader| reader.take().map(RailKeys::Tcp),
     },
     Kind {
         name: "rdma",
-        summary: "A ring of the hosts over the NIC of this project",
+        summary: "Ring of hosts over this project's NIC",
         groups: &[Group::of::<RdmaSection>()],
         read: |reader| reader.take().map(RailKeys::Rdma),
     },
     Kind {
         name: "in-network",
-        summary: "Switches that reduce",
+        summary: "Tree of switches that reduce",
         groups: &[Group::of::<InNetworkSection>()],
         read: |reader| reader.take().map(RailKeys::InNetwork),
     },
@@ -348,8 +348,8 @@ fn reject_single_network(source: &Source) -> Result<(), ScenarioError> {
     let sections = ["topology", "switch", "transport", "class", "job"];
     let key = sections.iter().map(|name| Key::ROOT.child(name)).find(|key| source.has(key));
     let Some(key) = key else { return Ok(()) };
-    let because = "the file has [[rail]], each of which is a network of its own, and all hosts run \
-                   the all-reduces of [workload]; leave out this section, or every [[rail]]";
+    let because = "each [[rail]] is a separate network, and all hosts run the all-reduces of \
+                   [workload]; omit this section, or every [[rail]]";
     Err(Context::of(source).misplaced(&key, because))
 }
 

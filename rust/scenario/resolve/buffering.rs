@@ -34,8 +34,8 @@ pub(super) fn pfc(
 ) -> Result<Option<PfcConfig>, ScenarioError> {
     let Toggle::On(pfc) = &*section.pfc else { return Ok(None) };
     if let Some(each) = section.port_buffer.given() {
-        let expected = "priority flow control shares a switch's memory among its links; write \
-                        buffer in place of port_buffer";
+        let expected = "priority flow control shares a switch's memory among its links; set buffer \
+                        instead of port_buffer";
         return Err(context.invalid(&each, expected));
     }
     context.at_most_one(&pfc.alpha)?;
@@ -67,12 +67,12 @@ pub(super) fn cbfc(
     let Toggle::On(cbfc) = &*section.cbfc else { return Ok(None) };
     if let Toggle::On(_) = &*section.pfc {
         let expected = "a link has flow control by pauses (pfc) or by credit (cbfc), never both; \
-                        leave one of them out";
+                        omit one of them";
         return Err(context.invalid_as(section.cbfc.key(), "true", expected));
     }
     if let Some(each) = section.port_buffer.given() {
-        let expected = "credit is for the memory of a link; write buffer in place of port_buffer, \
-                        and cbfc.memory for each link";
+        let expected = "credit is for the memory of a link; set buffer instead of port_buffer, and \
+                        cbfc.memory for each link";
         return Err(context.invalid(&each, expected));
     }
     let CbfcSection { memory, credit, overhead, correction } = cbfc;
@@ -90,7 +90,8 @@ pub(super) fn cbfc(
         correction: **correction,
     };
     if config.limit() < config.cost(config.packet) {
-        let expected = format!("it must hold a full packet, {packet}: else nothing is ever sent");
+        let expected =
+            format!("it must hold a full packet, {packet}; otherwise nothing can be sent");
         return Err(context.invalid(memory, expected));
     }
     if config.limit() > MOST_CREDITS {
@@ -113,8 +114,8 @@ pub(super) fn trim(
     // Only the transport's own header may be empty. A policy's length of trimmed packets never is.
     if trim.size.is_none() && sizes.trimmed == Bytes::ZERO {
         let header = Key::ROOT.child("transport").child("header");
-        let expected = "it is what is left of a trimmed packet, so that it must be from 1B; or \
-                        write switch.trim.size";
+        let expected = "it is the size of trimmed packets, so it must be at least 1B; or set \
+                        switch.trim.size";
         return Err(context.invalid(&Located::of(sizes.trimmed, header), expected));
     }
     let (size, packet) = (&trim.size.fill(sizes.trimmed.min(sizes.packet)), sizes.packet);
@@ -134,8 +135,8 @@ pub(super) fn trim(
     let is_lossless =
         matches!(*section.pfc, Toggle::On(_)) || matches!(*section.cbfc, Toggle::On(_));
     if **victim == TrimVictim::ArrivingOrLast && is_lossless {
-        let expected = "it must be 'arriving' with pfc or cbfc, which count the packets of a queue \
-                        by the links that they came by";
+        let expected = "it must be 'arriving' with pfc or cbfc, which count queued packets by \
+                        input link";
         return Err(context.invalid_as(victim.key(), "arriving-or-last", expected));
     }
     Ok(Some(TrimConfig { size: **size, limit: *limit, victim: **victim }))

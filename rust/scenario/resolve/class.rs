@@ -50,21 +50,19 @@ pub(crate) fn resolve(
 /// Returns why a scenario cannot have classes, if it cannot.
 fn conflict(file: &ScenarioFile, topology: &Topology) -> Option<&'static str> {
     if matches!(*file.switch.cbfc, Toggle::On(_)) {
-        return Some("with [switch] cbfc data has one class: leave out either");
+        return Some("with [switch] cbfc, data has one class; omit one of the two");
     }
     if matches!(*file.switch.trim, Toggle::On(_)) {
-        return Some("with [switch] trim data has one class: leave out either");
+        return Some("with [switch] trim, data has one class; omit one of the two");
     }
     if topology.planes().count() > 1 {
-        return Some("hosts with ports in several planes have one class of data");
+        return Some("with several planes, data has one class");
     }
     if *file.general.fidelity == Fidelity::Fluid {
         return Some("the fluid mode has one class of data: fidelity must be 'packet'");
     }
     if !*file.transport.ack_priority {
-        return Some(
-            "acknowledgements go before all classes: [transport] ack_priority must be true",
-        );
+        return Some("acknowledgements precede all classes: [transport] ack_priority must be true");
     }
     None
 }
@@ -98,7 +96,7 @@ fn scheduling(
         SchedulingName::Strict => match section.weight.given() {
             None => Ok(Scheduling::Strict),
             Some(weight) => {
-                let because = "a strict class goes before all weighted ones, and has no weight";
+                let because = "a strict class precedes all weighted ones and has no weight";
                 Err(context.misplaced(weight.key(), because))
             }
         },
@@ -121,8 +119,7 @@ fn protection(
 ) -> Result<bool, ScenarioError> {
     match section.pfc.given() {
         Some(pfc) if *pfc && !has_pfc => {
-            let expected =
-                "switches have no priority flow control: write pfc = true under [switch]";
+            let expected = "switches have no priority flow control; set pfc = true under [switch]";
             Err(context.invalid(&pfc, expected))
         }
         _ => Ok(*section.pfc.fill(has_pfc)),
@@ -182,19 +179,19 @@ pub(crate) fn warnings(
     let mut warnings = Vec::new();
     let has_pfc = matches!(*file.switch.pfc, Toggle::On(_));
     if has_pfc && !file.class.is_empty() && file.class.iter().all(|it| *it.pfc == Some(false)) {
-        let nothing = "[switch] has pfc, and every class pfc = false: it pauses nothing";
+        let nothing = "[switch] pfc pauses nothing, because every class has pfc = false";
         warnings.push(context.warning(&key, nothing));
     }
     // Without a workload, another program sends the messages and cannot choose a class.
     if jobs.is_empty() && file.class.len() > 1 {
-        let first = "no job chooses a class here: all messages are of the first one";
+        let first = "no job selects a class here: all messages use the first one";
         warnings.push(context.warning(&key, first));
         return warnings;
     }
     let is_unused = |index: u32| jobs.iter().all(|job| job.class != ClassId(index));
     let unused = (0u32..).zip(&file.class).filter(|(index, _)| is_unused(*index));
     let warning = |(_, section): (u32, &ClassSection)| {
-        context.warning(section.name.key(), "no job is of this class")
+        context.warning(section.name.key(), "no job uses this class")
     };
     warnings.extend(unused.map(warning).filter(|_| !jobs.is_empty()));
     warnings

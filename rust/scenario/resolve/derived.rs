@@ -93,8 +93,8 @@ fn late_marks(
     };
     (low >= buffer).then(|| {
         let warning = format!(
-            "marks begin at {low}, and no port has room for more than {buffer}: congestion control \
-             sees no mark, and packets are dropped; write a threshold below the buffer"
+            "marking starts at {low}, but no port can hold more than {buffer}: packets are dropped \
+             without being marked; use a threshold below the buffer"
         );
         context.warning(key, &warning)
     })
@@ -181,8 +181,8 @@ fn check(
         return Ok(());
     }
     let expected = format!(
-        "a part of rate times base round trip must be at most {MAX_PRODUCTS}; a size has a unit, \
-         such as {}B",
+        "a fraction of rate times base round trip must be at most {MAX_PRODUCTS}; a size has a \
+         unit, such as {}B",
         part.of(1)
     );
     Err(context.invalid(threshold, expected))

@@ -142,9 +142,9 @@ enum Target {
 
 fn target(context: &Context<'_>, section: &FailureSection) -> Result<Target, ScenarioError> {
     let expected =
-        "a failure has exactly one of link, switch, plane and probability; leave out the others";
+        "a failure has exactly one of link, switch, plane and probability; omit the others";
     if let (None, Some(from)) = (section.link.given(), section.from.given()) {
-        let because = format!("it is an end of {}, which is not given", section.link.key());
+        let because = format!("it is an end of {}, which is not set", section.link.key());
         return Err(context.misplaced(from.key(), because));
     }
     let one = (section.link.given(), section.switch.given(), section.probability.given());
@@ -241,8 +241,8 @@ fn times(
         let fault = Fault::TooLarge {
             key: up_key.to_string(),
             value: up_shown,
-            amount: format!("{count} times down until {end}, on {links}"),
-            limit: format!("{MAX_OUTAGES} in all; let it last longer, or end earlier"),
+            amount: format!("{count} outages until {end}, on {links}"),
+            limit: format!("{MAX_OUTAGES} in total; use longer times, or an earlier end"),
         };
         return Err(context.fault(up_key, fault));
     }
@@ -296,7 +296,7 @@ fn kind(context: &Context<'_>, section: &FailureSection) -> Result<FailureKind, 
     if let Some(factor) = section.factor.given() {
         let share = context.at_most_one(&factor)?;
         if share.numerator() == 0 {
-            let expected = "some of the rate must be left; a link without any is kind = down";
+            let expected = "some of the rate must remain; use kind = down for a link without any";
             return Err(context.invalid(&factor, expected));
         }
         return Ok(FailureKind::Degrade { factor: share });

@@ -6,7 +6,7 @@ use crate::input::error::ScenarioError;
 use crate::input::located::Located;
 
 /// Notation of a set, for errors.
-const FORM: &str = "write numbers and ranges without their ends, separated by commas: \"0..16\", \
+const FORM: &str = "use numbers and half-open ranges, separated by commas: \"0..16\", \
                     \"0,4,8\", or \"0..64/8\" for every eighth of 64";
 
 /// Resolves `text` to hosts among the first `count`, rank 0 first.
@@ -37,10 +37,7 @@ pub(super) fn resolve(
     let mut sorted = hosts.clone();
     sorted.sort_unstable();
     if let Some(pair) = sorted.windows(2).find(|pair| pair[0] == pair[1]) {
-        return Err(invalid(format!(
-            "{} occurs twice; each rank needs a host of its own",
-            pair[0]
-        )));
+        return Err(invalid(format!("{} occurs twice; each rank needs its own host", pair[0])));
     }
     Ok(hosts)
 }

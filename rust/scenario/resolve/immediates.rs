@@ -22,9 +22,9 @@ pub(crate) fn resolve(
     }
     if delivery.unwrap_or(recovery.delivery()) == Delivery::Unordered {
         let expected = format!(
-            "WRITEs with immediate data are delivered in order, and here messages are delivered \
-             unordered ({} = '{}'); omit max_wimm, or choose {} = 'ordered' and a recovery that \
-             has it",
+            "WRITEs with immediate data need ordered delivery, but messages are delivered \
+             unordered ({} = '{}'); omit max_wimm, or use {} = 'ordered' with a recovery that \
+             supports it",
             section.recovery.key(),
             recovery.name(),
             section.delivery.key()
@@ -42,13 +42,13 @@ pub(crate) fn check_fidelity(
 ) -> Result<(), ScenarioError> {
     match file.transport.max_wimm.given() {
         Some(most) if *file.general.fidelity == Fidelity::Fluid => {
-            let expected = "the fluid mode has no limit of messages under way; omit max_wimm, or \
-                            write fidelity = 'packet'";
+            let expected = "the fluid mode does not limit outstanding messages; omit max_wimm, or \
+                            use fidelity = 'packet'";
             Err(context.invalid(&most, expected))
         }
         _ if *file.general.fidelity == Fidelity::Fluid && file.transport.qp_cache.is_some() => {
             let expected = "the fluid mode has no packets that wait for a context; omit qp_cache, \
-                            or write fidelity = 'packet'";
+                            or use fidelity = 'packet'";
             Err(context.invalid_as(file.transport.qp_cache.key(), "{ ... }", expected))
         }
         _ => Ok(()),

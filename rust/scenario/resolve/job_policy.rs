@@ -78,8 +78,8 @@ fn check(
     for (scheme, name) in &policies[1..] {
         if scheme.weights != first.weights {
             let expected = format!(
-                "its weights are \"{}\" and those of {} = {} are \"{}\"; routing distributes the \
-                 same to all switches, so write weights = \"capacity\" or \"equal\" for both",
+                "its weights are \"{}\" and those of {} = {} are \"{}\"; all switches share one \
+                 set of weights, so set weights = \"capacity\" or \"equal\" for both",
                 policy::weights_name(scheme),
                 first_name.key(),
                 first_name.as_str(),
@@ -94,8 +94,8 @@ fn check(
         return Ok(());
     };
     let expected = format!(
-        "switches balance the packets of {} = {}, and can do no more with other packets than to \
-         hash them; use the same policy with the same parameters, or one that hashes, such as \
+        "switches balance the packets of {} = {}, and can only hash other packets; use the same \
+         policy with the same parameters, or one that hashes, such as \
          ecmp, subflow-k, spray or reps",
         other_name.key(),
         other_name.as_str(),

@@ -22,10 +22,10 @@ const MAX_TIME_LIMIT: Span = Span::from_ms(4_000_000_000);
 pub(crate) fn version(context: &Context<'_>, version: &Located<u32>) -> Result<(), ScenarioError> {
     let expected = match **version {
         SCHEMA_VERSION => return Ok(()),
-        0 => format!("versions begin with 1; this evenkeel reads {SCHEMA_VERSION}"),
+        0 => format!("versions start at 1; this evenkeel reads {SCHEMA_VERSION}"),
         later => format!(
-            "this evenkeel reads version {SCHEMA_VERSION}; update it to one whose CHANGELOG.md \
-             names schema_version {later}, or write the file by the reference of version \
+            "this evenkeel reads version {SCHEMA_VERSION}; update to a release whose CHANGELOG.md \
+             names schema_version {later}, or write the file for version \
              {SCHEMA_VERSION} (docs/scenario.md)"
         ),
     };
@@ -92,7 +92,7 @@ impl CandidateRun<'_> {
         let seconds = wire * 8 / u128::from(slowest(self.topology, &self.fabric.failures));
         let limit = u128::from(MAX_TIME_LIMIT.as_ps() / 1_000_000_000_000);
         if seconds > limit || wire > u128::from(u64::MAX) {
-            let amount = format!("{wire} bytes in all, {seconds} s on the slowest link");
+            let amount = format!("{wire} bytes in total, {seconds} s on the slowest link");
             return Err(self.too_large(context, amount, format!("{limit} s")));
         }
         let known = || messages.iter().map(|message| message.bytes).max().unwrap_or_default();

@@ -74,7 +74,8 @@ fn stream(
     let is_fluid = *file.general.fidelity == Fidelity::Fluid;
     let streams = match *section.streaming {
         StreamingName::Yes if is_fluid => {
-            let expected = "with fidelity = 'fluid' traces are read as a whole; it must be false";
+            let expected = "with fidelity = 'fluid', traces are read before the run; it must be \
+                            false";
             return Err(context.invalid_as(section.streaming.key(), "true", expected));
         }
         StreamingName::Yes => true,
@@ -87,7 +88,7 @@ fn stream(
     }
     let window = section.window.fill(WINDOW as u32);
     if *window == 0 {
-        return Err(context.invalid(&window, "a rank holds one node at least"));
+        return Err(context.invalid(&window, "it must be at least 1"));
     }
     *section.streaming = StreamingName::Yes;
     let duplicate = files.duplicate_warning(ranks);

@@ -18,13 +18,13 @@ pub(super) fn check(
 ) -> Result<(), ScenarioError> {
     let joins = topology.scale_up().is_some_and(|it| it.cross_rail == CrossRail::Relay);
     if topology.separate_rails() > 1 && !joins {
-        let expected = "its rails share no switch: write scale_up = { cross_rail = \"relay\" } \
+        let expected = "its rails share no switch; set scale_up = { cross_rail = \"relay\" } \
                         under [topology], so that messages change rails inside servers";
         return Err(context.invalid_as(file.topology.kind.key(), "rail-only", expected));
     }
     if topology.planes().are_joined() && scheme.weights == Weights::Capacity {
-        let expected = "weights by capacity are those of planes that share no switch, and the ToRs \
-                        of a pair share their spines";
+        let expected = "weights by capacity need planes that share no switch, but the ToRs of a \
+                        pair share their spines";
         return Err(context.invalid(&file.policy.name, expected));
     }
     let takes_detours = scheme.switch.takes_detours();
@@ -33,19 +33,20 @@ pub(super) fn check(
         return Err(needs_tiers(context, file));
     }
     if scheme.weights == Weights::Capacity {
-        let expected = "weights by capacity are counted tier by tier, and this fabric has no tiers";
+        let expected = "weights by capacity are computed tier by tier, but this fabric has no \
+                        tiers";
         return Err(context.invalid(&file.policy.name, expected));
     }
     if takes_detours && *file.general.fidelity == Fidelity::Fluid {
         let expected = format!(
-            "it must be 'packet' under {}: the fluid mode has minimal routes",
+            "it must be 'packet' under {}: the fluid mode has only minimal routes",
             *file.policy.name
         );
         return Err(context.invalid_as(file.general.fidelity.key(), "fluid", expected));
     }
     let most = u32::from(u16::MAX >> 2);
     if takes_detours && direct.groups.len() > most as usize {
-        let expected = format!("a packet's header names one of {most} switches at most");
+        let expected = format!("a packet header can name at most {most} switches");
         return Err(context.invalid(&file.policy.name, expected));
     }
     Ok(())
@@ -66,7 +67,7 @@ fn needs_tiers(context: &Context<'_>, file: &ScenarioFile) -> ScenarioError {
     let fitting = fitting.collect::<Vec<_>>().join(", ");
     let none = format!("this fabric has no tiers; expected one of {fitting}");
     if context.as_written(name.key()).is_some() || name.key().is_overridden() {
-        return context.invalid(name, format!("its paths are counted tier by tier, and {none}"));
+        return context.invalid(name, format!("it counts paths tier by tier, and {none}"));
     }
     let fault = Fault::Missing {
         key: name.key().to_string(),

@@ -41,13 +41,15 @@ pub(crate) fn check(
     }
     if *file.general.fidelity == Fidelity::Fluid {
         let expected = format!(
-            "it must be 'packet' with planes = {planes}: the fluid mode has hosts with one port"
+            "it must be 'packet' with planes = {planes}: the fluid mode supports only one port per \
+             host"
         );
         return Err(context.invalid_as(file.general.fidelity.key(), "fluid", expected));
     }
     if scheme.switch.tracks_departures() {
         let expected = format!(
-            "its switches know hosts by one edge switch; with planes = {planes} hosts have one in \
+            "its switches identify hosts by one edge switch, but with planes = {planes} hosts have \
+             one in \
              each plane"
         );
         return Err(context.invalid(&file.policy.name, expected));
@@ -82,7 +84,7 @@ pub(super) fn check_paths(
                 let counts = choices.iter().filter(|count| **count > 1);
                 let counts: Vec<String> = counts.map(u32::to_string).collect();
                 let expected = format!(
-                    "it numbers the paths of a pair of hosts, at most 65,536 in four tiers, and \
+                    "it numbers the paths of a pair of hosts, at most 65,536 in four tiers, but \
                      from {} to {} there are {}; use fewer spines or parallel links, or a policy \
                      that hashes, such as ecmp or spray",
                     names[src.index()],
@@ -105,9 +107,9 @@ fn check_way_back(
     match scheme.answers {
         AnswerPlanes::Echo | AnswerPlanes::Rotate => Ok(()),
         AnswerPlanes::ProbedHash | AnswerPlanes::ProbedRoute => {
-            let expected = "its reverse = 'probe' keeps a way back in each of several planes, and \
-                            hosts have one port here; omit reverse, or choose a topology of \
-                            several planes";
+            let expected = "reverse = 'probe' needs a return path in each of several planes, but \
+                            hosts have one port here; omit reverse, or use a topology with several \
+                            planes";
             Err(context.invalid(&file.policy.name, expected))
         }
     }

@@ -24,8 +24,8 @@ pub(crate) fn of(
     let others: Vec<String> = others
         .map(|own| {
             let warning = format!(
-                "NICs are common to all jobs: '{}' runs with the transport of '{}', which \
-                 [transport] can change",
+                "all jobs share the NICs: '{}' runs with the transport of '{}'; use [transport] to \
+                 change it",
                 own.scheme.name, scheme.name
             );
             context.warning(&key_of(own), &warning)
@@ -43,8 +43,8 @@ pub(crate) fn of(
     let direct = direct.filter(|_| topology.direct().is_none());
     shares.extend(direct.map(|(scheme, key)| {
         let warning = format!(
-            "'{}' takes detours by other groups of switches, and this fabric has no groups: its \
-             paths are minimal",
+            "'{}' takes detours through other groups of switches, but this fabric has no groups: \
+             its paths are minimal",
             scheme.name
         );
         context.warning(key, &warning)
@@ -58,10 +58,7 @@ pub(crate) fn of(
         (&before.recovery_parameters, &now.recovery_parameters, "loss recovery"),
     ];
     let dropped = dropped.into_iter().flat_map(|(before, now, of)| {
-        let warning = format!(
-            "a parameter of another {of} than that of '{}', under which it is not used",
-            *file.policy.name
-        );
+        let warning = format!("a parameter of another {of}, not used by '{}'", *file.policy.name);
         let keys = before.keys().filter(|key| !now.contains_key(*key));
         let keys = keys.map(|key| context.warning(&before.key().child(key), &warning));
         keys.collect::<Vec<_>>()
@@ -72,13 +69,12 @@ pub(crate) fn of(
 /// Warns about links that a scheme leaves idle or loads unevenly.
 fn shares(scheme: &Scheme, planes: u32) -> impl Iterator<Item = String> {
     let name = scheme.name;
-    let unweighed = has_unused_weights(scheme).then(|| {
-        format!("'{name}' makes no use of weights = \"capacity\": slow links get equal shares")
-    });
+    let unweighed = has_unused_weights(scheme)
+        .then(|| format!("'{name}' ignores weights = \"capacity\": slow links get equal shares"));
     let confined = (planes > 1 && scheme.sender.keeps_plane()).then(|| {
         format!(
             "'{name}' keeps the packets of a queue pair in one of {planes} planes, at most \
-             1/{planes} of the host's rate; policies that balance packet by packet use all"
+             1/{planes} of the host's rate; policies that balance per packet use all planes"
         )
     });
     unweighed.into_iter().chain(confined)
@@ -105,14 +101,14 @@ fn missing(
     let mut missing = Vec::new();
     if control != own {
         missing.push(format!(
-            "'{policy}' is made for the congestion control '{own}' and runs under '{control}', so \
-             that results are not those of its transport"
+            "'{policy}' is designed for the congestion control '{own}' and runs under '{control}': \
+             results are not those of its transport"
         ));
     }
     if !trims {
         missing.push(format!(
-            "'{policy}' is made for switches that trim, and these do not: a full queue looks like \
-             a broken path; switch.trim = true turns it on for all policies alike"
+            "'{policy}' is designed for switches that trim, but these do not: a full queue looks \
+             like a broken path; set switch.trim = true (for all policies)"
         ));
     }
     missing.iter().map(|text| context.warning(key, text)).collect()

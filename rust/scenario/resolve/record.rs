@@ -32,13 +32,13 @@ pub(crate) fn resolve(
         return Ok(Vec::new());
     }
     if fabric_is == Fabric::Existing {
-        let because = "time series are of this simulator's own fabric; in another world, use its \
+        let because = "time series need this simulator's own fabric; in another simulator, use its \
                        trace sources";
         return Err(context.misplaced(&Key::ROOT.child("record"), because));
     }
     if *file.general.fidelity == Fidelity::Fluid {
-        let because = "time series are of packets and queues, which fidelity = 'fluid' does not \
-                       have; leave out one of them";
+        let because = "time series need packets and queues, which fidelity = 'fluid' does not \
+                       have; omit one of them";
         return Err(context.misplaced(&Key::ROOT.child("record"), because));
     }
     let sections = &file.record;
@@ -48,11 +48,11 @@ pub(crate) fn resolve(
         let name = &section.name;
         match &recording.name {
             None if sections.len() > 1 => {
-                let because = "each of several [[record]] has files of its own";
+                let because = "each of several [[record]] writes its own files";
                 return Err(context.missing(name.key(), because, "name = \"uplinks\""));
             }
             Some(own) if recordings.iter().any(|other| other.name.as_ref() == Some(own)) => {
-                let expected = "another [[record]] has this name; expected another one";
+                let expected = "another [[record]] has this name; names must be unique";
                 return Err(context.invalid_as(name.key(), format!("\"{own}\""), expected));
             }
             _ => recordings.push(recording),
@@ -87,8 +87,8 @@ fn one(
         classes: fabric.classes.iter().map(|class| class.name.clone()).collect(),
     };
     if recording.tables().is_empty() {
-        let expected = "nothing else is recorded: record one of queue_pairs, paths and (with \
-                        switch.pfc) pauses, or leave out [record]";
+        let expected = "nothing is recorded; set ports, queue_pairs, paths or (with switch.pfc) \
+                        pauses, or omit [record]";
         return Err(context.invalid(&section.ports, expected));
     }
     Ok(recording)
@@ -100,8 +100,8 @@ fn name(context: &Context<'_>, section: &RecordSection) -> Result<Option<String>
     let is_plain = |c: char| c.is_ascii_alphanumeric() || c == '-' || c == '_';
     if name.is_empty() || name.len() > MAX_NAME_LEN || !name.chars().all(is_plain) {
         let expected = format!(
-            "expected letters, digits, '-' and '_', at most {MAX_NAME_LEN}: the name is part of \
-             those of files"
+            "expected letters, digits, '-' and '_', at most {MAX_NAME_LEN}, because it becomes \
+             part of file names"
         );
         return Err(context.invalid_as(name.key(), format!("\"{name}\""), expected));
     }

@@ -40,7 +40,7 @@ fn buffer(
 ) -> Result<Buffer, ScenarioError> {
     match section.port_buffer.given() {
         Some(each) if section.buffer.is_some() => {
-            let expected = "buffer and port_buffer exclude each other; leave one of them out";
+            let expected = "buffer and port_buffer exclude each other; omit one of them";
             Err(context.invalid(&each, expected))
         }
         Some(each) => buffer_size(context, &each, packet).map(Buffer::PerPort),

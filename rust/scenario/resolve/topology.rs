@@ -18,7 +18,7 @@ pub(crate) fn resolve(
     wire(context, &section.wire)?;
     let built = match existing {
         Some(_) if *section.wire.host_latency > Span::ZERO => {
-            let because = "the links of the fabric exist, with their delays";
+            let because = "the fabric already exists, with the delays of its links";
             return Err(context.misplaced(section.wire.host_latency.key(), because));
         }
         Some(topology) => BuiltFabric::new(topology),

@@ -40,7 +40,7 @@ pub(crate) fn resolve(
             bytes => format!(" and {bytes} for {}", congestion.name()),
         };
         let expected = format!(
-            "with {} = {header}{more} a packet would be {}B, and the longest is {}B",
+            "with {} = {header}{more} a packet would be {}B, and the maximum is {}B",
             section.header.key(),
             (payload + header + overhead).get(),
             MAX_PACKET.get()
@@ -85,8 +85,8 @@ fn check_paths(
         return Ok(());
     }
     let expected = format!(
-        "it compares what the same ports say at two times, and the policy '{}' sends the packets \
-         of a queue pair over several paths; choose a policy that keeps the path, such as ecmp, \
+        "it compares two samples of the same ports, but the policy '{}' sends the packets of a \
+         queue pair over several paths; use a policy that keeps the path, such as ecmp, \
          subflow-k or ethereal, or another congestion control",
         policy.name
     );
@@ -128,8 +128,8 @@ fn check_credit(
     let name = congestion.name();
     if recovery.numbering() == Numbering::Message || !recovery.can_deliver(Delivery::Ordered) {
         let expected = format!(
-            "with {} = '{name}' packets carry what their sender asks for where those of '{}' \
-             carry the length of their message; choose another recovery, such as per-packet",
+            "with {} = '{name}', the packet field for the sender's demand holds the message length \
+             with '{}'; use another recovery, such as per-packet",
             section.congestion_control.key(),
             recovery.name()
         );
@@ -137,8 +137,8 @@ fn check_credit(
     }
     if delivery == Some(Delivery::Unordered) {
         let expected = format!(
-            "with {} = '{name}' packets carry what their sender asks for where those of unordered \
-             delivery carry the length of their message; it must be 'auto' or 'ordered'",
+            "with {} = '{name}', the packet field for the sender's demand holds the message length \
+             with unordered delivery; it must be 'auto' or 'ordered'",
             section.congestion_control.key()
         );
         return Err(context.invalid_as(section.delivery.key(), "unordered", expected));
@@ -163,7 +163,7 @@ fn reports(
     let span = if is_unlimited { AckSpan::Unlimited } else { AckSpan::Bitmap };
     let span = section.ack_span.fill(span);
     if *span == AckSpan::Unlimited && *range != AckRange::Last64 {
-        let expected = format!("it needs {} = 'last-64', which repeats", range.key());
+        let expected = format!("it requires {} = 'last-64'", range.key());
         return Err(context.invalid_as(span.key(), "unlimited", expected));
     }
     let first = section.ack_first.fill(if is_uet { First::AtOnce } else { First::Wait });
@@ -182,14 +182,13 @@ fn check_ack_range(
 ) -> Result<(), ScenarioError> {
     let every = section.ack_every.unwrap_or(1);
     if !recovery.can_read(**range) && !recovery.can_read(AckRange::Cumulative) {
-        let expected =
-            format!("{} has a response for each packet: it must be 'packet'", recovery.name());
+        let expected = format!("{} responds to each packet; it must be 'packet'", recovery.name());
         let name = if **range == AckRange::Cumulative { "cumulative" } else { "last-64" };
         return Err(context.invalid_as(range.key(), name, expected));
     }
     if !recovery.can_read(**range) {
         let expected = format!(
-            "{} needs the cumulative number alone: it must be 'cumulative', or {} 'per-packet'",
+            "{} uses only the cumulative number; it must be 'cumulative', or {} 'per-packet'",
             recovery.name(),
             section.recovery.key()
         );
@@ -218,7 +217,7 @@ fn delivery(
     if !recovery.can_deliver(delivery) {
         let (name, only) = (recovery.name(), recovery.delivery());
         let expected = format!(
-            "{name} has {only} delivery only; it must be 'auto' or '{only}', or {} must name \
+            "{name} supports only {only} delivery; it must be 'auto' or '{only}', or {} must name \
              another recovery",
             section.recovery.key()
         );
@@ -233,7 +232,7 @@ fn cache(
 ) -> Result<Option<CacheConfig>, ScenarioError> {
     let Some(cache) = &*section.qp_cache else { return Ok(None) };
     let Some(entries) = cache.entries.given() else {
-        let because = "a cache has a size in contexts";
+        let because = "the size of a cache is its number of contexts";
         return Err(context.missing(cache.entries.key(), because, "entries = 1024"));
     };
     if *entries == 0 {
@@ -270,7 +269,7 @@ fn acknowledgements(
     }
     // The first limit reached applies. With `ack_every = 1` a packet reaches that one immediately.
     let never_counts =
-        || format!("with {} = 1 it is never reached; write a larger number there", every.key());
+        || format!("with {} = 1 it is never reached; use a larger number there", every.key());
     if let Some(bytes) = section.ack_bytes.given() {
         if *every == 1 {
             return Err(context.invalid(&bytes, never_counts()));

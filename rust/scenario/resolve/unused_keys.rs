@@ -51,8 +51,7 @@ fn warnings(context: &Context<'_>, facts: &Facts<'_>) -> Vec<String> {
     let fluid = of_packets.split_first().filter(|_| is_fluid).map(|(first, others)| {
         let others: Vec<String> = others.iter().map(|key| format!(", {}", key.path())).collect();
         let keys = format!("{}{}", first.path(), others.concat());
-        context
-            .warning(first, &format!("without effect in a fluid run, which has no packets: {keys}"))
+        context.warning(first, &format!("no effect in a fluid run, which has no packets: {keys}"))
     });
     let without = facts
         .requirements()
@@ -154,7 +153,7 @@ impl<'a> Facts<'a> {
             let detection = Requirement {
                 key: failure.detection.key(),
                 is_met: is_outage,
-                words: "a link that is down: switches go on using one that is slow or lossy",
+                words: "a link that is down: switches keep using slow and lossy links",
             };
             let convergence = Requirement {
                 key: failure.convergence.key(),

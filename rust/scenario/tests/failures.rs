@@ -134,7 +134,7 @@ fn a_port_a_switch_and_a_whole_plane_can_fail() {
 fn settings_unsupported_by_several_planes_are_rejected() {
     let fault = |text: &str| parse(&format!("{text}{PLANES}")).unwrap_err().to_string();
     let said = fault("fidelity = \"fluid\"\n");
-    assert!(said.contains("hosts with one port"), "{said}");
+    assert!(said.contains("only one port per host"), "{said}");
     let said = fault("[policy]\nname = \"conga\"\n");
     assert!(said.contains("one in each plane"), "{said}");
     let said = parse(&PLANES.replace("planes = 2", "planes = 40")).unwrap_err().to_string();

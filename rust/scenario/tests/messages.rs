@@ -40,7 +40,7 @@ fn a_rail_failure_without_a_rail_is_a_missing_key() {
 fn a_file_without_keys_is_a_warning() {
     for text in ["", "# nothing\n\n"] {
         let warnings = parse(text).unwrap().warnings;
-        assert_eq!(warnings, ["test.toml: the file has no keys: all are defaults"]);
+        assert_eq!(warnings, ["test.toml: the file has no keys; all values are defaults"]);
     }
     assert_eq!(parse("seed = 1\n").unwrap().warnings, [""; 0]);
 }
@@ -54,9 +54,9 @@ fn a_workload_beyond_memory_is_rejected_before_its_messages_are_created() {
     let overrides = Overrides { most_memory, ..Overrides::default() };
     let said = Scenario::parse(text, "test", Path::new(""), &overrides).unwrap_err().to_string();
     let expected = "topology = 8192 hosts is too large: 67100672 messages with 67100672 queue \
-                    pairs take 112 GB of memory; the limit is 24 GB, which is available; use \
-                    --force to run anyway; with outstanding = 8 under [workload] they are made \
-                    during the run and take little";
+                    pairs take 112 GB of memory; the limit is 24 GB, the available memory; use \
+                    --force to run anyway; with outstanding = 8 under [workload] they are \
+                    generated during the run and need little memory";
     assert!(said.contains(expected), "{said}");
     let ring = text.replace("\"all-to-all\"", "\"ring-all-reduce\"\nstreaming = false");
     let said = Scenario::parse(&ring, "test", Path::new(""), &overrides).unwrap_err().to_string();
@@ -135,7 +135,7 @@ fn a_number_too_large_for_toml_is_reported_at_its_key() {
     let expected = "policy.entropies: 99999999999999999999 is too large; the largest whole number \
                     is 9223372036854775807";
     assert!(of_policy("99999999999999999999").ends_with(expected));
-    let expected = "-99999999999999999999 is too small; the least whole number is \
+    let expected = "-99999999999999999999 is too small; the smallest whole number is \
                     -9223372036854775808";
     assert!(of_policy("-99999999999999999999").ends_with(expected));
     let long = "9".repeat(60);
@@ -194,11 +194,14 @@ fn only_keys_that_apply_are_suggested() {
 #[test]
 fn a_key_below_a_number_is_not_a_date() {
     let said = set("[topology]\nleaves = 2\n", "topology.leaves.x=2");
-    let expected = "--set topology.leaves.x=2: topology.leaves.x: topology.leaves is no table: it \
-                    has no keys";
+    let expected = "--set topology.leaves.x=2: topology.leaves.x: topology.leaves is not a table: \
+                    it has no keys";
     assert_eq!(said, expected);
     let said = set("[topology]\nkind = \"torus\"\n", "topology.kind.x=2");
-    assert!(said.ends_with("topology.kind.x: topology.kind is no table: it has no keys"), "{said}");
+    assert!(
+        said.ends_with("topology.kind.x: topology.kind is not a table: it has no keys"),
+        "{said}"
+    );
     let text = "[[job]]\nkind = \"shift\"\npolicy = \"ecmp\"\n";
     let settings = vec!["job[0].policy.name=spray".parse().unwrap()];
     let overrides = Overrides { settings, ..Overrides::default() };
@@ -213,7 +216,7 @@ fn single_network_sections_are_rejected_with_rails() {
         let path = Path::new("test.toml");
         let said = RailScenario::parse(text, path, &Overrides::default()).unwrap_err().to_string();
         let name = section.trim_matches(['[', ']']);
-        let expected = format!("{name} does not apply: the file has [[rail]], each of which is");
+        let expected = format!("{name} does not apply: each [[rail]] is a separate network");
         assert!(said.starts_with("test.toml:3:") && said.contains(&expected), "{said}");
     }
 }
@@ -227,7 +230,7 @@ fn an_unsuitable_default_policy_is_reported_as_a_default() {
                         and this fabric has no tiers; expected one of ecmp, ";
         assert!(said.starts_with("test.toml:2:8:") && said.contains(expected), "{said}");
         let named = fault(&format!("{text}[policy]\nname = \"ethereal\"\n"));
-        let expected = "policy.name = ethereal is invalid: its paths are counted tier by tier";
+        let expected = "policy.name = ethereal is invalid: it counts paths tier by tier";
         assert!(named.starts_with("test.toml:4:8:") && named.contains(expected), "{named}");
         let fitting = said.split_once("one of ").unwrap().1.split_once("; write").unwrap().0;
         for policy in fitting.split(", ") {
@@ -240,7 +243,7 @@ fn an_unsuitable_default_policy_is_reported_as_a_default() {
 fn a_bare_word_is_reported_as_text_without_quotes() {
     for word in ["fat-tree", "torus", "leaf-spine", "nan-tree", "16MB"] {
         let said = fault(&format!("[topology]\nkind = {word} # a comment\n"));
-        let expected = format!("test.toml:2:8: invalid TOML: a text stands in quotes: {word:?}\n");
+        let expected = format!("test.toml:2:8: invalid TOML: text must be quoted: {word:?}\n");
         assert!(said.starts_with(&expected), "{said}");
     }
     let said = fault("seed = \n");
@@ -254,7 +257,7 @@ fn weights_that_a_policy_ignores_are_a_warning() {
     };
     for policy in ["ethereal", "line-cut", "conga", "letflow"] {
         let warnings = of(policy).join("\n");
-        assert!(warnings.contains(&format!("'{policy}' makes no use of weights")), "{warnings}");
+        assert!(warnings.contains(&format!("'{policy}' ignores weights")), "{warnings}");
     }
     assert!(!of("spray").join("\n").contains("weights"));
 }

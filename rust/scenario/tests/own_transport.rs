@@ -90,7 +90,7 @@ fn missing_features_of_mrc_are_warnings() {
     let warnings = |text: &str| parse(text).unwrap().warnings;
     let said = warnings(&format!("[transport]\ncongestion_control = \"dcqcn\"\n{MRC}"));
     assert_eq!(said.len(), 2, "{said:?}");
-    assert!(said[0].contains("policy.name: 'mrc' is made for the congestion control 'nscc'"));
+    assert!(said[0].contains("policy.name: 'mrc' is designed for the congestion control 'nscc'"));
     assert!(said[0].contains("runs under 'dcqcn'") && said[1].contains("switch.trim = true"));
     assert_eq!(warnings("[policy]\nname = \"plane-jsq\"\n"), [""; 0]);
     // All jobs share the NICs, which have the transport of the file's policy.

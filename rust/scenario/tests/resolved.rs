@@ -129,7 +129,7 @@ fn another_policy_shares_topology_and_workload() {
     assert!(!spray.file.policy.parameters.contains_key("batch_timer"));
     assert!(own.warnings.is_empty());
     let [unused] = spray.warnings.as_slice() else { panic!("{:?}", spray.warnings) };
-    let expected = "a parameter of 'ethereal'; under 'spray' it is not used";
+    let expected = "a parameter of 'ethereal', not used by 'spray'";
     assert!(unused.ends_with(&format!(":3:1: policy.batch_timer: {expected}")), "{unused}");
     assert!(own.render().contains("\npath_memory = \"100ms\"  # default\n"));
     let back = spray.with_policy("ethereal").unwrap();

@@ -71,7 +71,8 @@ fn credit_must_cover_at_least_one_packet() {
     ] {
         let of = |memory: u64| cbfc(&format!("memory = \"{memory}B\", {others}"));
         let error = of(least - 1).unwrap_err().to_string();
-        for part in ["switch.cbfc.memory", "a full packet, 4158B", "nothing is ever sent"] {
+        for part in ["switch.cbfc.memory", "a full packet, 4158B", "otherwise nothing can be sent"]
+        {
             assert!(error.contains(part), "{others}: {error}");
         }
         let taken = of(least).unwrap().fabric.switch.cbfc.unwrap();

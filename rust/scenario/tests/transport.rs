@@ -153,11 +153,11 @@ fn ultra_ethernet_modes_set_delivery_order_and_acknowledgements() {
     assert_eq!(rod.ack.range, AckRange::Cumulative);
     let error_of = |keys: &str| nic(keys).unwrap_err().to_string();
     for (keys, said) in [
-        ("recovery = 'rudi'\nack_range = 'cumulative'", "a response for each packet"),
+        ("recovery = 'rudi'\nack_range = 'cumulative'", "responds to each packet"),
         ("recovery = 'rudi'\nack_every = 4", "needs transport.ack_every = 1"),
         ("recovery = 'rudi'\ndelivery = 'ordered'", "rudi has unordered delivery only"),
         ("recovery = 'rod'\ndelivery = 'unordered'", "rod has ordered delivery only"),
-        ("recovery = 'rudi'\ncongestion_control = 'rccc'", "choose another recovery"),
+        ("recovery = 'rudi'\ncongestion_control = 'rccc'", "use another recovery"),
         (
             "recovery = 'rod'\ncongestion_control = 'nscc'\nparameters = { scope = 'plane' }",
             "rod does not count packets by planes",
@@ -181,9 +181,9 @@ fn a_message_limit_makes_messages_writes_with_immediate_data() {
     let error_of = |text: &str| parse(text).unwrap_err().to_string();
     for (keys, said) in [
         ("max_wimm = 0", "at least 1"),
-        ("max_wimm = 8\nrecovery = 'rudi'", "delivered in order"),
-        ("max_wimm = 8\nrecovery = 'erasure'", "delivered in order"),
-        ("max_wimm = 8\nrecovery = 'sack'\ndelivery = 'unordered'", "delivered in order"),
+        ("max_wimm = 8\nrecovery = 'rudi'", "need ordered delivery"),
+        ("max_wimm = 8\nrecovery = 'erasure'", "need ordered delivery"),
+        ("max_wimm = 8\nrecovery = 'sack'\ndelivery = 'unordered'", "need ordered delivery"),
     ] {
         let error = error_of(&format!("[transport]\n{keys}\n"));
         assert!(error.contains("transport.max_wimm") && error.contains(said), "{error}");

@@ -24,7 +24,7 @@ section! {
 impl Family for Generated<MultiPlaneSection> {
     const NAME: &'static str = "multi-plane";
     const SUMMARY: &'static str =
-        "Several leaf-spines that share no switch, with a port of every host in each";
+        "Several leaf-spine planes that share no switch; every host has a port in each";
     const SOURCE: &'static str = "MRC's clusters, arXiv 2605.04333";
 
     fn build(&self, context: &Context<'_>, kind: &Key) -> Result<BuiltFabric, ScenarioError> {

@@ -21,8 +21,7 @@ section! {
 
 impl Family for Generated<RailOnlySection> {
     const NAME: &'static str = "rail-only";
-    const SUMMARY: &'static str =
-        "Each rail a network of its own; servers join the rails (scale_up)";
+    const SUMMARY: &'static str = "Separate network per rail, joined within servers (scale_up)";
     const SOURCE: &'static str = "Wang et al., Rail-only, 2024";
 
     fn build(&self, context: &Context<'_>, kind: &Key) -> Result<BuiltFabric, ScenarioError> {

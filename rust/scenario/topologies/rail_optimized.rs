@@ -22,7 +22,7 @@ section! {
 impl Family for Generated<RailOptimizedSection> {
     const NAME: &'static str = "rail-optimized";
     const SUMMARY: &'static str =
-        "Each GPU of a server is connected to another leaf, and every leaf to every spine";
+        "Each GPU of a server is connected to its own leaf, and every leaf to every spine";
     const SOURCE: &'static str =
         "NVIDIA, DGX SuperPOD Reference Architecture; Wang et al., Rail-only, 2023, section 2";
 

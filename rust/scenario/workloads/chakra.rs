@@ -47,8 +47,8 @@ impl Work for ChakraSection {
         let Traces { files, ranks, options } = find(inputs, self)?;
         let streaming = &mut self.streaming;
         if **streaming == StreamingName::Yes {
-            let expected = "traces are read during the run where they are all that is sent, from \
-                            the beginning, and rank i is host i: without [[job]], start and hosts";
+            let expected = "traces are read during the run only without [[job]], start and hosts; \
+                            otherwise it must be 'auto' or false";
             return Err(inputs.context.invalid_as(streaming.key(), "true", expected));
         }
         **streaming = StreamingName::No;
@@ -129,6 +129,7 @@ fn dimensions(
     }
     let sizes: Vec<String> = dimensions.iter().map(u32::to_string).collect();
     let value = format!("[{}]", sizes.join(", "));
-    let expected = format!("there are {ranks} ranks; the product of the sizes must be that");
+    let expected =
+        format!("there are {ranks} ranks; the product of the sizes must equal that number");
     Err(inputs.context.invalid_as(section.dimensions.key(), value, expected))
 }

@@ -60,8 +60,8 @@ section! {
 
 impl Work for CollectiveSection {
     const NAME: &'static str = "<collective>";
-    const SUMMARY: &'static str = "A collective: its whole name (`ring-all-reduce`), or what it \
-                                   does (`all-reduce`) with an `algorithm` (`ring`)";
+    const SUMMARY: &'static str = "A collective, by full name (`ring-all-reduce`), or by operation \
+                                   (`all-reduce`) with an `algorithm` (`ring`)";
     const SOURCE: &'static str = "evenkeel list collectives";
 
     fn resolve(&mut self, inputs: &WorkloadInputs<'_>) -> Result<ResolvedWorkload, ScenarioError> {
@@ -150,10 +150,13 @@ fn check_memory(
     let gigabytes = bytes.div_ceil(1_000_000_000);
     let amount = format!("{messages} messages{with_pairs} take {gigabytes} GB of memory");
     let hint = streaming_hint(inputs, section, collective, plan).map(|key| {
-        format!("; with {key} under [workload] they are made during the run and take little")
+        format!(
+            "; with {key} under [workload] they are generated during the run and need little \
+             memory"
+        )
     });
     let limit = format!(
-        "{} GB, which is available; use --force to run anyway{}",
+        "{} GB, the available memory; use --force to run anyway{}",
         most.get() / 1_000_000_000,
         hint.unwrap_or_default()
     );
@@ -219,11 +222,9 @@ fn generated(
     let chains = chains.map_err(|error| fault_of(inputs, section, error))?;
     match (wanted, chains, given) {
         (StreamingName::Yes, None, Some(given)) => {
-            let expected = "messages are generated during the run for rings and pipelines, and for \
-                            an all-to-all with outstanding and one chunk, without empty blocks, \
-                            which are all that is sent, from the beginning: without [[job]], \
-                            start, start_jitter and fidelity = 'fluid', on this program's own \
-                            fabric; otherwise it must be false";
+            let expected = "messages are generated only for one ring, pipeline, or all-to-all with \
+                            outstanding and one chunk, in packets on its own fabric, without \
+                            start, start_jitter and empty blocks; use false";
             Err(inputs.context.invalid_as(given.key(), "true", expected))
         }
         (StreamingName::Auto, chains, _) => {
@@ -309,7 +310,7 @@ fn algorithm(
     let named = given.as_ref().and_then(|name| collective::find(&format!("{name}-{kind}")).ok());
     if let (None, Ok(collective)) = (named, collective::find(kind)) {
         if let Some(given) = given {
-            let because = format!("{} = {kind} names the algorithm already", inputs.kind.key());
+            let because = format!("{} = {kind} already names the algorithm", inputs.kind.key());
             return Err(context.misplaced(given.key(), because));
         }
         return Ok(collective);

@@ -61,8 +61,8 @@ impl Files {
         let rank = (0..ranks).find(has_both)?;
         let [plain, compressed] = EXTENSIONS;
         Some(format!(
-            "{prefix}.{rank}{compressed} is not read: {prefix}.{rank}{plain} is there too; remove the \
-             one that is not meant"
+            "{prefix}.{rank}{compressed} is not read: {prefix}.{rank}{plain} exists; remove one of \
+             them"
         ))
     }
 

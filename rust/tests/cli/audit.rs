@@ -38,7 +38,7 @@ fn unordered_streams_are_reported_and_fixed() {
     let at_once = cct("a.toml").as_f64().unwrap();
     let mended = bench.evenkeel(&["check", "a.toml", "--mend", "mended"]);
     assert_eq!(mended.status, 0, "{mended:?}");
-    let said = "mended/t.0.et and so on: 2 traces; 2 kernels now follow the one before";
+    let said = "mended/t.0.et and so on: 2 traces; 2 kernels now follow the previous one";
     assert!(mended.out.contains(said), "{mended:?}");
     bench.write("b.toml", &SCENARIO.replace("et/t", "mended/t"));
     assert_eq!(bench.evenkeel(&["check", "b.toml"]).err, "");
@@ -47,7 +47,10 @@ fn unordered_streams_are_reported_and_fixed() {
     assert!(over.status == 2 && over.err.contains("--mend"), "inputs are spared: {over:?}");
     bench.write("c.toml", "[workload]\nkind = \"shift\"\n");
     let other = bench.evenkeel(&["check", "c.toml", "--mend", "m"]);
-    assert!(other.status == 2 && other.err.contains("not of Chakra traces"), "{other:?}");
+    assert!(
+        other.status == 2 && other.err.contains("expected a [workload] of Chakra traces"),
+        "{other:?}"
+    );
 }
 
 /// Traces of an earlier workload with more ranks would be read as part of this one.

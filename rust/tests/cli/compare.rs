@@ -96,7 +96,7 @@ fn an_unused_policy_parameter_is_warned_about_once() {
         bench.evenkeel(&["compare", "own.toml", "--policies", policies, "--seeds", "2"])
     };
     let left = compare("ethereal,spray");
-    let warning = "policy.batch_timer: a parameter of 'ethereal'; under 'spray' it is not used";
+    let warning = "policy.batch_timer: a parameter of 'ethereal', not used by 'spray'";
     assert!(left.err.starts_with("warning: own.toml:"), "{}", left.err);
     assert!(
         left.err.trim_end().ends_with(warning) && left.err.lines().count() == 1,
@@ -105,7 +105,7 @@ fn an_unused_policy_parameter_is_warned_about_once() {
     );
     assert_eq!(compare("ethereal").err, "");
     let left = bench.evenkeel(&["run", "own.toml", "--policy", "ecmp", "--json"]);
-    assert!(left.err.contains("under 'ecmp' it is not used"), "{}", left.err);
+    assert!(left.err.contains("not used by 'ecmp'"), "{}", left.err);
     assert_eq!(bench.evenkeel(&["run", "own.toml", "--seed", "3", "--json"]).err, "");
 }
 
@@ -377,7 +377,10 @@ fn an_interrupted_comparison_does_not_replace_a_complete_one() {
     let more = [&compare[..], &["--seeds", "100000"]].concat();
     let left = interrupted(&bench, &more, "HUP", 1.0);
     assert_eq!(left.status, 1, "{}", left.err);
-    assert!(left.err.contains("--out keeps the earlier comparison, which is whole"), "{left:?}");
+    assert!(
+        left.err.contains("--out keeps the earlier comparison because it is complete"),
+        "{left:?}"
+    );
     assert!(left.out.contains("best CCT: none, the comparison was interrupted"), "{}", left.out);
     assert!(read(&bench, "runs.json") == before);
 }

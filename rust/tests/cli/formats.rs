@@ -158,7 +158,7 @@ fn files_that_cannot_be_imported_are_errors() {
     bench.write("b.goal", "num_ranks 2\nrank 0 {\nsend 5b to 1\n}\nrank 1 {\nrecv 5b from 0\n}\n");
     bench.write("there.toml", "");
     let cases: [(&[&str], &str); 6] = [
-        (&["a.dat"], "its ending tells no format; give it with --format: hpcc, htsim"),
+        (&["a.dat"], "unknown file extension; use --format with hpcc, htsim"),
         (&["none.goal"], "none.goal cannot be read: "),
         (&["a.goal"], "a.goal:3: "),
         (&["none.0.et"], "no Chakra traces"),

@@ -64,7 +64,7 @@ fn deeply_nested_and_too_long_scenarios_are_rejected() {
     }
     if !extent::is_left_out("cli::hostile, a million items") {
         bench.write("hostile.toml", &format!("a = [{}]\n", "1,".repeat(1_000_001)));
-        refuses(&bench, "hostile.toml", &["more than 1000000 keys and items"]);
+        refuses(&bench, "hostile.toml", &["more than 1000000 keys and list items"]);
     }
     bench.write("study.toml", &format!("# {}\n", "x".repeat(17 << 20)));
     for command in [&["sweep", "study.toml", "--out", "out"][..], &["reproduce", "study.toml"]] {

@@ -23,9 +23,9 @@ fn results_given_as_a_scenario_are_rejected_with_a_hint() {
     let bench = Bench::with_small();
     assert_eq!(bench.evenkeel(&["run", "small.toml", "--out", "results"]).status, 0);
     let summary = bench.evenkeel(&["run", "results/summary.json"]);
-    let expected = "it is JSON; beside the summary.json of a run is its scenario.toml";
+    let expected = "it is JSON, not TOML; the scenario is in scenario.toml next to summary.json";
     summary.expect_invalid(&["results/summary.json:1:1: invalid TOML: ", expected]);
-    let expected = "results: expected a scenario, which is a file, and not a folder";
+    let expected = "results: it is a folder; expected a scenario file";
     bench.evenkeel(&["run", "results"]).expect_invalid(&[expected, "scenario.toml"]);
 }
 

@@ -45,12 +45,12 @@ fn a_single_output_file_takes_one_figure() {
     let bench = recorded();
     let left = bench.evenkeel(&["plot", "results", "--out", "a.svg"]);
     assert_eq!(left.status, 2);
-    assert!(left.err.contains("choose one with --figure: completion-cdf, "), "{}", left.err);
+    assert!(left.err.contains("use --figure with one of completion-cdf, "), "{}", left.err);
     let only = ["plot", "results", "--out", "a.svg", "--figure", "queues"];
     assert_eq!(bench.evenkeel(&only).status, 0);
     assert!(bench.path("a.svg").is_file());
     let left = bench.evenkeel(&["plot", "results", "--out", "a.svg", "--figure", "cdf"]);
-    assert!(left.err.contains("--figure cdf: the results have no such figure"), "{}", left.err);
+    assert!(left.err.contains("--figure cdf: no such figure in the results"), "{}", left.err);
 }
 
 #[test]
@@ -123,7 +123,7 @@ fn the_full_name_of_a_figure_selects_only_that_figure() {
     let plot =
         |figure: &str| bench.evenkeel(&["plot", "s.csv", "--out", "a.svg", "--figure", figure]);
     let left = plot("by-policy-s");
-    assert!(left.err.contains("choose one with --figure: by-policy-s-a, by-policy-s-a-b"));
+    assert!(left.err.contains("use --figure with one of by-policy-s-a, by-policy-s-a-b"));
     assert_eq!(plot("by-policy-s-a").out, "a.svg: Completion time: s, a\n");
     assert_eq!(plot("by-policy-s-a-b").out, "a.svg: Completion time: s, a-b\n");
 }

@@ -61,7 +61,7 @@ fn a_timeline_replaces_only_an_earlier_timeline() {
     assert_eq!(bench.evenkeel(&to[..4]).status, 0);
     let names = bench.names("out");
     for name in ["out/summary.json", "./out/../out/flows.csv", "out/.evenkeel-a"] {
-        let words = format!("--trace {name}: --out out has a result of this name");
+        let words = format!("--trace {name}: --out out has a result with this name");
         bench.evenkeel(&[&to[..], &[name]].concat()).expect_invalid(&[&words]);
         assert_eq!(bench.names("out"), names);
     }

@@ -343,7 +343,7 @@ fn check_tracks_every_packet_and_is_rejected_for_fluid_runs() {
     let alone = bench.evenkeel(&["run", "small.toml", "--json"]).json();
     let checked = bench.evenkeel(&["run", "small.toml", "--json", "--check"]);
     assert_eq!(checked.status, 0);
-    let said = "events of packets, no invariant is violated";
+    let said = "packet events, no invariant is violated";
     assert!(checked.err.contains(said), "{}", checked.err);
     assert_eq!(checked.json()["cct_ns"], alone["cct_ns"]);
     bench
@@ -396,7 +396,7 @@ fn an_incomplete_rail_run_says_why_and_how_far_it_got() {
     assert_eq!(left.status, 1, "{left:?}");
     assert!(left.out.contains("72 all-reduces\n0 of 72 completed"), "{left:?}");
     for said in [
-        "warning: --seed: a scenario with rails has no random draws",
+        "warning: --seed: a scenario with rails is not random",
         "error: rails-sizes under nezha did not complete: it reached its time limit (time_limit); \
          0 of 72 all-reduces completed",
     ] {

@@ -23,7 +23,7 @@ fn each_starter_scenario_runs_and_is_never_overwritten() {
         assert_eq!(summary["messages_completed"], summary["messages"], "{question}");
         let mine = format!("# mine\n{}", bench.read(&file));
         bench.write(&file, &mine);
-        bench.evenkeel(&["init", question]).expect_invalid(&[&file, "is not replaced"]);
+        bench.evenkeel(&["init", question]).expect_invalid(&[&file, "already exists"]);
         assert_eq!(bench.read(&file), mine);
     }
     assert_eq!(bench.evenkeel(&["init", "--out", "a/b"]).status, 0);

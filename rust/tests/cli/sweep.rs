@@ -69,7 +69,7 @@ fn results_have_one_row_per_point_and_seed_in_study_order() {
     assert_eq!(sweep(&bench, "three", &["--jobs", "3"]).status, 0);
     assert_eq!(bench.read("three/results.csv"), results);
     let again = sweep(&bench, "one", &[]);
-    assert!(again.err.contains("12 of 12 runs are there"), "{}", again.err);
+    assert!(again.err.contains("12 of 12 runs are already finished"), "{}", again.err);
     assert_eq!(bench.read("one/results.csv"), results);
 }
 
@@ -120,7 +120,7 @@ fn merged_shards_are_byte_identical_to_a_whole_sweep() {
     let note = String::from_utf8_lossy(&third.stderr);
     assert_eq!(note, "note: shard 3 of 3, by JOB_COMPLETION_INDEX\n");
     let alone = sweep(&bench, "alone", &["--shards", "3"]);
-    let said = "--shards 3 has no effect: nothing numbers this process";
+    let said = "--shards 3 has no effect: no task index is set";
     assert!(alone.status == 0 && alone.err.contains(said), "{}", alone.err);
     let left = merge(&["shard-3", "shard-1", "shard-2", "shard-1"]);
     assert_eq!(left.status, 0, "{left:?}");
@@ -131,7 +131,7 @@ fn merged_shards_are_byte_identical_to_a_whole_sweep() {
     // again.
     assert_eq!(log_lines(&bench, "merged"), 12);
     let again = sweep(&bench, "merged", &[]);
-    assert!(again.err.contains("merged: 12 of 12 runs are there"), "{}", again.err);
+    assert!(again.err.contains("merged: 12 of 12 runs are already finished"), "{}", again.err);
     let left = bench.evenkeel(&["merge", "merged", "--out", "once-more"]);
     assert_eq!(left.status, 0, "{left:?}");
     assert_eq!(bench.read("once-more/results.csv"), bench.read("whole/results.csv"));
@@ -163,7 +163,7 @@ fn foreign_folders_and_shards_of_other_studies_are_errors() {
     bench.write("study.toml", &STUDY.replace("64KB", "32KB"));
     assert_eq!(sweep(&bench, "b", &["--shard", "2/2"]).status, 0);
     let left = bench.evenkeel(&["merge", "a", "b", "--out", "c"]);
-    left.expect_invalid(&["a and b: their study.toml differ"]);
+    left.expect_invalid(&["a and b: their study.toml files differ"]);
     bench.write("column.toml", &STUDY.replace("policy = [", "events = ["));
     let column = bench.evenkeel(&["sweep", "column.toml", "--out", "d"]);
     column.expect_invalid(&["run[0].over.events: the results have a column of this name"]);

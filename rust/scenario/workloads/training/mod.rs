@@ -147,8 +147,7 @@ fn resolve(
     };
     let workload = training.build().map_err(|error| fault_of(inputs, section, error))?;
     if workload.delays.iter().any(|delay| delay.span > LONGEST_SPAN) {
-        let expected = "a computation would never end, or after more than 100,000 s; write a rate \
-                        such as 400Tflops";
+        let expected = "a computation would take more than 100,000 s; use a rate such as 400Tflops";
         return Err(context.invalid(&section.flops, expected));
     }
     Ok(section.step_after.apply(workload).into())
@@ -195,8 +194,8 @@ fn degrees(
             None => &section.pipeline,
         };
         let expected = format!(
-            "tensor = {tensor} times pipeline = {pipeline} must divide the {ranks} hosts that \
-             take part (ranks, hosts)"
+            "tensor = {tensor} times pipeline = {pipeline} must divide the {ranks} participating \
+             hosts (ranks, hosts)"
         );
         return Err(context.invalid(degree, expected));
     }
