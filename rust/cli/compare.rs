@@ -29,24 +29,25 @@ Examples:
 
 The table has a row for each policy, in the order given:
   CCT         completion time of the whole workload
-  /bound      CCT over the lower bound above the table, or with 'own' over that
-              of the run itself, where policies or seeds have different bounds
+  /bound      CCT over the lower bound above the table; 'own' is over the run's
+              own bound, if policies or seeds have different bounds
   p99 FCT     99th percentile of the messages' completion times
-  max queue   the most bytes that waited at one switch port
+  max queue   most bytes queued at one switch port
   resent, dropped, out of order
               data packets
-  extra QPs   queue pairs that a splitter opened beyond one for each pair of
-              peers, at the NIC that has most
+  extra QPs   queue pairs that a splitter opened beyond one per pair of peers,
+              at the NIC with the most
   wall time   duration of the simulation
-With several seeds it has medians. Below it are the interval of each median CCT,
-the ratio to the best policy (or to --baseline) with its interval, and in how
-many seeds the policy was slower than the best. Each seed gives all policies the
-same workload and failures, so ratios are taken seed by seed. Intervals lie
-between two of the values and assume no distribution. With fewer than 5 seeds
-nothing is ranked, unless nothing is drawn at random.
+With several seeds, the columns are medians. Below the table are the interval of
+each median CCT, the ratio to the best policy (or to --baseline) with its
+interval, and the number of seeds in which the policy was slower than the best.
+Each seed gives all policies the same workload and failures, so ratios are
+computed per seed. Intervals lie between two of the values and assume no
+distribution. With fewer than 5 seeds, policies are not ranked unless nothing is
+random.
 
---format csv and jsonl have a row for each policy and metric. --kpi bmwg shows
-the indicators of the IETF's draft for AI fabrics; docs/compare.md explains both.
+--format csv and jsonl have one row per policy and metric. --kpi bmwg shows
+the indicators of the IETF's draft for AI fabrics; docs/compare.md covers both.
 ";
 
 /// Most seeds of one comparison.
@@ -91,9 +92,10 @@ pub(super) struct Arguments {
     #[arg(long, value_enum, value_name = "DRAFT", conflicts_with = "json")]
     kpi: Option<Kpi>,
     /// Write the results to this folder: comparison.csv (as with --format csv), runs.json (as with
-    /// --json, without wall_s and peak_rss_bytes) and cost.json (those two). After SIGINT, SIGTERM
-    /// or SIGHUP it gets the finished runs and what is missing, unless it has a whole comparison.
-    /// It is created if needed, and earlier comparison results in it are replaced
+    /// --json, without wall_s and peak_rss_bytes) and cost.json (those two). On SIGINT, SIGTERM or
+    /// SIGHUP, the finished runs and a list of the missing ones are written, unless the folder has
+    /// a complete comparison. It is created if needed, and earlier comparison results in it are
+    /// replaced
     #[arg(long, value_name = "DIR")]
     out: Option<PathBuf>,
     /// Print one JSON object with all runs instead of the table (times in ns, sizes in bytes)

@@ -15,10 +15,10 @@ Examples:
   evenkeel export examples/permutation-1024.toml --format hpcc --out files
   evenkeel import files/ring-all-reduce.goal --out again.toml
 
-Each format has a part of a scenario (see: evenkeel list formats). What it has
-is written exactly, and read back to be sure; where the format cannot say it,
-nothing is written and the reason is the error. The settings of switches, NICs
-and the policy are in no format.
+Each format covers a part of a scenario (see: evenkeel list formats). That part
+is written exactly, and verified by reading it back. If the format cannot
+express it, nothing is written, and the error says why. No format has the
+settings of switches, NICs and the policy.
 ";
 
 /// Write the fabric and the messages of a scenario in another simulator's format

@@ -19,14 +19,14 @@ Examples:
   evenkeel hpcc mix/config.txt --json | jq .fct_ns
 
 Paths in the configuration are tried relative to the working directory, then
-relative to the configuration, then by their file names beside it. Settings
-that are not modelled are warnings on standard error.
+relative to the configuration, then by their file names next to it. Settings
+that are not modelled cause warnings on standard error.
 
-With --out, the folder has these files beside summary.json, flows.csv and
-links.csv:
-  fct.txt  a line for each flow, in order of completion: src dst src_port
+With --out, the folder has these files in addition to summary.json, flows.csv
+and links.csv:
+  fct.txt  one line per flow, in order of completion: src dst src_port
            dst_port bytes start_ns fct_ns standalone_fct_ns
-  pfc.txt  a line for each pause or resume: time_ns node_id node_type
+  pfc.txt  one line per pause or resume: time_ns node_id node_type
            if_index type
 Each is also written under the name of FCT_OUTPUT_FILE or PFC_OUTPUT_FILE. If
 the configuration asks for them, there are also files under the names of
@@ -36,8 +36,8 @@ the configuration asks for them, there are also files under the names of
                      QLEN_MON_END (HPCC)
   UPLINK_MON_FILE, CONN_MON_FILE, CNP_OUTPUT_FILE    ConWeave's monitors
 There is no scenario.toml, and no `resolved` in summary.json: the configuration
-and the files that it names describe the run, with settings that scenarios do
-not have. `evenkeel import CONFIG.txt` writes a scenario where there is one.
+and its files describe the run, with settings that scenarios do not have.
+`evenkeel import CONFIG.txt` writes a scenario if one can express the run.
 ";
 
 /// Run an experiment of the HPCC family of ns-3 simulators

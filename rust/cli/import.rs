@@ -18,10 +18,10 @@ Examples:
   evenkeel import traces/ring.0.et --topology fabric.yaml
   evenkeel import flows.csv --set workload.collective=TP_0_0_0_3_1000000
 
-The scenario names the file, which stays where it is. What a file does not say
-is an example to be changed, and a comment says so: a fabric with enough hosts,
-or messages. The configuration of an experiment (hpcc) becomes a scenario only
-if its run is the same; what a scenario cannot say is the error.
+The scenario refers to the file in place. What the file does not specify (a
+fabric with enough hosts, or messages) is an example to change, marked by a
+comment. The configuration of an experiment (hpcc) becomes a scenario only if
+its run is the same; otherwise, the error says what a scenario cannot express.
 ";
 
 /// Write a scenario that runs a file of another simulator

@@ -85,37 +85,37 @@ pub(super) fn run(arguments: &Arguments) -> anyhow::Result<Status> {
         Category::Policies => {
             let presets = balance::presets();
             let rows = presets.map(|preset| [preset.name, preset.summary, preset.source]);
-            list_table(["policy", "what it does", "source"], rows)
+            list_table(["policy", "description", "source"], rows)
         }
         Category::Collectives => {
             let all = collective::ALL.iter();
             let rows = all.map(|it| [it.name, it.summary, it.source]);
-            list_table(["collective", "what it does", "source"], rows)
+            list_table(["collective", "description", "source"], rows)
         }
         Category::Topologies => {
-            list_table(["topology", "what it is", "source"], TOPOLOGIES.iter().copied())
+            list_table(["topology", "description", "source"], TOPOLOGIES.iter().copied())
         }
         Category::Workloads => {
             // The first row stands for collectives, which have their own list.
-            list_table(["workload", "what it is", "source"], WORKLOADS[1..].iter().copied())
+            list_table(["workload", "description", "source"], WORKLOADS[1..].iter().copied())
         }
         Category::Models => {
             let rows = training::MODELS.iter().map(|it| [it.name, it.summary, it.source]);
-            list_table(["model", "what it is", "source"], rows)
+            list_table(["model", "description", "source"], rows)
         }
         Category::Allocators => {
             let rows = rail::PRESETS.iter().map(|it| [it.name, it.summary, it.source]);
-            list_table(["allocator", "what it does", "source"], rows)
+            list_table(["allocator", "description", "source"], rows)
         }
         Category::CongestionControls => {
             let rows = congestion::CONTROLS.iter().map(|it| [it.name, it.summary, it.source]);
-            list_table(["congestion control", "what it does", "source"], rows)
+            list_table(["congestion control", "description", "source"], rows)
         }
         Category::Recoveries => {
             let rows = recovery::RECOVERIES.iter().map(|it| [it.name, it.summary, it.source]);
-            list_table(["recovery", "what it does", "source"], rows)
+            list_table(["recovery", "description", "source"], rows)
         }
-        Category::Formats => list_table(["format", "what it has", "commands"], FORMATS.into_iter()),
+        Category::Formats => list_table(["format", "contents", "commands"], FORMATS.into_iter()),
     };
     output::print(&text)?;
     Ok(Status::Done)

@@ -13,10 +13,10 @@ const EXAMPLES: &str = "\
 Examples:
   evenkeel merge results/1 results/2 results/3 results/4 --out results/all
 
-The results are the same bytes as those of a sweep without shards. Each run of
-the study must be in a folder; one that is in several is taken once. The merged
-folder is that of a sweep, with study.toml and sweep.runs.jsonl: `evenkeel sweep`
-goes on with it after a change of the study, and it can be merged again.
+The results are byte-identical to those of a sweep without shards. Each run of
+the study must be in a folder; one that is in several is used once. The merged
+folder is a sweep folder with study.toml and sweep.runs.jsonl: `evenkeel sweep`
+continues it after a change of the study, and it can be merged again.
 ";
 
 /// Merge the shards of a sweep

@@ -20,14 +20,14 @@ Examples:
   evenkeel compare a.toml --policies ecmp,reps --seeds 5 --format csv > c.csv
   evenkeel plot c.csv --out c.svg
 
-What is drawn depends on what the results have:
-  completion-cdf       runs: how many messages completed within a time
+The figures depend on the data in the results:
+  completion-cdf       runs: CDF of the messages' completion times
   by-policy            several policies: means with 95 % intervals over seeds
-  over-KEY             sweeps and studies: a metric over the key that was swept
+  over-KEY             sweeps and studies: a metric over the swept key
   slowdown-by-size     runs with messages of several sizes
   link-load            runs: the bytes of each link between switches
   queues, utilisation, send-rates, allowed-rates, windows
-                       runs of a scenario with [record]: the same over time
+                       runs of a scenario with [record]: time series
 
 docs/plotting.md shows them.
 ";

@@ -51,9 +51,9 @@ pub(super) fn run(arguments: &Arguments) -> anyhow::Result<Status> {
     }
     output::print_text(&format!(
         "scenario  {} ({}, {} NICs)\n\
-         QPs       {} at most in a NIC, {:.1} on average, {} in all\n\
-         extra     {} at most in a NIC, {} in all\n\
-         contexts  {} at most in a NIC, both ends counted: {}\n",
+         QPs       {} at most per NIC, {:.1} on average, {} in total\n\
+         extra     {} at most per NIC, {} in total\n\
+         contexts  {} at most per NIC, both ends counted: {}\n",
         scenario.name,
         setup.scheme.name,
         setup.topology.host_count(),
@@ -67,7 +67,7 @@ pub(super) fn run(arguments: &Arguments) -> anyhow::Result<Status> {
     ))?;
     if let CountMethod::Simulation(_) = found.method {
         output::print_text(&format!(
-            "in use    {} at once at most in a NIC, {} to one peer (from a simulation)\n",
+            "in use    {} at most per NIC at once, {} to one peer (from a simulation)\n",
             counts.in_use_per_nic_max, counts.in_use_per_peer_max,
         ))?;
     }

@@ -18,9 +18,9 @@ Examples:
   evenkeel report results/ecmp results/reps --out compare.html \\
     --question \"Does REPS avoid the failed link?\"
 
-The page needs no network: share it as one file. It has a table of the runs, the
-fabric with the load and the failures of its links, charts that zoom, the
-scenarios, and the commands that make it again (docs/plotting.md).
+The page works offline: share it as one file. It has a table of the runs, the
+fabric with the load and the failures of its links, zoomable charts, the
+scenarios, and the commands that reproduce it (docs/plotting.md).
 ";
 
 /// Kind of file that a page may replace.
@@ -38,7 +38,7 @@ pub(super) struct Arguments {
     /// Page to write; only an earlier page is replaced
     #[arg(long, value_name = "FILE.html")]
     out: PathBuf,
-    /// Question that the results answer, as the title [default: a sentence made from them]
+    /// Question that the results answer, as the title [default: generated from them]
     #[arg(long, value_name = "TEXT")]
     question: Option<String>,
     /// Metric of charts that compare runs: a key of summary.json, or a column of a study's table

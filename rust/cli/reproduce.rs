@@ -21,8 +21,8 @@ Examples:
   evenkeel reproduce ofan-sweeps --scale paper --out results/studies --resume
   evenkeel reproduce all --json | jq '.studies[].claims[].verdict'
 
-The table of a study has a line for each claim:
-  by        who has the value: paper (a publication prints it), slides,
+The table of a study has one line per claim:
+  by        source of the value: paper (a publication prints it), slides,
             artifact (the authors', run for this project), simulator (another
             one, run likewise), formula (a closed form of this project), ours
             (derived from the mechanism)
@@ -36,7 +36,7 @@ With --out DIR a study becomes DIR/NAME.md (a page), DIR/NAME.json (the same for
 programs) and DIR/NAME.csv (the numbers of every run). DIR/README.md has the
 verdicts of all studies in DIR.
 
-Until these are written, each finished run is a line of DIR/NAME.runs.jsonl, and
+Until these are written, each finished run is a line in DIR/NAME.runs.jsonl, and
 --resume continues from there after an interruption. With --keep-runs the file
 stays, so that --resume judges edited claims without a simulation.
 
@@ -113,7 +113,7 @@ impl Arguments {
         drop(bars);
         if self.resume {
             let (taken, runs, name) = (log.reused(), study.runs(), log.name());
-            output::note(&format!("{name}: {taken} of {runs} runs of {} taken", study.name));
+            output::note(&format!("{name}: {taken} of {runs} runs of {} reused", study.name));
         }
         Ok(results)
     }

@@ -19,28 +19,28 @@ Examples:
   evenkeel run scenario.toml --json | jq .cct_ns
   evenkeel run scenario.toml --threads 4
   evenkeel run scenario.toml --trace run.pftrace   # open it at ui.perfetto.dev
-  evenkeel run scenario.toml --check               # before a decision rests on it
+  evenkeel run scenario.toml --check               # verify every packet
 
 A results folder has these files:
   summary.json   the object that --json prints, without wall_s and peak_rss_bytes
-                 and with `resolved`, the scenario with every default: the same
-                 bytes for the same scenario, seed and version
-  cost.json      these two, which are those of the machine
-  flows.csv      a row for each flow: when it was posted, delivered and
+                 and with `resolved`, the scenario with every default; it is
+                 byte-identical for the same scenario, seed and version
+  cost.json      these two, which depend on the machine
+  flows.csv      one row per flow: the times when it was posted, delivered and
                  acknowledged, in ns, its job and its step (the messages before
                  it on the longest chain of dependencies); in order of completion
                  for messages that are read or generated during the run
                  (workload.streaming)
-  links.csv      the bytes that each direction of each link carried, its longest
-                 queue and the packets that were marked there
+  links.csv      bytes, longest queue and marked packets of each direction of
+                 each link
   scenario.toml  the scenario with every default written out
-  pfc.txt        with priority flow control, a line for each pause or resume
+  pfc.txt        with priority flow control, one line per pause or resume
                  in the HPCC family's format: time_ns node_id node_type
                  if_index type; switches are numbered after the hosts
   ports.csv, queue_pairs.csv, paths.csv
                  with [record], time series: see docs/recording.md
-  topology.FORMAT  a copy of the file that the topology was read from, if it was
-They appear complete or not at all, summary.json last.
+  topology.FORMAT  a copy of the topology file, if the scenario has one
+A file appears only when it is complete, summary.json last.
 ";
 
 /// Simulate a scenario once and report the results

@@ -20,7 +20,7 @@ their meaning in a scenario whose first line is
   #:schema ./scenario.schema.json
 and in a study, of `evenkeel sweep` or `evenkeel reproduce`, whose first line is
   #:schema ./study.schema.json
-docs/results.md says which file has which schema.
+docs/results.md lists the schema of each file.
 ";
 
 /// Print the JSON Schema of scenarios or studies, for completion in editors, or of an output
@@ -41,8 +41,8 @@ const STUDY: &str = "study";
 fn formats() -> PossibleValuesParser {
     let value = |(name, of): (&'static str, &'static str)| PossibleValue::new(name).help(of);
     let read = [
-        (SCENARIO, "Of `run`, `compare` and all commands that take a scenario"),
-        (STUDY, "Of `sweep` and `reproduce`"),
+        (SCENARIO, "Scenario of `run`, `compare` and other commands"),
+        (STUDY, "Study of `sweep` and `reproduce`"),
     ];
     let written = OUTPUT_SCHEMAS.iter().map(|output| (output.name, output.of));
     PossibleValuesParser::new(read.into_iter().chain(written).map(value))

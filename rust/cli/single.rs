@@ -60,7 +60,9 @@ impl Destination {
 pub(super) fn note_kept(folder: &Path, kept: &[String], kind: &str) {
     if !kept.is_empty() {
         let (path, kept) = (folder.display(), kept.join(", "));
-        output::note(&format!("--out {path}: these files are of no {kind} and stay: {kept}"));
+        output::note(&format!(
+            "--out {path}: keeping files that are not results of a {kind}: {kept}"
+        ));
     }
 }
 
@@ -165,8 +167,8 @@ fn report_check(report: &invariants::Report, status: Status) -> Status {
         output::error(&violation.to_string());
     }
     output::error(&format!(
-        "--check: {} of invariants: this is a bug in evenkeel, not in the scenario; please report \
-         it with the scenario file",
+        "--check: {} of invariants: this is an internal error (a bug in evenkeel), not an error \
+         in the scenario; please report it with the scenario's file",
         human::plural(report.count, "violation")
     ));
     Status::Incomplete

@@ -20,7 +20,7 @@ Examples:
   evenkeel sweep study.toml --out results/2 --shard 2/4
   evenkeel merge results/1 results/2 results/3 results/4 --out results/all
 
-A study is a TOML file; docs/sweeps.md has the format. This is a whole one:
+A study is a TOML file; docs/sweeps.md describes the format. A complete study:
 
   [scenario.topology]
   leaves = 8
@@ -31,14 +31,13 @@ A study is a TOML file; docs/sweeps.md has the format. This is a whole one:
   policy = [\"ecmp\", \"spray\"]
   \"workload.bytes\" = { from = \"1MB\", to = \"64MB\", times = 4 }
 
-DIR gets study.toml (a copy), sweep.runs.jsonl (a line for each run, as it ends)
-and, with the last run, results.csv: a row for each point and seed. After a kill
-or a full disk the same command goes on where it was. An invalid point, a run
-that does not fit into memory, and one that does not complete is a row with its
-`error`.
+DIR gets study.toml (a copy), sweep.runs.jsonl (one line per finished run) and,
+after the last run, results.csv (one row per point and seed). After a kill or a
+full disk, the same command resumes. A run that is invalid, does not fit into
+memory or does not complete is a row with its `error`.
 
-In a task of a Slurm array, and in a Kubernetes indexed Job with --shards N, the
-shard is that of the task; --shard 1/1 simulates everything all the same.
+In a Slurm array, or in a Kubernetes indexed Job with --shards N, the task
+selects the shard; --shard 1/1 simulates everything anyway.
 ";
 
 /// Simulate every point of a study under every seed

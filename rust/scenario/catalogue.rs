@@ -171,7 +171,7 @@ impl fmt::Display for ParameterEntry {
             Some("recovery_parameters") => " (unless the policy has its own)",
             _ => "",
         };
-        writeln!(f, "{key}\n  of       {}\n  default  {default}{whose}", of.join(", "))
+        writeln!(f, "{key}\n  used by  {}\n  default  {default}{whose}", of.join(", "))
     }
 }
 

@@ -33,7 +33,7 @@ pub(crate) fn resolve(
     }
     if file.class.len() > MOST_CLASSES {
         let expected = format!("a fabric has at most {MOST_CLASSES} traffic classes");
-        let count = format!("{} in all", file.class.len());
+        let count = format!("{} in total", file.class.len());
         return Err(context.invalid_as(&Key::ROOT.child("class"), count, expected));
     }
     let has_pfc = matches!(*file.switch.pfc, Toggle::On(_));

@@ -70,7 +70,7 @@ fn multiple(
             (JobsError::Cycle, Some(after)) => context.invalid(&after, error.to_string()),
             _ => context.invalid_as(
                 &Key::ROOT.child("job"),
-                format!("{count} in all"),
+                format!("{count} in total"),
                 error.to_string(),
             ),
         }

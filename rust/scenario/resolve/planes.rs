@@ -49,8 +49,7 @@ pub(crate) fn check(
     if scheme.switch.tracks_departures() {
         let expected = format!(
             "its switches identify hosts by one edge switch, but with planes = {planes} hosts have \
-             one in \
-             each plane"
+             one in each plane"
         );
         return Err(context.invalid(&file.policy.name, expected));
     }

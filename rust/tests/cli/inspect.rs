@@ -97,7 +97,7 @@ fn qps_prints_the_counts_of_a_run() {
         assert_eq!(counted["qps"].as_object().unwrap().len(), keys, "{policy}");
     }
     let lines = bench.evenkeel(&["qps", "small.toml"]).out;
-    assert!(lines.contains("7 at most in a NIC, 7.0 on average, 56 in all"), "{lines}");
+    assert!(lines.contains("7 at most per NIC, 7.0 on average, 56 in total"), "{lines}");
     assert!(lines.lines().all(|line| line.len() <= 80), "{lines}");
     bench
         .evenkeel(&["qps", "small.toml", "--policy", "sprey"])

@@ -289,7 +289,11 @@ fn a_comparison_rejects_foreign_folders_and_keeps_other_files() {
     bench.write("kept/notes.txt", "mine\n");
     let left = bench.evenkeel(&compare);
     assert_eq!(left.status, 0, "{}", left.err);
-    assert!(left.err.contains("are of no comparison and stay: notes.txt"), "{}", left.err);
+    assert!(
+        left.err.contains("keeping files that are not results of a comparison: notes.txt"),
+        "{}",
+        left.err
+    );
     assert_eq!(bench.read("kept/notes.txt"), "mine\n");
 }
 

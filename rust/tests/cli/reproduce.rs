@@ -204,7 +204,7 @@ fn an_interrupted_study_resumes_with_identical_results() {
         fs::remove_file(bench.path(file)).unwrap();
     }
     let left = into_results(&bench, &["--resume"]);
-    let note = "note: results/study.runs.jsonl: 2 of 4 runs of study taken\n";
+    let note = "note: results/study.runs.jsonl: 2 of 4 runs of study reused\n";
     assert_eq!((left.status, left.err.as_str()), (0, note));
     assert_eq!((bench.read("results/study.csv"), judged(&bench)), (runs, whole));
     assert_eq!(bench.names("results"), FILES);

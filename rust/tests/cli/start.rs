@@ -43,11 +43,11 @@ failure.convergence
     assert!(explain("leaves").contains("topology.leaves\n  only     kind = \"leaf-spine\""));
     assert_eq!(explain("[record]").matches("\n  meaning").count(), 7);
     assert!(explain("reps").contains("reps (policy)\n  meaning"));
-    let parameter = "policy.evs\n  of       mrc\n  default  128\n";
+    let parameter = "policy.evs\n  used by  mrc\n  default  128\n";
     assert_eq!(explain("policy.evs"), parameter);
     assert_eq!(explain("evs"), parameter);
     assert!(explain("mrc").contains("\n  key      policy.evs = 128\n"));
-    let cut = "transport.parameters.loss_cut\n  of       nscc\n";
+    let cut = "transport.parameters.loss_cut\n  used by  nscc\n";
     assert!(explain("transport.parameters.loss_cut").starts_with(cut));
     assert!(explain("nscc").contains("\n  key      transport.parameters.loss_cut = "));
     let left = bench.evenkeel(&["explain", "failure.convergance"]);
