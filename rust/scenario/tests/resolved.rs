@@ -38,7 +38,7 @@ ack = "64B"
 ack_every = 1                  # packets
 ack_priority = true
 congestion_control = "nscc"
-recovery = "auto"              # auto (what the policy is made for) | ...
+recovery = "auto"              # auto (the one designed for the policy) | ...
 retransmit_timeout = "1290us"  # 2 base RTTs, and the buffer at the rate of a host
 
 [policy]

@@ -155,8 +155,8 @@ fn ultra_ethernet_modes_set_delivery_order_and_acknowledgements() {
     for (keys, said) in [
         ("recovery = 'rudi'\nack_range = 'cumulative'", "responds to each packet"),
         ("recovery = 'rudi'\nack_every = 4", "needs transport.ack_every = 1"),
-        ("recovery = 'rudi'\ndelivery = 'ordered'", "rudi has unordered delivery only"),
-        ("recovery = 'rod'\ndelivery = 'unordered'", "rod has ordered delivery only"),
+        ("recovery = 'rudi'\ndelivery = 'ordered'", "rudi supports only unordered delivery"),
+        ("recovery = 'rod'\ndelivery = 'unordered'", "rod supports only ordered delivery"),
         ("recovery = 'rudi'\ncongestion_control = 'rccc'", "use another recovery"),
         (
             "recovery = 'rod'\ncongestion_control = 'nscc'\nparameters = { scope = 'plane' }",

@@ -51,7 +51,10 @@ failure.convergence
     assert!(explain("transport.parameters.loss_cut").starts_with(cut));
     assert!(explain("nscc").contains("\n  key      transport.parameters.loss_cut = "));
     let left = bench.evenkeel(&["explain", "failure.convergance"]);
-    left.expect_invalid(&["'failure.convergance' is neither", "did you mean failure.convergence"]);
+    left.expect_invalid(&[
+        "'failure.convergance' is not a scenario key",
+        "did you mean failure.convergence",
+    ]);
 }
 
 /// Returns the place where a value does not fit a schema, supporting the subset that `evenkeel
