@@ -5,7 +5,7 @@ use std::path::Path;
 use super::resolved::Scenario;
 use super::workloads::WorkloadKeys;
 use super::workloads::trace_source::Files;
-use crate::chakra::{MendError, Mended, Options};
+use crate::chakra::{Options, RepairError, Repaired};
 
 /// Traces that a scenario's workload is read from.
 #[derive(Debug)]
@@ -57,8 +57,8 @@ impl Recorded {
     /// Opens the trace of a rank, to be written with an order of its streams.
     ///
     /// # Errors
-    /// As [`Mended::read`].
-    pub fn repaired(&self, rank: u32) -> Result<Mended<'_>, MendError> {
-        Mended::read(&self.files, rank, self.ranks, &self.options)
+    /// As [`Repaired::read`].
+    pub fn repaired(&self, rank: u32) -> Result<Repaired<'_>, RepairError> {
+        Repaired::read(&self.files, rank, self.ranks, &self.options)
     }
 }

@@ -14,7 +14,7 @@ use super::{Options, TraceSource, open};
 
 /// The reason why a trace cannot be mended.
 #[derive(Debug, thiserror::Error)]
-pub enum MendError {
+pub enum RepairError {
     /// The trace is invalid.
     #[error(transparent)]
     Trace(Box<ChakraError>),
@@ -26,7 +26,7 @@ pub enum MendError {
     Write(#[from] io::Error),
 }
 
-impl From<ChakraError> for MendError {
+impl From<ChakraError> for RepairError {
     fn from(error: ChakraError) -> Self {
         Self::Trace(Box::new(error))
     }
@@ -34,7 +34,7 @@ impl From<ChakraError> for MendError {
 
 /// A trace together with the dependencies that order its streams.
 #[derive(Debug)]
-pub struct Mended<'a> {
+pub struct Repaired<'a> {
     source: &'a dyn TraceSource,
     rank: u32,
     /// The ids that each node is to depend on in addition, by the node's id.
@@ -47,7 +47,7 @@ impl std::fmt::Debug for dyn TraceSource + '_ {
     }
 }
 
-impl<'a> Mended<'a> {
+impl<'a> Repaired<'a> {
     /// Reads the trace of `rank` of `ranks` and finds the kernels that do not depend on their
     /// predecessor in the stream. They get that dependency if the trace has times.
     ///
@@ -58,14 +58,14 @@ impl<'a> Mended<'a> {
         rank: u32,
         ranks: u32,
         options: &Options,
-    ) -> Result<Self, MendError> {
+    ) -> Result<Self, RepairError> {
         let in_file = |fault: NodeFault| fault.in_file(source.name(rank), rank);
         let from = open(source, rank).map_err(in_file)?;
         let trace = RankTrace::read(from, rank, ranks, options, &mut RankGroups::new());
         let trace = trace.map_err(in_file)?;
         let pairs = trace.free.iter().filter(|pair| pair.is_timed);
         let pairs: Vec<[u32; 2]> = pairs.map(|pair| [pair.before, pair.after]).collect();
-        trace.with(&pairs).order().map_err(|fault| MendError::Times(Box::new(in_file(fault))))?;
+        trace.with(&pairs).order().map_err(|fault| RepairError::Times(Box::new(in_file(fault))))?;
         let mut added: BTreeMap<u64, Vec<u64>> = BTreeMap::new();
         for pair in pairs {
             let [before, after] = pair.map(|node| trace.nodes[node as usize].id);
@@ -84,7 +84,7 @@ impl<'a> Mended<'a> {
     ///
     /// # Errors
     /// Fails if the trace cannot be read again, or cannot be written.
-    pub fn write(&self, to: &mut dyn Write) -> Result<(), MendError> {
+    pub fn write(&self, to: &mut dyn Write) -> Result<(), RepairError> {
         let in_file = |fault: NodeFault| fault.in_file(self.source.name(self.rank), self.rank);
         let mut messages = MessageReader::new(open(self.source, self.rank).map_err(in_file)?);
         let mut is_node = false;

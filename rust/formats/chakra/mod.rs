@@ -61,7 +61,7 @@ use std::io::{BufRead, BufReader, Read};
 
 pub use error::{ChakraError, ChakraFault, Dependency};
 pub use expand::algorithms;
-pub use mend::{MendError, Mended};
+pub use mend::{RepairError, Repaired};
 pub use player::{MessageOrigin, Player};
 pub use replay::Replay;
 pub use streaming::{Streaming, WINDOW};

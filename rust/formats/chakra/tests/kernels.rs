@@ -31,7 +31,7 @@ fn warnings(files: &MemoryFiles) -> Vec<String> {
 fn mended(files: &MemoryFiles) -> MemoryFiles {
     let mend = |rank: u32| {
         let mut bytes = Vec::new();
-        Mended::read(files, rank, 2, &Options::default()).unwrap().write(&mut bytes).unwrap();
+        Repaired::read(files, rank, 2, &Options::default()).unwrap().write(&mut bytes).unwrap();
         bytes
     };
     MemoryFiles((0..2).map(mend).collect())
@@ -92,7 +92,7 @@ fn times_that_contradict_the_dependencies_are_an_error() {
     ];
     let nodes = [nodes[1].clone(), nodes[3].clone(), nodes[0].clone(), nodes[2].clone()];
     let files = both(&nodes);
-    let error = Mended::read(&files, 1, 2, &Options::default()).unwrap_err().to_string();
+    let error = Repaired::read(&files, 1, 2, &Options::default()).unwrap_err().to_string();
     let expected = "streams in the order of their recorded times: t.1.et: rank 1, node";
     assert!(error.starts_with(expected), "{error}");
 }
