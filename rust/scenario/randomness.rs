@@ -15,7 +15,7 @@ impl Scenario {
     /// Messages, failures, marks, losses, the choices of a policy and the order of simultaneous
     /// arrivals can be random. With one path between any two hosts, a policy's random choices have
     /// no effect and do not count.
-    pub fn is_drawn(&self) -> bool {
+    pub fn is_random(&self) -> bool {
         let mut schemes =
             [&self.scheme].into_iter().chain(self.job_policies.iter().map(|it| &it.scheme));
         self.has_ties()
@@ -34,7 +34,7 @@ impl Scenario {
     }
 
     fn randomizes_workload(&self) -> bool {
-        self.file.workload.iter().chain(&self.file.job).any(|it| it.work.is_drawn())
+        self.file.workload.iter().chain(&self.file.job).any(|it| it.work.is_random())
     }
 
     fn randomizes_failures(&self) -> bool {
@@ -94,10 +94,10 @@ mod tests {
     #[test]
     fn a_scenario_with_one_path_and_no_randomness_ignores_the_seed() {
         let fixed = scenario(FIXED);
-        assert!(!fixed.is_drawn());
+        assert!(!fixed.is_random());
         let cct = |seed| fabric::run(&fixed.with_seed(seed).unwrap().setup(), &mut |_| {}).cct;
         assert!((2..6).all(|seed| cct(seed) == cct(1)), "{:?}", cct(1));
-        assert!(!scenario(&FIXED.replace("ecmp", "spray")).is_drawn(), "it has nothing to choose");
+        assert!(!scenario(&FIXED.replace("ecmp", "spray")).is_random(), "it has nothing to choose");
     }
 
     #[test]
@@ -119,7 +119,7 @@ mod tests {
             ("marks", FIXED.replace("switch.ecn.step = \"800KB\"\n", ramp)),
             ("telemetry", FIXED.replace("line-rate", "hpcc-pint")),
         ] {
-            assert!(scenario(&keys).is_drawn(), "{what}");
+            assert!(scenario(&keys).is_random(), "{what}");
         }
     }
 }

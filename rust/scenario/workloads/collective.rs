@@ -72,7 +72,7 @@ impl Work for CollectiveSection {
         self.bytes.given().map(|bytes| bytes.with(bytes.to_string()))
     }
 
-    fn is_drawn(&self) -> bool {
+    fn is_random(&self) -> bool {
         *self.start_jitter > Span::ZERO
     }
 

@@ -31,7 +31,7 @@ impl Work for IncastSection {
         Some(self.bytes.with(self.bytes.to_string()))
     }
 
-    fn is_drawn(&self) -> bool {
+    fn is_random(&self) -> bool {
         *self.start_jitter > Span::ZERO
     }
 }

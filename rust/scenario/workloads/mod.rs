@@ -53,7 +53,7 @@ pub(crate) trait Work: Keys {
     }
 
     /// True if the messages depend on the seed.
-    fn is_drawn(&self) -> bool {
+    fn is_random(&self) -> bool {
         false
     }
 
@@ -113,9 +113,9 @@ macro_rules! registry {
                 match self { $(Self::$kind(keys) => keys.size(),)* }
             }
 
-            /// [`Work::is_drawn`].
-            pub(crate) fn is_drawn(&self) -> bool {
-                match self { $(Self::$kind(keys) => keys.is_drawn(),)* }
+            /// [`Work::is_random`].
+            pub(crate) fn is_random(&self) -> bool {
+                match self { $(Self::$kind(keys) => keys.is_random(),)* }
             }
 
             /// [`Work::requirements`].

@@ -29,7 +29,7 @@ impl Work for PermutationSection {
         Some(self.bytes.with(self.bytes.to_string()))
     }
 
-    fn is_drawn(&self) -> bool {
+    fn is_random(&self) -> bool {
         true
     }
 }

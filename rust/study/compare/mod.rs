@@ -86,7 +86,7 @@ impl Comparison {
     /// # Errors
     /// Fails for an invalid seed.
     pub fn of(policies: Vec<Scenario>, seeds: Seeds) -> Result<Self, ScenarioError> {
-        let is_random = policies.iter().any(Scenario::is_drawn);
+        let is_random = policies.iter().any(Scenario::is_random);
         let default = if is_random { MIN_SEEDS as u64 } else { 1 };
         let count = seeds.count.map_or(default, |count| count.get().into());
         let last = seeds.first.saturating_add(count - 1);
