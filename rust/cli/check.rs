@@ -108,7 +108,8 @@ fn repair(folder: &Path, file: &Path, scenario: &Scenario) -> anyhow::Result<()>
     let name = file.display();
     let traces = scenario.recorded().ok_or_else(|| {
         anyhow!(
-            "--mend: {name}: expected a [workload] of Chakra traces; other workloads have no streams"
+            "--mend: {name}: expected a [workload] of Chakra traces; other workloads have no \
+             streams"
         )
     })?;
     let mut kernels = 0;

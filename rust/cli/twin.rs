@@ -21,8 +21,8 @@ The command needs a build with ns-3 (cargo build --release --features ns3).
 ///
 /// Compares the completion time of every flow, the bytes of every link, and all counts: packets
 /// sent, lost, trimmed and marked, and queue pairs. The worlds agree if no completion time differs
-/// by more than 0.1 % and everything else is equal. Both runs must also end the same way: completed,
-/// or at the time limit. The exit status is 1 if they do not agree.
+/// by more than 0.1 % and everything else is equal. Both runs must also end the same way:
+/// completed, or at the time limit. The exit status is 1 if they do not agree.
 #[derive(Debug, Args)]
 #[command(after_long_help = format!("{EXAMPLES}\n{SCENARIO_HELP}"))]
 pub(super) struct Arguments {
