@@ -1,39 +1,39 @@
-//! What a NIC counts.
+//! Counters of a NIC.
 
 use std::iter::Sum;
 use std::ops::Add;
 
-/// What a NIC counted. C++ shares the record, so that its layout is fixed.
+/// Counters of a NIC. C++ shares the struct, so its layout is fixed.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 #[repr(C)]
 pub struct NicCounters {
     /// Data packets put on the wire.
     pub data_sent: u64,
-    /// ... of which not for the first time.
+    /// Data packets of `data_sent` that were retransmissions.
     pub retransmitted: u64,
     /// Acknowledgements, NACKs and CNPs put on the wire.
     pub control_sent: u64,
-    /// Data packets received, whole or cut.
+    /// Data packets received, whole or trimmed.
     pub data_received: u64,
-    /// ... of which cut to their headers by a switch.
+    /// Data packets of `data_received` that a switch trimmed to their headers.
     pub trimmed: u64,
-    /// ... of which ECN marked.
+    /// Data packets of `data_received` with an ECN mark.
     pub marked: u64,
-    /// ... of which behind one of a higher PSN.
+    /// Data packets of `data_received` that came after one with a higher PSN.
     pub out_of_order: u64,
-    /// ... of which already there.
+    /// Data packets of `data_received` that had arrived before.
     pub duplicates: u64,
-    /// ... of which thrown away because one before them is missing (go-back-N).
+    /// Data packets of `data_received` dropped because an earlier one is missing (go-back-N).
     pub refused: u64,
-    /// Payload bytes accepted, each once.
+    /// Payload bytes accepted, each counted once.
     pub payload_received: u64,
     /// Acknowledgements, NACKs and CNPs received.
     pub control_received: u64,
-    /// Packets of any kind dropped because no queue pair has the number that they are for.
+    /// Packets of any kind dropped because no queue pair has their number.
     pub misdirected: u64,
-    /// ... because the queue pair's state takes none.
+    /// Packets of any kind dropped because the queue pair's state accepts none.
     pub discarded: u64,
-    /// Data packets refused because no receive was posted, or the request cannot be served.
+    /// Data packets refused because no receive was posted or the request cannot be served.
     pub not_ready: u64,
 }
 
@@ -70,7 +70,7 @@ impl Sum for NicCounters {
 mod tests {
     use super::*;
 
-    /// Each field with another value.
+    /// Each field has a different value.
     const ONE: NicCounters = NicCounters {
         data_sent: 1,
         retransmitted: 2,

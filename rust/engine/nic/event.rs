@@ -1,46 +1,47 @@
-//! Events of queue pairs, and whom they are for.
+//! Events of queue pairs and their owners.
 
 use crate::ids::QpId;
 
-/// What happened to messages and paths. Deliveries and completions of work requests are reported
-/// as completions instead, so that their events have a world as their owner.
+/// An event of a message or a path. Work requests report delivery and completion as completions
+/// instead, so those two events always belong to the driver.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum NicEvent {
-    /// The receiving half has every byte of its `message`-th message, from 0.
+    /// The responder has every byte of a message.
     Delivered {
-        /// Of the receiving half.
+        /// Owner of the responder.
         owner: Owner,
-        /// Which message of the queue pair.
+        /// Index of the message on its queue pair, from 0.
         message: u32,
     },
-    /// The sending half was informed that the work of this id arrived.
+    /// The requester learned that a message has arrived.
     Completed {
-        /// Of the sending half.
+        /// Owner of the requester.
         owner: Owner,
-        /// As given to [`Nic::post`](super::Nic::post).
+        /// The id given to [`Nic::post`](super::Nic::post).
         work: u64,
     },
-    /// The sending half left a path for good.
+    /// The requester abandoned a path permanently.
     PathFailed {
-        /// Of the sending half.
+        /// Owner of the requester.
         owner: Owner,
-        /// The path that it left.
+        /// The abandoned path.
         path: u16,
     },
 }
 
-/// Who owns the work of a queue pair: whom its events are for.
+/// Owner of a queue pair's work: the receiver of its events.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Owner {
-    /// The program that posts work requests to this queue pair. It polls completions; the only
-    /// event that it may get is [`NicEvent::PathFailed`], which no completion reports.
+    /// The program that posts work requests to this queue pair. It polls completions. The only
+    /// event
+    /// that it may receive is [`NicEvent::PathFailed`], which no completion reports.
     Program(QpId),
-    /// The world, which knows the queue pair by this cookie.
+    /// The driver, which identifies the queue pair by this cookie.
     World(u32),
 }
 
 impl Owner {
-    /// The cookie of the world's queue pair.
+    /// Returns the cookie if the driver owns the queue pair.
     pub(super) const fn cookie(self) -> Option<u32> {
         match self {
             Self::World(cookie) => Some(cookie),
@@ -49,13 +50,13 @@ impl Owner {
     }
 }
 
-/// How far the work on a queue pair has come.
+/// Progress of the work posted to a queue pair.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Backlog {
     /// All of it is acknowledged.
     Nothing,
-    /// All of it is sent.
+    /// All of it is sent, but not all is acknowledged.
     Unacknowledged,
-    /// There is something to send, for the first time or again.
+    /// Some of it is still to be sent or retransmitted.
     Unsent,
 }

@@ -1,31 +1,33 @@
-//! The RDMA NIC: queue pairs, loss recovery, congestion control, pacing, acknowledgements.
+//! The RDMA NIC: queue pairs, loss recovery, congestion control, pacing and acknowledgements.
 //!
-//! It is sans-IO, with no clock, queue of the world's or random state of its own: a world (the
-//! fabric, ns-3, a test) hands it packets and the time, and takes packets, a wake-up and events:
+//! It is sans-IO: it has no clock, no event queue and no random state of its own. A driver (the
+//! fabric, ns-3 or a test) passes in packets and the time, and takes out packets, the time of the
+//! next wake-up and events:
 //!
-//! - [`Nic::create_qp`], [`Nic::set_peer_qp`] and [`Nic::modify_qp`] make a queue pair and take it
-//!   through its states;
-//! - [`Nic::post_send`] and [`Nic::post_receive`] post work to it, and [`Nic::poll_completion`]
-//!   returns completions ([`verbs`] has the rules); a world that needs no more than WRITEs and
-//!   their delivery uses [`Nic::post`];
-//! - [`Nic::handle_packet`] and [`Nic::handle_timeout`] take packets and the time;
-//! - [`Nic::poll_transmit`], or [`Nic::poll_transmit_beside`] where others use the wire too,
-//!   returns what starts now; the world calls it whenever the wire is free, in order of time;
-//! - [`Nic::poll_timeout`] returns when to call again if no packet comes in before;
-//! - [`Nic::poll_event`] returns what happened to messages and paths;
+//! - [`Nic::create_qp`], [`Nic::set_peer_qp`] and [`Nic::modify_qp`] create a queue pair and move
+//!   it through its states.
+//! - [`Nic::post_send`] and [`Nic::post_receive`] post work, and [`Nic::poll_completion`] returns
+//!   completions ([`verbs`] has the rules). A driver that needs only WRITEs and their delivery uses
+//!   [`Nic::post`].
+//! - [`Nic::handle_packet`] and [`Nic::handle_timeout`] pass in packets and the time.
+//! - [`Nic::poll_transmit`], or [`Nic::poll_transmit_beside`] where the NIC shares the wire,
+//!   returns
+//!   the packet that starts now. The driver calls it whenever the wire is free, in order of time.
+//! - [`Nic::poll_timeout`] returns when to call again if no packet arrives before.
+//! - [`Nic::poll_event`] returns events of messages and paths.
 //! - [`Nic::account`] counts the queue pairs and their memory.
 //!
-//! The NIC sees no topology, and other hosts only as ids.
+//! The NIC sees no topology, and knows other hosts only by their ids.
 //!
 //! The folders:
 //!
-//! - `qp`: the queue pair, its states and its account;
+//! - `qp`: the queue pair, its states and its accounting;
 //! - `send`: requesters, their schedule, pacing and prefetches;
 //! - `receive`: responders, acknowledgements and granted credit;
-//! - `ports`: planes and the lines of traffic classes;
+//! - `ports`: planes and the queues of traffic classes;
 //! - [`recovery`], [`congestion`], [`verbs`] and `config`.
 //!
-//! `examples/two_nics.rs` joins two NICs back to back.
+//! `examples/two_nics.rs` connects two NICs back to back.
 
 mod config;
 pub mod congestion;
@@ -81,8 +83,8 @@ use crate::units::{Span, Time};
 /// A NIC with one port, or with one in each of several planes ([`Nic::set_planes`]). A clone
 /// continues from the same state independently.
 ///
-/// The parts that every packet touches come first, up to the table of queue pairs: on large fabrics
-/// they are prefetched.
+/// The fields that every packet touches come first, up to the table of queue pairs, because large
+/// fabrics prefetch them.
 #[derive(Debug, Clone)]
 #[repr(C)]
 pub struct Nic {
@@ -121,23 +123,24 @@ impl Nic {
         }
     }
 
-    /// What it has counted so far.
+    /// Returns the NIC's counters.
     pub fn counters(&self) -> &NicCounters {
         &self.out.counters
     }
 
-    /// Answers that wait for the wire, the next one first.
+    /// Returns the control packets that wait for the wire, in the order in which they leave.
     pub fn answers(&self) -> impl ExactSizeIterator<Item = &Packet> {
         self.out.control.iter()
     }
 
-    /// True if a packet would go if the wire were free, now or after a pause of pacing.
+    /// True if a packet would start on a free wire, now or once pacing permits.
     #[inline]
     pub fn has_packets(&self) -> bool {
         !self.out.control.is_empty() || self.schedule.has_requesters()
     }
 
-    /// Takes a packet; one for a queue pair that does not exist is dropped and counted.
+    /// Handles a received packet. A packet for a queue pair that does not exist is dropped and
+    /// counted.
     pub fn handle_packet(&mut self, now: Time, packet: &Packet) {
         if self.planes.is_some() {
             return self.handle_packet_of_plane(now, packet);
@@ -147,7 +150,9 @@ impl Nic {
 
     #[inline(always)]
     fn handle_received(&mut self, now: Time, packet: &Packet) {
-        // Whatever the packet is for, its arrival loads the context of its queue pair.
+        // Every arrival loads the context of its queue pair, whatever the packet is. A number that
+        // no
+        // queue pair ever had must not grow the cache's table.
         if let Some(cache) = &mut self.cache
             && packet.qp.index() < self.qps.len()
         {
@@ -168,11 +173,12 @@ impl Nic {
     #[inline]
     fn handle_data(&mut self, now: Time, packet: DataView<'_>, slot: Slot) {
         self.responders.handle_data(now, packet, slot, &mut self.out);
-        // Without a limit on the wait no receiving half ever has a deadline, and the look-up is
-        // spared for each data packet.
+        // Without a limit on the wait, no responder ever has a deadline: skips a lookup per packet.
         if self.config.ack.within != Span::MAX {
             self.update_ack_timer(slot);
         }
+        // After the responder: the control packets that it has just queued get the packet's
+        // telemetry.
         if self.responders.relay.is_some() {
             self.relay_to_answers();
         }
@@ -184,27 +190,31 @@ impl Nic {
     #[inline]
     fn handle_control(&mut self, now: Time, packet: &Packet, slot: Slot) {
         self.out.counters.control_received += 1;
+        // Telemetry may move the next start, which needs extra steps.
         if self.responders.relay.is_some() {
             return self.handle_control_with_telemetry(now, packet, slot);
         }
         self.with_windows(slot, |nic| {
             nic.requesters[slot].handle_control(now, packet, &mut nic.out.events);
         });
+        // The acknowledgement may have opened a window for every requester that shares it.
         self.make_sharers_ready(slot);
         self.update_timer(slot);
     }
 
-    /// Does what is due at `now`; an early call is harmless.
+    /// Handles everything that is due at `now`. An early call is harmless.
     pub fn handle_timeout(&mut self, now: Time) {
         self.handle_ack_timeouts(now);
         while let Some((due, Turn { slot, .. })) = self.schedule.timers.pop(now) {
             let requester = &mut self.requesters[slot];
-            // An earlier deadline has made a newer entry since; this one is left over.
+            // Stale: an earlier deadline has replaced this entry since.
             if requester.timer_entry != due {
                 continue;
             }
             requester.timer_entry = Time::NEVER;
-            // Acknowledgements may have put off the deadline since the entry was made.
+            // Acknowledgements may have postponed the deadline since the entry was pushed. Both
+            // checks
+            // come before `handle_timeout`, which restarts the timer.
             let ran_out = requester.deadline() <= now;
             let timed_out = requester.has_timed_out(now);
             self.with_windows(slot, |nic| {
@@ -225,20 +235,22 @@ impl Nic {
         }
     }
 
-    /// The answer that starts on the wire now, if there is one: what a port may send while its
-    /// data is paused.
+    /// Returns the control packet that starts on the wire now, if any. A port sends these even
+    /// while
+    /// its data is paused.
     pub fn poll_transmit_control(&mut self) -> Option<Packet> {
         let mut packet = Packet::default();
         self.poll_transmit_control_to(&mut packet).then_some(packet)
     }
 
-    /// The same, written to `place`; false if there is none.
+    /// Writes the packet of [`Self::poll_transmit_control`] to `place`; false if there is none.
     #[inline(always)]
     pub(crate) fn poll_transmit_control_to(&mut self, place: &mut Packet) -> bool {
         let Some(&packet) = self.out.control.front() else { return false };
         *place = packet;
         self.out.control.pop_front();
         self.out.counters.control_sent += 1;
+        // Telemetry travels alongside the packet: the driver takes it right after this call.
         if self.responders.relay.is_some() {
             self.relay_departing();
         }
@@ -247,30 +259,32 @@ impl Nic {
 
     fn handle_ack_timeouts(&mut self, now: Time) {
         while let Some((_, slot)) = self.schedule.ack_timers.pop(now) {
-            // The one entry that is for no receiving half.
+            // The only entry without a responder is that of the credit pacer.
             if slot.is_none() {
                 self.handle_credit_timeout(now);
                 continue;
             }
             self.responders.handle_timeout(now, slot, &mut self.out);
+            // The entry is consumed: arrivals that are still unreported need a new one.
             self.update_ack_timer(slot);
             self.relay_to_answers();
         }
     }
 
-    /// When to call `handle_timeout` and `poll_transmit` next, if nothing comes in before. With
-    /// the wire busy then, the call may wait until it is free.
+    /// Returns when to call `handle_timeout` and `poll_transmit` next if nothing arrives before. If
+    /// the
+    /// wire is busy then, the call may wait until it is free.
     pub fn poll_timeout(&self) -> Option<Time> {
         [self.next_paced(), self.next_timer()].into_iter().flatten().min()
     }
 
-    /// Whether [`Self::poll_event`] would return something.
+    /// True if [`Self::poll_event`] would return an event.
     #[inline(always)]
     pub(crate) fn has_events(&self) -> bool {
         !self.out.events.is_empty()
     }
 
-    /// What happened, oldest first.
+    /// Removes and returns the oldest event.
     #[inline]
     pub fn poll_event(&mut self) -> Option<NicEvent> {
         self.out.events.pop_front()

@@ -5,7 +5,7 @@ use std::collections::VecDeque;
 use crate::nic::{NicCounters, NicEvent};
 use crate::packet::Packet;
 
-/// Everything that a NIC has produced and that its driver has not taken yet.
+/// Everything that a NIC has produced and its driver has not yet taken.
 #[derive(Debug, Clone, Default)]
 #[repr(C)]
 pub(super) struct Output {

@@ -18,7 +18,7 @@ pub const LONGEST_SPAN: Span = Span::from_ms(100_000_000);
 /// The configuration of a congestion control or loss recovery. Each field is a scenario key;
 /// unknown keys are rejected.
 pub trait Configuration: Copy + Default + Serialize + DeserializeOwned + 'static {
-    /// The name that scenarios use.
+    /// Name in scenarios.
     const NAME: &'static str;
     /// One-line description of its behavior.
     const SUMMARY: &'static str;
@@ -28,7 +28,7 @@ pub trait Configuration: Copy + Default + Serialize + DeserializeOwned + 'static
     /// Checks the ranges that the types of the fields do not already guarantee.
     ///
     /// # Errors
-    /// The first value that is out of range.
+    /// Returns the first value that is out of range.
     fn check(&self) -> Result<(), InvalidValue> {
         Ok(())
     }
@@ -62,7 +62,7 @@ pub enum ParameterError {
     PresetType {
         /// The given value as TOML.
         value: String,
-        /// A preset that exists.
+        /// An existing preset.
         example: &'static str,
     },
     /// No preset has this name.
@@ -70,7 +70,7 @@ pub enum ParameterError {
     UnknownPreset {
         /// The given name.
         name: String,
-        /// The names of all presets of the control.
+        /// All presets of the control.
         known: Vec<&'static str>,
     },
     /// A value that is out of range.

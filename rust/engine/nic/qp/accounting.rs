@@ -1,7 +1,7 @@
-//! The account of queue pairs: what a NIC holds because of how messages are split.
+//! Accounting of queue pairs: the state that a NIC holds because of how messages are split.
 //!
-//! It is derived from the queue pairs that exist, not from a formula about the scheme. That is
-//! what a formula can be held against.
+//! The counts come from the queue pairs that exist, not from a formula about the scheme, so they
+//! can validate such a formula.
 
 use std::collections::BTreeMap;
 
@@ -10,31 +10,31 @@ use crate::nic::qp::{Life, Origin, Qp, Role};
 use crate::nic::{CacheCounters, Nic};
 use crate::units::Bytes;
 
-/// The queue pairs of one NIC. It counts both ends of a connection, each at its own NIC.
+/// The queue pairs of one NIC. Each end of a connection is counted at its own NIC.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 pub struct QpAccount {
-    /// Queue pairs ever made.
+    /// Queue pairs ever created.
     pub opened: u64,
-    /// Queue pairs made and not destroyed.
+    /// Queue pairs created and not destroyed.
     pub live: u64,
-    /// The most queue pairs that were live at once.
+    /// Peak number of live queue pairs.
     pub peak: u64,
-    /// Queue pairs ever made to send on; the `qps` of a run count these.
+    /// Queue pairs ever created to send; the `qps` of a run count these.
     pub sending: u64,
-    /// ... of which a splitter asked for beyond one a pair of peers and message stream.
+    /// Sending ones that a splitter asked for beyond one per pair of peers and message stream.
     pub extra: u64,
     /// Hosts at the other end of live queue pairs.
     pub peers: u64,
-    /// The most live queue pairs with one peer.
+    /// Most live queue pairs with one peer.
     pub per_peer_max: u64,
-    /// Memory of the contexts of `peak` queue pairs.
+    /// Context memory of `peak` queue pairs.
     pub context_bytes: Bytes,
-    /// The cache of contexts, if there is one.
+    /// Counters of the context cache, if there is one.
     pub cache: CacheCounters,
 }
 
 impl QpAccount {
-    /// The maximum of each count over several NICs; the counters of their caches are added up.
+    /// Returns the maximum of each count over several NICs. The cache counters are summed.
     pub fn most(accounts: &[Self]) -> Self {
         accounts.iter().fold(Self::default(), |most, it| Self {
             opened: most.opened.max(it.opened),
@@ -54,19 +54,19 @@ impl QpAccount {
     }
 }
 
-/// The live queue pairs that a NIC has with one peer.
+/// The live queue pairs of a NIC with one peer.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 pub struct PeerAccount {
-    /// Queue pairs that send, and those that only receive.
+    /// Queue pairs, including those that only receive.
     pub live: u64,
     /// Queue pairs that send.
     pub sending: u64,
-    /// ... of which extra.
+    /// Sending ones that are extra.
     pub extra: u64,
 }
 
 impl PeerAccount {
-    /// Both together.
+    /// Returns the sum of both.
     pub(in crate::nic) fn plus(self, other: Self) -> Self {
         Self {
             live: self.live + other.live,
@@ -77,8 +77,9 @@ impl PeerAccount {
 }
 
 impl Nic {
-    /// The account of its queue pairs, as of now. Those that the world has discarded when nothing
-    /// could come of them any more count as live.
+    /// Returns the account of its queue pairs as of now. Those that the driver has discarded
+    /// because
+    /// they can have no further effect still count as live.
     pub fn account(&self) -> QpAccount {
         let peers = self.account_by_peer();
         let context = self.config.queue_pairs.context_bytes.get();
@@ -95,7 +96,7 @@ impl Nic {
         }
     }
 
-    /// The account of its live queue pairs by peer.
+    /// Returns the account of its live queue pairs by peer.
     pub(crate) fn account_by_peer(&self) -> BTreeMap<HostId, PeerAccount> {
         let mut peers: BTreeMap<HostId, PeerAccount> = self.qps.gone().peers.iter().collect();
         for (number, qp) in self.qps.iter() {
@@ -114,18 +115,19 @@ impl Nic {
         peers
     }
 
-    /// The largest state that a policy keeps for a queue pair, in bits.
+    /// Returns the largest state that a policy keeps for a queue pair, in bits.
     pub(crate) fn policy_bits_max(&self) -> u64 {
         let gone = self.qps.gone().policy_bits;
         self.requesters.iter().map(|requester| requester.policy_bits()).fold(gone, u64::max)
     }
 
-    /// Queue pairs ever made to send on.
+    /// Returns the number of queue pairs ever created to send.
     pub(crate) fn send_qps(&self) -> u64 {
         self.qps.gone().sending + self.count_qps(|qp| qp.role == Role::Both)
     }
 
-    /// ... of which a splitter asked for beyond one a pair of peers and message stream.
+    /// Returns how many of these a splitter asked for beyond one per pair of peers and message
+    /// stream.
     pub(crate) fn extra_qps(&self) -> u64 {
         let is_extra = |qp: &Qp| qp.role == Role::Both && qp.origin == Origin::Extra;
         self.qps.gone().extra + self.count_qps(is_extra)

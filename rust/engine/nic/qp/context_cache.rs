@@ -1,29 +1,29 @@
-//! The cache of queue pair contexts in a NIC: thousands of queue pairs cost time.
+//! The cache of queue pair contexts in a NIC, which makes thousands of queue pairs cost time.
 //!
-//! A NIC keeps the contexts of some queue pairs on its chip, the least recently used one makes
-//! room, and a miss fetches the context from the host's memory over PCIe. Sources: that the
-//! throughput of RDMA NICs falls beyond some hundreds to thousands of connections is measured by
-//! FaRM (NSDI 2014), FaSST (OSDI 2016) and SRNIC (NSDI 2023); the model is the simplest that shows
-//! it, and the miss penalty of 0.5 to 1 us is that of one to two PCIe round trips \[inferred\].
+//! A NIC keeps the contexts of some queue pairs on its chip and evicts the least recently used one.
+//! A miss fetches the context from host memory over PCIe. Sources: FaRM (NSDI 2014), FaSST (OSDI
+//! 2016) and SRNIC (NSDI 2023) measured that the throughput of RDMA NICs falls beyond some hundreds
+//! to thousands of connections. The model is the simplest that shows it; the miss penalty of 0.5 to
+//! 1 us is that of one to two PCIe round trips \[inferred\].
 //!
-//! A miss keeps its queue pair waiting and nobody else: fetches overlap, and other queue pairs
-//! send meanwhile. A fetch begins when it is the queue pair's turn to send; a NIC that fetched
-//! ahead would hide part of it. A context that was fetched is used once before it can be evicted,
-//! so that there is progress however small the cache. Arriving packets load contexts and count
-//! misses, but are not delayed: a NIC has room to hold them while it fetches.
+//! A miss delays only its own queue pair: fetches overlap, and other queue pairs send meanwhile. A
+//! fetch begins when it is the queue pair's turn to send; a NIC that prefetched would hide part of
+//! it. A fetched context is used once before it can be evicted, so there is progress however small
+//! the cache is. Arriving packets load contexts and count misses, but are not delayed: a NIC has
+//! room to hold them while it fetches.
 
 use serde::{Deserialize, Serialize};
 
 use crate::ids::QpId;
 use crate::units::Span;
 
-/// A cache of contexts.
+/// Configuration of a context cache.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct CacheConfig {
     /// Contexts that it holds, at least 1.
     pub entries: u32,
-    /// How long a packet that misses waits: 500 ns \[inferred\].
+    /// Delay of a packet that misses: 500 ns \[inferred\].
     #[serde(default = "default_miss")]
     pub miss: Span,
 }
@@ -32,27 +32,27 @@ const fn default_miss() -> Span {
     Span::from_ns(500)
 }
 
-/// What a cache of contexts counted.
+/// Counters of a context cache.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 pub struct CacheCounters {
-    /// Packets whose context was there.
+    /// Packets whose context was cached.
     pub hits: u64,
     /// Packets to send that waited for their context.
     pub send_misses: u64,
-    /// Packets received whose context was not there.
+    /// Packets received whose context was not cached.
     pub receive_misses: u64,
 }
 
-/// Where the context of a queue pair is.
+/// Location of a queue pair's context.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 enum Presence {
     Absent,
-    /// On its way, or there and not yet used.
+    /// Being fetched, or fetched and not yet used.
     Fetched,
     Present,
 }
 
-/// A queue pair's place in the list from most to least recently used.
+/// Links of a queue pair in the list from most to least recently used.
 #[derive(Debug, Clone, Copy)]
 struct Node {
     newer: u32,
@@ -62,7 +62,7 @@ struct Node {
 
 const NONE: u32 = u32::MAX;
 
-/// The contexts of one NIC: a list through a table by queue pair, each step of constant time.
+/// The contexts of one NIC: a list through a table by queue pair, with constant-time steps.
 #[derive(Debug, Clone)]
 pub(in crate::nic) struct ContextCache {
     config: CacheConfig,
@@ -89,7 +89,8 @@ impl ContextCache {
         self.counters
     }
 
-    /// A packet of `qp` is to go; how long it must wait for its context, if that is not there.
+    /// Handles a departing packet of `qp`. Returns how long it must wait if its context is not
+    /// cached.
     pub(in crate::nic) fn send(&mut self, qp: QpId) -> Option<Span> {
         match self.presence(qp) {
             Presence::Absent => {
@@ -107,11 +108,12 @@ impl ContextCache {
         None
     }
 
-    /// A packet for `qp` came in.
+    /// Handles an arriving packet for `qp`.
     pub(in crate::nic) fn receive(&mut self, qp: QpId) {
         match self.presence(qp) {
-            // A context that was fetched is not in the list before it is used, so that arrivals for
-            // other queue pairs cannot evict it first.
+            // A fetched context is not in the list before it is used, so arrivals for other queue
+            // pairs
+            // cannot evict it first.
             Presence::Fetched => return,
             Presence::Absent => self.counters.receive_misses += 1,
             Presence::Present => {
@@ -145,7 +147,7 @@ impl ContextCache {
     }
 
     fn put_first(&mut self, qp: u32) {
-        // Room is made before the new node is linked: with one entry the list is empty in between.
+        // Evicts before the new node is linked: with one entry the list is empty in between.
         if self.held >= self.config.entries.max(1) {
             self.take_out(self.oldest);
         }
@@ -186,7 +188,7 @@ mod tests {
         let mut cache = cache(1);
         for _ in 0..3 {
             assert!([2, 0, 1].into_iter().all(|qp| cache.send(QpId(qp)).is_some()));
-            // While the others use theirs, what was fetched for one is not put out.
+            // While the others use theirs, a fetched context is not evicted.
             assert!([2, 0, 1].into_iter().all(|qp| cache.send(QpId(qp)).is_none()));
             cache.receive(QpId(9));
         }

@@ -1,12 +1,12 @@
-//! In which order the messages of a queue pair are delivered.
+//! Delivery order of the messages of a queue pair.
 //!
 //! Source: the delivery modes of Ultra Ethernet 1.0, reliable ordered (ROD) and reliable unordered
 //! (RUD); reliable connections of InfiniBand are ordered (specification, volume 1, section 9.7).
 //!
-//! *Delivered* means that the receiver may use the message: its event, its completion, the start
-//! of what depends on it. Either way each is delivered once, with all its bytes, and the sender
-//! completes its work in the order in which it was posted. Unordered delivery needs packets that
-//! name their message: here by its index and how many packets it has
+//! *Delivered* means that the receiver may use the message: its event or completion is reported,
+//! and work that depends on it starts. In either order each message is delivered once, with all its
+//! bytes, and the sender completes its work in posting order. Unordered delivery needs packets that
+//! name their message. Here they carry its index and its number of packets
 //! ([`MessageLabel`](crate::packet::MessageLabel)), as each packet of IRN carries its RETH (SIGCOMM
 //! 2018, section 5.3) and each of RUD the number of its message.
 
@@ -18,9 +18,9 @@ use serde::{Deserialize, Serialize};
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "kebab-case")]
 pub enum Delivery {
-    /// When all messages posted before it are: in the order posted (ROD, InfiniBand RC).
+    /// In posting order: after all messages posted before it (ROD, InfiniBand RC).
     Ordered,
-    /// At once, whatever others miss (RUD).
+    /// Immediately, whatever other messages miss (RUD).
     Unordered,
 }
 

@@ -1,4 +1,4 @@
-//! Queue pairs that are discarded when their work is done, and the places of their halves.
+//! Queue pairs that are discarded once their work is done, and the reuse of their slots.
 
 use super::{Life, Slot, Turn};
 use crate::ids::QpId;
@@ -7,35 +7,41 @@ use crate::nic::receive::responder::Responder;
 use crate::nic::send::requester::Requester;
 use crate::units::{Span, Time};
 
-/// Entries of timers beyond those in use, up to which it does not pay to look for old ones.
+/// Number of timer entries, beyond those in use, below which a search for stale ones does not pay.
 /// \[inferred\]
 const SPARE_TIMERS: usize = 64;
 
 impl Nic {
-    /// True if nothing can come of a connected queue pair any more once all of its work is
-    /// complete: the packets that it sent have arrived, each once, and answers that are still on
-    /// the way change nothing but its own state. Where packets were sent again, or may be answered
-    /// later, that is not known.
+    /// True if a connected queue pair can have no further effect once all of its work is complete.
+    /// Its
+    /// packets have then arrived, each once, and control packets still in flight change only its
+    /// own
+    /// state. False if packets were retransmitted or may be acknowledged later: their fate is
+    /// unknown.
     pub(crate) fn is_quiet(&self, qp: QpId) -> bool {
         let requester = self.requesters.get(self.qps[qp].requester);
+        // With a context cache or telemetry, a late control packet affects more than its queue
+        // pair.
         let is_simple = self.cache.is_none() && self.responders.relay.is_none();
         is_simple
             && self.config.ack.within == Span::MAX
             && requester.is_some_and(|it| it.is_quiet())
     }
 
-    /// The number of the other end of a connected queue pair that sends.
+    /// Returns the number of the other end of a connected queue pair that sends.
     pub(crate) fn peer_qp(&self, qp: QpId) -> QpId {
         self.requesters[self.qps[qp].requester].as_peer().peer_qp
     }
 
-    /// Discards a queue pair for whose other end, or itself, [`Nic::is_quiet`] is true. It stays
-    /// counted, its number is not given again, and late answers to it are counted as received.
+    /// Discards a queue pair if [`Nic::is_quiet`] is true for it or for its other end. It stays
+    /// counted, its number is not reused, and late control packets for it are counted as received.
     pub(crate) fn discard_qp(&mut self, id: QpId) {
         let (qp, peer) = (self.qps[id], self.peer_of(id));
+        // Before the slot is freed: the next requester in it may send to another host.
         self.requesters.leave_destination(qp.requester);
         let requester = self.requesters.get_mut(qp.requester);
         let policy_bits = requester.map_or(0, |requester| {
+            // Its entry among the timers no longer matches, and is skipped when it is due.
             requester.timer_entry = Time::NEVER;
             requester.policy_bits()
         });
@@ -46,26 +52,30 @@ impl Nic {
         self.forget_timers();
     }
 
-    /// Forgets the timers of halves that are gone, once most of the entries are theirs.
+    /// Removes the timer entries of discarded requesters once they are most of the entries.
     fn forget_timers(&mut self) {
+        // The scan is linear. Waiting until stale entries dominate makes its cost per entry
+        // constant.
         if self.schedule.timers.len() <= 2 * self.requesters.len() + SPARE_TIMERS {
             return;
         }
         let requesters = &self.requesters;
         self.schedule.timers.retain(|due, Turn { age, slot }| {
             let requester = &requesters[slot];
+            // The age tells a requester from a discarded one that had the same slot.
             requester.age == age && requester.timer_entry == due
         });
     }
 
-    /// True if a queue pair of that number was there and is gone.
+    /// True if a queue pair with that number existed and was discarded.
     pub(in crate::nic) fn is_gone(&self, id: QpId) -> bool {
         let is_gone = |life: Life| life == Life::Gone;
         id.index() < self.qps.len() && self.qps.get(id).is_none_or(|qp| is_gone(qp.life))
     }
 
-    /// Puts a new sending half where one is gone, or else behind the others.
+    /// Puts a new requester into a free slot, or appends it.
     pub(super) fn place_requester(&mut self, id: QpId, mut requester: Requester) -> Slot {
+        // The slots plus their reuses are all requesters ever created.
         let made = self.requesters.len() as u32 + self.qps.free.reused;
         requester.age = made;
         let Some(slot) = self.qps.free.requesters.pop() else {
@@ -76,7 +86,7 @@ impl Nic {
         slot
     }
 
-    /// Puts a new receiving half where one is gone, or else behind the others.
+    /// Puts a new responder into a free slot, or appends it.
     pub(super) fn place_responder(&mut self, responder: Responder) -> Slot {
         let Some(slot) = self.qps.free.responders.pop() else {
             return self.responders.push(responder);

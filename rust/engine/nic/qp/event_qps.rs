@@ -1,4 +1,4 @@
-//! Queue pairs that report by events: the short way for a world that posts WRITEs alone and must
+//! Queue pairs that report by events: the short path for a driver that posts only WRITEs and must
 //! know when they are delivered.
 
 use crate::balance::sender::Sender;
@@ -8,47 +8,49 @@ use crate::nic::qp::settings::QpSettings;
 use crate::nic::qp::{Origin, Qp, QpAttributes, QpState, Reporting, answer_label};
 use crate::units::Bytes;
 
-/// What a new sending half is made of.
+/// Attributes of a new requester.
 #[derive(Debug, Clone)]
 pub struct SendHalf {
-    /// The host that its packets go to.
+    /// Destination host.
     pub peer: HostId,
     /// Hash of the 5-tuple without the entropy value.
     pub label: u32,
-    /// The cookie of its events.
+    /// Cookie of its events.
     pub cookie: u32,
-    /// True for a queue pair that a splitter asked for beyond one a pair and stream.
+    /// True if a splitter asked for it beyond the one per pair of peers and stream.
     pub extra: bool,
-    /// What picks its entropy values.
+    /// The policy that picks its entropy values.
     pub policy: Sender,
 }
 
-/// What a new receiving half is made of.
+/// Attributes of a new responder.
 #[derive(Debug, Clone, Copy)]
 pub struct ReceiveHalf {
-    /// The host of the sender.
+    /// Host of the sender.
     pub peer: HostId,
-    /// The number of the sender's queue pair.
+    /// Number of the sender's queue pair.
     pub peer_qp: QpId,
-    /// The label of the sender's packets.
+    /// Label of the sender's packets.
     pub label: u32,
-    /// The cookie of its events.
+    /// Cookie of its events.
     pub cookie: u32,
-    /// Its settings, unless they are those of the NIC.
+    /// Its settings, if they differ from the NIC's.
     pub settings: Option<QpSettings>,
 }
 
 impl Nic {
-    /// Makes room for `count` more queue pairs to send on, if there is none for one: where a
-    /// message is cut into many flows, their memory is not copied again and again as they come.
+    /// Reserves room for `count` more queue pairs that send, if there is none for one. A message
+    /// that
+    /// is split into many flows then does not reallocate the tables again and again.
     pub(crate) fn expect_senders(&mut self, count: usize) {
+        // Free slots are used first, so the list of requesters does not grow yet.
         if self.qps.free.requesters.is_empty() {
             self.requesters.expect(count);
         }
         self.qps.expect(count);
     }
 
-    /// The same for queue pairs that only receive.
+    /// Reserves room for `count` more queue pairs that only receive, if there is none for one.
     pub(crate) fn expect_receivers(&mut self, count: usize) {
         if self.qps.free.responders.is_empty() {
             self.responders.expect(count);
@@ -56,8 +58,10 @@ impl Nic {
         self.qps.expect(count);
     }
 
-    /// Makes a queue pair to send on; [`Nic::connect`] completes it. With [`Nic::open_receiver`]
-    /// it is the short way to a queue pair that reports by events, and takes an MTU of any size.
+    /// Creates a queue pair that sends; [`Nic::connect`] completes it. Together with
+    /// [`Nic::open_receiver`] it is the short path to a queue pair that reports by events. It
+    /// accepts
+    /// an MTU of any size.
     ///
     /// # Panics
     /// If all queue pair numbers are in use, or the loss recovery cannot deliver in the configured
@@ -75,8 +79,8 @@ impl Nic {
         qp
     }
 
-    /// Makes the queue pair at the other end of the sender `peer_qp` at `peer`, whose packets have
-    /// `label`. It only receives, and is ready to.
+    /// Creates the other end of the sender `peer_qp` at `peer`, whose packets have `label`. It only
+    /// receives, and is ready to.
     ///
     /// # Panics
     /// As [`Nic::open_sender`].
@@ -84,7 +88,7 @@ impl Nic {
         self.open_receiving(ReceiveHalf { peer, peer_qp, label, cookie, settings: None })
     }
 
-    /// As [`Nic::open_receiver`], where the queue pair may have settings of its own.
+    /// Creates a receiving end like [`Nic::open_receiver`], optionally with its own settings.
     ///
     /// # Panics
     /// As [`Nic::open_sender`] and [`Nic::set_settings`].
@@ -98,6 +102,7 @@ impl Nic {
             origin: Origin::Regular,
         });
         let qp = qp.unwrap_or_else(|error| panic!("{error}"));
+        // Before it becomes ready: the responder is created with them.
         if let Some(settings) = settings {
             self.set_settings(qp, settings);
         }
@@ -110,11 +115,10 @@ impl Nic {
         qp
     }
 
-    /// Connects a queue pair of [`Nic::open_sender`] to its other end, which makes it ready to
-    /// send.
+    /// Connects a queue pair of [`Nic::open_sender`] to its other end and makes it ready to send.
     ///
     /// # Panics
-    /// If the queue pair is connected already.
+    /// If the queue pair is already connected.
     pub fn connect(&mut self, qp: QpId, peer_qp: QpId) {
         let ready = |nic: &mut Self| {
             nic.set_peer_qp(qp, peer_qp)?;
@@ -124,15 +128,15 @@ impl Nic {
         ready(self).unwrap_or_else(|error| panic!("{error}"));
     }
 
-    /// Gives the packets that a connected queue pair sends from now on another number of its other
-    /// end: the one that was given to [`Nic::connect`] was provisional.
+    /// Replaces the number of the other end in packets sent from now on: the one that was given to
+    /// [`Nic::connect`] was provisional.
     pub(crate) fn set_receiver(&mut self, qp: QpId, peer_qp: QpId) {
         let slot = self.qps[qp].requester;
         self.requesters[slot].connect(peer_qp);
     }
 
-    /// Puts a WRITE of `bytes` on `qp`, which reports by events; `work` is its name in them, `path`
-    /// where it is pinned if the policy pins and the queue pair is idle.
+    /// Posts a WRITE of `bytes` to `qp`, which reports by events that carry `work`. The message is
+    /// pinned to `path` if the policy pins and the queue pair is idle.
     ///
     /// # Panics
     /// If `qp` is not ready to send or has completions: [`Nic::post_send`] is the verb for those.
@@ -142,6 +146,7 @@ impl Nic {
         assert!(queues.is_none() && state == QpState::ReadyToSend, "{qp} must be ready to send");
         self.requesters[slot].post(bytes, work, path, &self.config);
         self.make_ready(slot);
+        // A requester without credit sends nothing: only its timer can ask for some.
         if self.responders.credits.is_some() {
             self.update_timer(slot);
         }

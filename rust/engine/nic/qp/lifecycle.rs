@@ -1,4 +1,4 @@
-//! From Reset to Error: making queue pairs, taking them through their states, and their end.
+//! From Reset to Error: creating queue pairs, moving them through their states, destroying them.
 
 use std::collections::BTreeMap;
 
@@ -19,24 +19,24 @@ use crate::packet::{Flags, Psn};
 use crate::rng::mix32;
 use crate::units::Span;
 
-/// What a new queue pair is made of.
+/// Attributes of a new queue pair.
 #[derive(Debug, Clone)]
 pub struct QpAttributes {
     /// The host at its other end.
     pub peer: HostId,
-    /// Hash of the 5-tuple of the packets that it sends, without the entropy value.
+    /// Hash of the 5-tuple of its packets, without the entropy value.
     pub label: u32,
-    /// What picks entropy values; without, the queue pair only receives.
+    /// The policy that picks entropy values; without one the queue pair only receives.
     pub policy: Option<Sender>,
-    /// How what happens to its work is reported.
+    /// How the progress of its work is reported.
     pub reporting: Reporting,
-    /// Whether it is beyond the one of its pair of peers and message stream.
+    /// Whether it is the regular one of its pair of peers and message stream.
     pub origin: Origin,
 }
 
 impl QpAttributes {
-    /// A queue pair from `host` to `peer` as most programs have it: its packets carry one entropy
-    /// value (ECMP), and its work requests have completions.
+    /// Returns the usual attributes of a queue pair from `host` to `peer`: its packets carry one
+    /// entropy value (ECMP), and its work requests have completions.
     pub fn single_path(host: HostId, peer: HostId) -> Self {
         let context = QpContext {
             seed: 0,
@@ -50,6 +50,7 @@ impl QpAttributes {
         };
         Self {
             peer,
+            // Rotated, so that the two directions have different labels.
             label: mix32(host.0 ^ peer.0.rotate_left(16)),
             policy: Some(SenderConfig::Ecmp(ecmp::Config {}).build(&context)),
             reporting: Reporting::Completions,
@@ -58,18 +59,18 @@ impl QpAttributes {
     }
 }
 
-/// How what happens to the work of a queue pair is reported.
+/// How the progress of a queue pair's work is reported.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Reporting {
     /// By completions of its work requests ([`Nic::poll_completion`]).
     Completions,
-    /// By events that carry this cookie ([`Nic::poll_event`]): for a world that posts WRITEs alone
+    /// By events that carry this cookie ([`Nic::poll_event`]), for a driver that posts only WRITEs
     /// and must know when they are delivered.
     Events(u32),
 }
 
 impl Reporting {
-    /// The owner of the work of queue pair `id`.
+    /// Returns the owner of the work of queue pair `id`.
     const fn owner(self, id: QpId) -> Owner {
         match self {
             Self::Completions => Owner::Program(id),
@@ -78,17 +79,17 @@ impl Reporting {
     }
 }
 
-/// A queue pair whose halves are not made yet.
+/// A queue pair whose halves do not exist yet.
 #[derive(Debug, Clone)]
 pub(in crate::nic) struct Setup {
     attributes: QpAttributes,
     peer_qp: Option<QpId>,
-    /// The base round trip, and whether all paths have it, unless they are those of the NIC.
+    /// Base round trip, and whether all paths have it; `None` to use the NIC's.
     round_trip: Option<(Span, bool)>,
 }
 
 impl Setup {
-    /// What its sending half will know of paths.
+    /// Passes the weights of paths to the policy of the future requester.
     pub(crate) fn handle_weights(&mut self, weights: &[u32]) {
         if let Some(policy) = &mut self.attributes.policy {
             policy.handle_weights(weights);
@@ -96,13 +97,13 @@ impl Setup {
     }
 }
 
-/// The label of the answers to packets of this label: to a hashing switch they are another flow,
-/// because ports and addresses change sides.
+/// Returns the label of the control packets that answer packets with this label. A hashing switch
+/// sees another flow, because ports and addresses are swapped.
 pub const fn answer_label(label: u32) -> u32 {
     mix32(label ^ 0x5f35_6495)
 }
 
-/// The queue pairs that are being set up, and settings that apply from then on.
+/// The queue pairs that are being set up, and the settings of single queue pairs.
 #[derive(Debug, Clone, Default)]
 pub(in crate::nic) struct Setups {
     /// Queue pairs without halves.
@@ -127,10 +128,10 @@ impl Nic {
         }
     }
 
-    /// Gives a queue pair settings of its own. Both ends must have the same recovery.
+    /// Gives a queue pair its own settings. Both ends must use the same recovery.
     ///
     /// # Panics
-    /// If the queue pair is connected already, or its recovery cannot deliver in the configured
+    /// If the queue pair is already connected, or its recovery cannot deliver in the configured
     /// order.
     pub fn set_settings(&mut self, qp: QpId, settings: QpSettings) {
         let delivery = self.config.delivery_with(settings.recovery);
@@ -139,7 +140,7 @@ impl Nic {
         self.setups.settings.insert(qp, settings);
     }
 
-    /// The settings of a queue pair: its own, or those of the NIC.
+    /// Returns the settings of a queue pair: its own, or the NIC's.
     pub(in crate::nic) fn settings_of(&self, qp: QpId) -> QpSettings {
         let common = || {
             let (recovery, flags) = (self.config.recovery, Flags::NONE);
@@ -148,7 +149,7 @@ impl Nic {
         self.setups.settings.get(&qp).copied().unwrap_or_else(common)
     }
 
-    /// Makes a queue pair, in state Reset.
+    /// Creates a queue pair in state Reset.
     ///
     /// # Errors
     /// If the NIC's MTU is out of range, its loss recovery cannot deliver in the configured order,
@@ -161,14 +162,14 @@ impl Nic {
         self.add_qp(attributes)
     }
 
-    /// Makes a queue pair whatever the MTU is: simulators have packets of any size.
+    /// Creates a queue pair whatever the MTU is: simulators use packets of any size.
     pub(in crate::nic) fn add_qp(&mut self, attributes: QpAttributes) -> Result<QpId, VerbsError> {
         let (delivery, recovery) = (self.config.delivery(), self.config.recovery);
         if !recovery.can_deliver(delivery) {
             let recovery = recovery.name();
             return Err(VerbsError::UnsupportedDelivery { recovery, delivery });
         }
-        // Queue pair numbers have 24 bits, as PSNs (specification, volume 1, section 9.2).
+        // Queue pair numbers have 24 bits, like PSNs (specification, volume 1, section 9.2).
         if self.qps.len() as u64 >= Psn::MODULUS {
             return Err(VerbsError::TooManyQueuePairs);
         }
@@ -194,17 +195,18 @@ impl Nic {
     }
 
     /// Sets the longest idle round trip between the two hosts of a queue pair that is not ready
-    /// yet, and whether all of their paths have it.
+    /// yet,
+    /// and whether all of their paths have it.
     pub(crate) fn set_round_trip(&mut self, qp: QpId, longest: Span, is_even: bool) {
         if let Some(setup) = self.setups.pending.get_mut(&qp) {
             setup.round_trip = Some((longest, is_even));
         }
     }
 
-    /// Sets the number of the other end of a queue pair, which must be set before it becomes ready.
+    /// Sets the number of the other end of a queue pair. It must be set before it becomes ready.
     ///
     /// # Errors
-    /// If there is no such queue pair, or it is ready already.
+    /// If there is no such queue pair, or it is already ready.
     pub fn set_peer_qp(&mut self, qp: QpId, peer_qp: QpId) -> Result<(), VerbsError> {
         let state = self.live(qp)?.state;
         match self.setups.pending.get_mut(&qp) {
@@ -214,11 +216,11 @@ impl Nic {
         Ok(())
     }
 
-    /// Takes a queue pair to another state.
+    /// Moves a queue pair to another state.
     ///
     /// # Errors
-    /// If there is no such queue pair or no such change of states, or if it is to become ready to
-    /// receive and does not know its other end.
+    /// If there is no such queue pair, the transition is not legal, the queue pair is to receive
+    /// without knowing its other end, or is to send and only receives.
     pub fn modify_qp(&mut self, qp: QpId, next: QpState) -> Result<(), VerbsError> {
         let from = self.live(qp)?.state;
         if !from.may_become(next) {
@@ -227,7 +229,7 @@ impl Nic {
         match next {
             QpState::Reset => self.reset(qp),
             QpState::ReadyToReceive => self.make_halves(qp)?,
-            // No work request has this number, so that all of them are flushed.
+            // No work request has this number, so all of them are flushed.
             QpState::Error => self.fail(qp, u64::MAX, CompletionStatus::Flushed),
             QpState::ReadyToSend if self.qps[qp].role == Role::ReceiveOnly => {
                 return Err(VerbsError::ReceiveOnly { qp });
@@ -235,15 +237,16 @@ impl Nic {
             QpState::SendQueueDrained => self.hold_back(qp),
             _ => {}
         }
+        // Last: a transition that fails leaves the state as it was.
         self.qps[qp].state = next;
-        // Only SQD lets posted work wait; after RTR and SQE nothing is there to begin.
+        // Only SQD lets posted work wait; after RTR and SQE there is nothing to begin.
         if next == QpState::ReadyToSend {
             self.begin_work(qp);
         }
         Ok(())
     }
 
-    /// The state of a queue pair.
+    /// Returns the state of a queue pair.
     ///
     /// # Errors
     /// If there is no such queue pair.
@@ -251,8 +254,8 @@ impl Nic {
         Ok(self.live(qp)?.state)
     }
 
-    /// Ends a queue pair; packets for it are dropped from here on, and its number is not given
-    /// again. Work that has not completed is forgotten.
+    /// Destroys a queue pair. Packets for it are dropped from now on, and its number is not reused.
+    /// Work that has not completed is discarded.
     ///
     /// # Errors
     /// If there is no such queue pair.
@@ -263,13 +266,13 @@ impl Nic {
         Ok(())
     }
 
-    /// The queue pair of this number, if it lives.
+    /// Returns the queue pair with this number, if it is live.
     pub(in crate::nic) fn live(&self, qp: QpId) -> Result<Qp, VerbsError> {
         let found = self.qps.get(qp).filter(|it| it.life == Life::Live);
         found.copied().ok_or(VerbsError::UnknownQp { qp })
     }
 
-    /// The host at the other end of `id`, which must exist.
+    /// Returns the host at the other end of `id`, which must exist.
     pub(in crate::nic) fn peer_of(&self, id: QpId) -> HostId {
         self.setups
             .pending
@@ -277,7 +280,7 @@ impl Nic {
             .map_or_else(|| self.facts_of(id).peer, |setup| setup.attributes.peer)
     }
 
-    /// What the halves of `id`, of which there must be one, know of it.
+    /// Returns the ends of `id` as its halves know them; at least one half must exist.
     fn facts_of(&self, id: QpId) -> Peer {
         let Qp { requester, responder, .. } = self.qps[id];
         match self.requesters.get(requester) {
@@ -286,10 +289,12 @@ impl Nic {
         }
     }
 
-    /// Makes what the queue pair is for: the sending half if it has one, whose facts are all that
-    /// a receiving half needs if data ever comes; else the receiving half.
+    /// Creates the half that the queue pair needs. That is the requester if it sends: a responder
+    /// can
+    /// be derived from it if data ever arrives. Otherwise it is the responder.
     fn make_halves(&mut self, id: QpId) -> Result<(), VerbsError> {
         let setup = self.setups.pending.get(&id).expect("kept until it is ready");
+        // Checked before the removal: without a peer the queue pair stays in Init.
         let peer_qp = setup.peer_qp.ok_or(VerbsError::NotConnected { qp: id })?;
         let Setup { attributes, round_trip, .. } =
             self.setups.pending.remove(&id).expect("it was just there");
@@ -320,12 +325,13 @@ impl Nic {
         };
         let mut requester = Requester::new(parts, &self.config, &mut self.setups.controls);
         requester.connect(peer_qp);
-        // A queue pair that was reset keeps its slot: the tables do not grow with resets, and
-        // entries of the old half among the timers name a slot that still exists.
+        // A queue pair that was reset keeps its slot: the tables do not grow with resets, and timer
+        // entries of the old requester name a slot that still exists.
         let slot = self.qps[id].requester;
         match slot.is_none() {
             true => self.qps[id].requester = self.place_requester(id, requester),
             false => {
+                // The age orders events at equal times: a reset must not change it.
                 requester.age = self.requesters[slot].age;
                 self.requesters[slot] = requester;
             }
@@ -335,7 +341,7 @@ impl Nic {
         Ok(())
     }
 
-    /// Makes the receiving half of a queue pair whose sending half exists.
+    /// Creates the responder of a queue pair whose requester exists.
     pub(in crate::nic) fn make_responder(&mut self, id: QpId) {
         let peer = self.facts_of(id);
         self.put_responder(id, peer);
@@ -355,9 +361,11 @@ impl Nic {
         self.qps[id].responder = self.place_responder(responder);
     }
 
-    /// Back to Reset: both halves forget everything, and all work is discarded without completions.
+    /// Returns to Reset: both halves lose their state, and all work is discarded without
+    /// completions.
     fn reset(&mut self, id: QpId) {
         let qp = self.qps[id];
+        // A queue pair without halves was never ready: only its peer number is cleared.
         if let Some(setup) = self.setups.pending.get_mut(&id) {
             setup.peer_qp = None;
         } else {
@@ -381,21 +389,22 @@ impl Nic {
             *queues = WorkQueues::new(id);
         }
         if let Some(responder) = self.responders.get(qp.responder) {
-            // Arrivals that wait to be acknowledged are forgotten.
+            // Arrivals that wait to be acknowledged are discarded.
             self.responders[qp.responder] = self.new_responder(id, responder.as_peer());
         }
-        // The slot is not used again: the acknowledgement timers may still hold an entry for it.
+        // The slot is not reused: the acknowledgement timers may still have an entry for it.
         self.qps[id].responder = Slot::NONE;
     }
 
-    /// The sending half forgets its work and what is in flight.
+    /// Discards the work and the packets in flight of the requester.
     pub(in crate::nic) fn silence(&mut self, id: QpId) {
         let (slot, settings) = (self.qps[id].requester, self.settings_of(id));
+        // First, while the requester still counts its packets in flight.
         self.requesters.forget_in_flight(slot);
         let Some(requester) = self.requesters.get_mut(slot) else { return };
-        // The policy stays, with what it has learned of paths; sequence numbers, window, rate and
-        // timer start anew. An entry that is left among the timers does not match `timer_entry` any
-        // more.
+        // The policy stays, with what it has learned of paths. Sequence numbers, window, rate and
+        // timer
+        // start anew. A leftover timer entry no longer matches `timer_entry`.
         let ack = self.config.ack_of(requester.as_peer().peer);
         let (parts, age) = (requester.as_parts(self.port, settings, ack), requester.age);
         *requester = Requester::new(parts, &self.config, &mut self.setups.controls);
@@ -404,7 +413,7 @@ impl Nic {
         self.make_sharers_ready(slot);
     }
 
-    /// Takes a sending half out of the line of those that may send.
+    /// Removes a requester from the queue of those that may send.
     pub(in crate::nic) fn unschedule(&mut self, slot: Slot) {
         self.requesters[slot].send_state = SendState::Idle;
         self.schedule.remove(slot);

@@ -1,11 +1,11 @@
-//! Queue pairs: their states, and what each state does.
+//! Queue pairs: their states, and what each state permits.
 //!
 //! Source: InfiniBand Architecture Specification, volume 1, section 10.3.1 (QP and EE context
-//! states); `ibv_modify_qp` and the table behind it in rdma-core spell the same rules.
+//! states). `ibv_modify_qp` and its table in rdma-core express the same rules.
 //!
-//! Our queue pairs are reliable connections. A reliable connection whose send queue fails goes to
-//! Error as a whole, so the NIC itself never enters `SendQueueError`: the specification has that
-//! state for unreliable services, and the table keeps it so that it is whole.
+//! All queue pairs are reliable connections. When the send queue of a reliable connection fails,
+//! the whole queue pair goes to Error, so the NIC itself never enters `SendQueueError`. The
+//! specification has that state for unreliable services; it is in the table for completeness.
 
 pub(super) mod accounting;
 pub(super) mod context_cache;
@@ -21,50 +21,50 @@ pub use lifecycle::{QpAttributes, Reporting, answer_label};
 
 use std::fmt;
 
-/// The state of a queue pair, in the words of the specification.
+/// State of a queue pair, named as in the specification.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
 #[repr(u8)]
 pub enum QpState {
-    /// New, or reset: it has no peer yet.
+    /// New or reset: it has no peer yet.
     Reset,
-    /// It takes receives; packets for it are dropped.
+    /// Receives can be posted; packets are dropped.
     Init,
-    /// RTR: it receives, and answers READs; work cannot be posted yet.
+    /// RTR: it receives and serves READs; work cannot be posted yet.
     ReadyToReceive,
     /// RTS: it sends and receives.
     ReadyToSend,
-    /// SQD: it finishes the messages that it began; work is accepted, and waits.
+    /// SQD: it finishes the messages that it began. New work is accepted, but waits.
     SendQueueDrained,
-    /// SQE: it receives; work posted is flushed.
+    /// SQE: it receives; posted work is flushed.
     SendQueueError,
-    /// Packets for it are dropped; all work is flushed.
+    /// Packets are dropped; all work is flushed.
     Error,
 }
 
-/// How posted work is handled.
+/// Handling of posted work.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum Posting {
-    /// It is refused with an error.
+    /// It is rejected with an error.
     Refused,
     /// It waits for another state.
     Queued,
-    /// The sending half gets it at once.
+    /// It goes to the requester immediately.
     Started,
-    /// It completes at once, flushed.
+    /// It completes immediately as flushed.
     Flushed,
 }
 
-/// Who may change a state.
+/// The party that may change a state.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 enum By {
     /// The owner of the queue pair, with `Nic::modify_qp`.
     Owner,
-    /// The NIC alone, when work fails.
+    /// Only the NIC, when work fails.
     Nic,
 }
 
-/// The changes of states that there are. From every state the owner may also go to Reset and to
-/// Error, and from all that receive or send the NIC may go to Error.
+/// The legal transitions. In addition, the owner may move any state to Reset or Error, and the NIC
+/// may move every state that receives or sends to Error.
 const TRANSITIONS: [(QpState, QpState, By); 9] = [
     (QpState::Reset, QpState::Init, By::Owner),
     (QpState::Init, QpState::Init, By::Owner),
@@ -89,21 +89,22 @@ impl QpState {
         Self::Error,
     ];
 
-    /// Whether the owner of a queue pair in this state may take it to `next`.
+    /// True if the owner of a queue pair may move it from this state to `next`.
     pub fn may_become(self, next: Self) -> bool {
         matches!(next, Self::Reset | Self::Error) || TRANSITIONS.contains(&(self, next, By::Owner))
     }
 
-    /// Whether packets for the queue pair are processed.
+    /// True if packets for the queue pair are processed.
     #[inline]
     pub(super) const fn receives(self) -> bool {
-        // The states that receive are neighbours in the order of the specification, so that the
-        // check of each packet is a range of numbers.
+        // The receiving states are contiguous in the specification's order, so the check per packet
+        // is
+        // one range comparison.
         let state = self as u8;
         Self::ReadyToReceive as u8 <= state && state <= Self::SendQueueError as u8
     }
 
-    /// How work posted to the send queue is handled.
+    /// Returns how work posted to the send queue is handled.
     pub(super) const fn sending(self) -> Posting {
         match self {
             Self::Reset | Self::Init | Self::ReadyToReceive => Posting::Refused,
@@ -113,7 +114,7 @@ impl QpState {
         }
     }
 
-    /// How work posted to the receive queue is handled.
+    /// Returns how work posted to the receive queue is handled.
     pub(super) const fn receiving(self) -> Posting {
         match self {
             Self::Reset => Posting::Refused,
@@ -137,14 +138,14 @@ impl fmt::Display for QpState {
     }
 }
 
-/// An index into one of the NIC's tables, or none.
+/// Index into one of the NIC's tables, or none.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
 pub(super) struct Slot(pub(super) u32);
 
 impl Slot {
     pub(super) const NONE: Self = Self(u32::MAX);
 
-    /// The slot of the last of `count`.
+    /// Returns the last slot of a table with `count` items.
     pub(super) fn last_of(count: usize) -> Self {
         Self(u32::try_from(count - 1).expect("fewer than 2^24 queue pairs"))
     }
@@ -153,15 +154,17 @@ impl Slot {
         self.0 == u32::MAX
     }
 
-    /// Its index in the table; beyond the end of every table for [`Slot::NONE`].
+    /// Returns the index in the table. That of [`Slot::NONE`] is beyond the end of every table, so
+    /// a
+    /// lookup finds nothing.
     #[inline]
     pub(super) const fn index(self) -> usize {
         self.0 as usize
     }
 }
 
-/// A queue pair, as the NIC finds it by the number on the wire. Its halves are made when they are
-/// needed and lie elsewhere: most queue pairs of a simulation use one of them.
+/// A queue pair, as the NIC finds it by the number on the wire. Its halves are created on demand
+/// and stored elsewhere: most queue pairs of a simulation use only one of them.
 #[derive(Debug, Clone, Copy)]
 pub(super) struct Qp {
     pub state: QpState,
@@ -170,66 +173,67 @@ pub(super) struct Qp {
     pub role: Role,
     pub requester: Slot,
     pub responder: Slot,
-    /// Its work queues, if it reports by completions.
+    /// Work queues, if it reports by completions.
     pub queues: Slot,
 }
 
-// Four fill a cache line: a run may have a million queue pairs.
+// Four per cache line: a run may have a million queue pairs.
 const _: () = assert!(size_of::<Qp>() == 16);
 
 impl Qp {
-    /// Whether its half in `slot` exists and receives packets, and no work queues are involved:
-    /// true for nearly every packet of a simulation, which then takes the short path.
+    /// True if the half in `slot` exists and receives packets, and no work queues are involved.
+    /// Nearly
+    /// every packet of a simulation satisfies this and takes the fast path.
     #[inline]
     pub(super) const fn takes_fast_path(&self, slot: Slot) -> bool {
         self.state.receives() && self.queues.is_none() && !slot.is_none()
     }
 }
 
-/// Whether a queue pair still exists.
+/// Life cycle of a queue pair.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum Life {
     Live,
     Destroyed,
-    /// The world has discarded it: no data for it is on the way, and answers are too late to
-    /// matter.
+    /// The driver has discarded it: no data for it is in flight, and late control packets have no
+    /// effect.
     Gone,
 }
 
-/// The place of a sending half, and when it was made: of two entries of equal times that of the
-/// older half comes first, whatever place it was given.
+/// Slot and age of a requester. Of two schedule entries with equal times, that of the older
+/// requester comes first, whichever slot it was given.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
 pub(super) struct Turn {
-    /// How many sending halves of the NIC were made before.
+    /// Number of requesters that the NIC created before this one.
     pub age: u32,
     pub slot: Slot,
 }
 
-/// The places of halves that are free.
+/// Free slots of requesters and responders.
 #[derive(Debug, Clone, Default)]
 pub(super) struct FreeHalves {
     pub requesters: Vec<Slot>,
     pub responders: Vec<Slot>,
-    /// How many sending halves have taken the place of another.
+    /// Number of requester slots that were reused.
     pub reused: u32,
 }
 
-/// What a queue pair is for.
+/// Directions that a queue pair supports.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum Role {
     /// It sends and receives.
     Both,
-    /// It has no sending half.
+    /// It has no requester.
     ReceiveOnly,
 }
 
-/// Why a queue pair was created.
+/// Reason why a queue pair was created.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 pub enum Origin {
     /// It is the regular one of its pair of peers and message stream.
     #[default]
     Regular,
-    /// A splitter asked for it beyond that one.
+    /// A splitter asked for it in addition to the regular one.
     Extra,
 }
 
@@ -237,7 +241,7 @@ pub enum Origin {
 mod tests {
     use super::*;
 
-    /// Legal changes of states, and what each state does, as a table that fits a screen.
+    /// Renders the legal transitions and the behaviour of each state as a table that fits a screen.
     fn table() -> String {
         let mut text = String::from("from \\ to ");
         QpState::ALL.iter().for_each(|to| text += &format!(" {to:<6}"));

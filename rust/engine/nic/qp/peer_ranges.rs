@@ -1,16 +1,17 @@
-//! The account of queue pairs that are gone, by peer, in memory that follows how many neighbouring
-//! hosts differ: in an exchange each host goes through its peers in order.
+//! Accounts of discarded queue pairs by peer. Neighbouring hosts with equal accounts share an
+//! entry:
+//! in an exchange each host goes through its peers in order.
 
 use std::collections::BTreeMap;
 
 use crate::ids::HostId;
 use crate::nic::qp::accounting::PeerAccount;
 
-/// An account for each host, of which most are like that of the host before.
+/// An account per host, run-length encoded, because most hosts equal the one before.
 #[derive(Debug, Clone, Default)]
 pub(in crate::nic) struct PeerRanges {
-    /// By first host of a range: one past its last host, and the account of each of them. Hosts
-    /// without an account are in no range; neighbouring ranges differ.
+    /// Maps the first host of a range to the end of the range (exclusive) and the account of each
+    /// host in it. Hosts without an account are in no range; neighbouring ranges differ.
     ranges: BTreeMap<u32, (u32, PeerAccount)>,
 }
 
@@ -20,6 +21,7 @@ impl PeerRanges {
         let first = host.0;
         let found = self.ranges.range(..=first).next_back().map(|(&start, &range)| (start, range));
         let mut account = PeerAccount::default();
+        // Cuts the host out of its range: the parts on both sides keep their account.
         if let Some((start, (end, own))) = found.filter(|&(_, (end, _))| first < end) {
             account = own;
             self.ranges.remove(&start);
@@ -28,6 +30,8 @@ impl PeerRanges {
         }
         account = account.plus(more);
         let (mut start, mut end) = (first, first + 1);
+        // Merges with neighbours of the same new account, so that an ordered exchange stays one
+        // range.
         let before = self.ranges.range(..first).next_back().map(|(&start, &range)| (start, range));
         if let Some((left, _)) = before.filter(|&(_, range)| range == (first, account)) {
             self.ranges.remove(&left);
@@ -40,7 +44,7 @@ impl PeerRanges {
         self.ranges.insert(start, (end, account));
     }
 
-    /// Hosts with an account, in order.
+    /// Iterates over the hosts with an account, in order.
     pub(in crate::nic) fn iter(&self) -> impl Iterator<Item = (HostId, PeerAccount)> {
         let ranges = self.ranges.iter();
         ranges.flat_map(|(&start, &(end, own))| (start..end).map(move |host| (HostId(host), own)))
@@ -77,7 +81,7 @@ mod tests {
             ranges.add(HostId(host), ONE);
             assert!(ranges.ranges.len() <= 2);
         }
-        // From the other side, two at a time in the wrong order.
+        // From the other side, two at a time in descending order.
         for pair in (0..250).rev().map(|pair| 2 * pair) {
             ranges.add(HostId(pair), ONE);
             ranges.add(HostId(pair + 1), ONE);

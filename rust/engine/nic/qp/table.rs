@@ -1,9 +1,8 @@
-//! The queue pairs of a NIC by number, of which those that nothing refers to any more take no
-//! memory.
+//! The queue pairs of a NIC by number. Those that nothing refers to any more take no memory.
 //!
-//! Numbers are given in turn and never again, so that a packet for a queue pair that is gone finds
-//! none. Queue pairs mostly go in the order in which they came: the table keeps those from the
-//! first that is there on, and an entry of 16 bytes of each that is gone behind it.
+//! Numbers are assigned in order and never reused, so a packet for a discarded queue pair finds
+//! none. Queue pairs are mostly discarded in the order in which they were created. The table starts
+//! with the first that still exists and keeps a 16-byte entry for each discarded one behind it.
 
 use std::ops::{Index, IndexMut};
 
@@ -17,41 +16,42 @@ use crate::prefetch::prefetch_behind;
 #[derive(Debug, Clone, Default)]
 #[repr(C)]
 pub(in crate::nic) struct QpTable {
-    /// From number `first` on.
+    /// Queue pairs from number `first` on.
     list: Vec<Qp>,
     first: usize,
-    /// How many at the beginning of the list are gone.
+    /// Number of discarded ones at the beginning of the list.
     front: usize,
     gone: Gone,
     pub free: Box<FreeHalves>,
-    /// Queue pairs that are not destroyed, and the most that there were at once.
+    /// Queue pairs that are not destroyed, and their peak.
     live: u64,
     peak: u64,
 }
 
-/// What is counted of the queue pairs that are gone.
+/// Counts of discarded queue pairs.
 #[derive(Debug, Clone, Default)]
 pub(in crate::nic) struct Gone {
     /// All of them.
     pub all: u64,
-    /// Those to send on.
+    /// Those that send.
     pub sending: u64,
-    /// ... of which a splitter asked for beyond one a pair of peers and message stream.
+    /// Sending ones that a splitter asked for beyond one per pair of peers and message stream.
     pub extra: u64,
-    /// The same by peer.
+    /// These counts by peer.
     pub peers: PeerRanges,
-    /// The largest state that a policy kept for one, in bits.
+    /// Largest state that a policy kept for one, in bits.
     pub policy_bits: u64,
 }
 
 impl QpTable {
-    /// The queue pair of that number, unless it is gone and forgotten.
+    /// Returns the queue pair with that number, unless it was discarded and forgotten.
     #[inline]
     pub(in crate::nic) fn get(&self, id: QpId) -> Option<&Qp> {
+        // A number below `first` wraps to an index beyond the end.
         self.list.get(id.index().wrapping_sub(self.first))
     }
 
-    /// How many were ever made: the next one gets this number.
+    /// Returns how many were ever created, which is the number of the next one.
     #[inline]
     pub(in crate::nic) fn len(&self) -> usize {
         self.first + self.list.len()
@@ -62,7 +62,7 @@ impl QpTable {
         prefetch_behind(&self.list);
     }
 
-    /// Makes room for so many more, if there is none for one.
+    /// Reserves room for `count` more, if there is none for one.
     pub(in crate::nic) fn expect(&mut self, count: usize) {
         make_room(&mut self.list, count);
     }
@@ -85,19 +85,20 @@ impl QpTable {
         self.peak
     }
 
-    /// Those that are not gone.
+    /// Iterates over those that were not discarded, with their numbers.
     pub(in crate::nic) fn iter(&self) -> impl Iterator<Item = (usize, &Qp)> {
         (self.first..).zip(&self.list).filter(|(_, qp)| qp.life != Life::Gone)
     }
 
-    /// What is counted of those that are gone.
+    /// Returns the counts of discarded queue pairs.
     pub(in crate::nic) fn gone(&self) -> &Gone {
         &self.gone
     }
 
-    /// Removes a queue pair with that peer, whose policy kept so many bits. It stays counted.
+    /// Discards a queue pair with `peer`, whose policy kept `policy_bits`. It stays counted.
     pub(in crate::nic) fn remove(&mut self, number: usize, peer: HostId, policy_bits: u64) {
         let qp = &mut self.list[number - self.first];
+        // In Reset and without halves it fails the check of the fast path.
         (qp.life, qp.state) = (Life::Gone, QpState::Reset);
         (qp.requester, qp.responder) = (Slot::NONE, Slot::NONE);
         let sending = u64::from(qp.role == Role::Both);
@@ -110,7 +111,9 @@ impl QpTable {
         self.forget_front();
     }
 
-    /// Forgets the first ones as far as they are gone. Each is moved once on average.
+    /// Forgets discarded queue pairs at the front. An entry is moved once on average, because the
+    /// list
+    /// is compacted only when at least half of it is discarded.
     fn forget_front(&mut self) {
         let is_gone = |qp: &&Qp| qp.life == Life::Gone;
         self.front += self.list[self.front..].iter().take_while(is_gone).count();
@@ -122,7 +125,7 @@ impl QpTable {
     }
 }
 
-/// Makes room for so many more items, if there is none for one.
+/// Reserves room for `count` more items, if there is none for one.
 pub(in crate::nic) fn make_room<T>(items: &mut Vec<T>, count: usize) {
     if items.len() == items.capacity() {
         items.reserve(count);
