@@ -1,14 +1,15 @@
-//! Credit that receivers grant (RCCC of Ultra Ethernet): what the senders ask for, and the pacer
-//! that shares the rate of the NIC's ports among them. The sender's side is `congestion::rccc`,
-//! which has the sources.
+//! Credit that receivers grant (RCCC of Ultra Ethernet): the requests of senders, and the pacer
+//! that
+//! divides the rate of the NIC's ports among them. The sender's side is `congestion::rccc`, which
+//! lists the sources.
 //!
 //! Each data packet, whole or trimmed, and each request carries the number up to which its sender
-//! asks for credit. The pacer serves those that asked in turn, a grant at a time, at just less than
-//! the rate of the ports; with nobody asking, those that asked before get grants unasked, in turn,
-//! up to one window each.
+//! asks for credit. The pacer serves those that ask round-robin, one grant at a time, at just less
+//! than the rate of the ports. While none asks, those that asked before get unsolicited grants,
+//! round-robin, up to one window each.
 //!
-//! A grant has the entropy value of the packet that its sender was last heard by, and so does not
-//! rotate on its own as in the simulator \[inferred\]: it is a valid path under source routes too.
+//! A grant has the entropy value of its sender's last packet, and so does not rotate on its own as
+//! in the simulator \[inferred\]: it is also a valid path under source routes.
 
 mod adaptation;
 
@@ -25,23 +26,23 @@ use crate::units::{BitRate, Span, Time};
 
 use adaptation::{Adaptation, Arrival};
 
-/// A grant of nothing takes the time of this much.
+/// Least units that a grant occupies the pacer for, even if it grants nothing.
 const LEAST_UNITS: u64 = 1_024 / UNIT;
 
-/// What a NIC grants to its senders.
+/// Grants of a NIC to its senders.
 #[derive(Debug, Clone)]
 pub(in crate::nic) struct Credits {
     law: Law,
     adaptation: Option<Adaptation>,
-    /// By receiving half.
+    /// Senders by responder slot.
     senders: Vec<Asker>,
-    /// Those whose wishes are not granted, in turn.
+    /// Senders whose requests are not fully granted, in round-robin order.
     active: VecDeque<Slot>,
-    /// Those that get grants unasked, in turn.
+    /// Senders that get unsolicited grants, in round-robin order.
     idle: VecDeque<Slot>,
-    /// When the next grant may go.
+    /// When the next grant may leave.
     free: Time,
-    /// When its entry among the acknowledgement timers is due; `NEVER` without one.
+    /// Due time of its entry among the acknowledgement timers; `NEVER` without one.
     entry: Time,
 }
 
@@ -49,16 +50,16 @@ pub(in crate::nic) struct Credits {
 #[derive(Debug, Clone, Copy)]
 struct Law {
     grant: u64,
-    /// The most that a sender may have.
+    /// Most unused credit of a sender.
     most: u64,
-    /// The most that a sender may ask for beyond what it was granted: the most, and its debt.
+    /// Most that a sender may ask for beyond what it was granted: `most` and its debt.
     furthest: u64,
     unasked: bool,
-    /// Of the ports, times the part that is granted, in bits per second.
+    /// Rate of the ports times the fraction that is granted.
     rate: BitRate,
 }
 
-/// A sender as its receiver knows it.
+/// A sender as its receiver sees it.
 #[derive(Debug, Clone, Copy)]
 struct Asker {
     target: u64,
@@ -76,7 +77,7 @@ impl Default for Asker {
     }
 }
 
-/// What a packet says of credit.
+/// The credit request of a packet.
 #[derive(Debug, Clone, Copy)]
 struct Wish {
     target: Psn,
@@ -87,13 +88,13 @@ struct Wish {
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 enum Urgency {
-    /// Its sender is served if it asks for more than before.
+    /// The sender is served if it asks for more than before.
     IfMore,
-    /// In any case: it has to send again, or may have missed a grant.
+    /// It is always served: it has to retransmit, or may have missed a grant.
     Always,
 }
 
-/// A grant that goes out.
+/// A grant to be sent.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 struct Grant {
     slot: Slot,
@@ -103,7 +104,7 @@ struct Grant {
 }
 
 impl Credits {
-    /// What the NIC of a host with these ports grants, if its congestion control asks for that.
+    /// Returns the grants of a host with these ports, if its congestion control uses credit.
     pub(in crate::nic) fn of(
         host: HostId,
         port: PortFacts,
@@ -136,11 +137,12 @@ impl Credits {
         &mut self.senders[slot.index()]
     }
 
-    /// Takes what a packet of the sender of `slot` asks for.
+    /// Records the request of the sender in `slot`.
     fn note(&mut self, now: Time, slot: Slot, wish: Wish) {
         let (furthest, nobody) =
             (self.law.furthest, self.active.is_empty() && self.idle.is_empty());
         let asker = self.asker(slot);
+        // Limited, because a packet may claim any number.
         let target = wish.target.near(asker.granted).min(asker.granted + furthest);
         let more = target > asker.target;
         asker.target = asker.target.max(target);
@@ -148,12 +150,12 @@ impl Credits {
         if (more || wish.urgency == Urgency::Always) && !asker.is_active {
             asker.is_active = true;
             self.active.push_back(slot);
-            // A pause without anybody to grant to is not made up for.
+            // Time without senders to grant to is not made up for.
             self.free = if nobody { self.free.max(now) } else { self.free };
         }
     }
 
-    /// The grant that is due at `now`, if any.
+    /// Returns the grant that is due at `now`, if any.
     fn poll(&mut self, now: Time) -> Option<Grant> {
         if self.free > now {
             return None;
@@ -165,15 +167,17 @@ impl Credits {
                 (slot, self.serve_unasked(slot))
             }
         };
+        // From the planned time, not from `now`: a late call does not lower the rate.
         self.free = self.free.saturating_add(self.time_for(units.max(LEAST_UNITS)));
         let Asker { granted: number, entropy, flags, .. } = self.senders[slot.index()];
         Some(Grant { slot, number, entropy, flags })
     }
 
-    /// Grants to a sender that asks; returns how much.
+    /// Grants to a sender that asks and returns the units.
     fn serve(&mut self, slot: Slot) -> u64 {
         let Law { grant, unasked, .. } = self.law;
         let asker = &mut self.senders[slot.index()];
+        // Unsolicited grants may already exceed the target.
         let units = asker.target.saturating_sub(asker.granted).min(grant);
         asker.granted += units;
         asker.is_active = asker.target > asker.granted;
@@ -186,11 +190,12 @@ impl Credits {
         units
     }
 
-    /// Grants to a sender that does not ask; returns how much.
+    /// Grants to a sender that does not ask and returns the units.
     fn serve_unasked(&mut self, slot: Slot) -> u64 {
         let Law { grant, most, .. } = self.law;
         let asker = &mut self.senders[slot.index()];
         asker.granted += grant;
+        // While the target is ahead of the grants, the sender is served as one that asks.
         asker.is_idle = asker.granted.checked_sub(asker.target).is_some_and(|ahead| ahead < most);
         if asker.is_idle {
             self.idle.push_back(slot);
@@ -198,7 +203,7 @@ impl Credits {
         grant
     }
 
-    /// How long a grant of so many units keeps the pacer busy.
+    /// Returns how long a grant of `units` occupies the pacer.
     fn time_for(&self, units: u64) -> Span {
         let bits = u128::from(units * UNIT * 8) * 1_000_000_000_000;
         let ps = bits.div_ceil(u128::from(self.law.rate.as_bps()));
@@ -209,14 +214,14 @@ impl Credits {
         }
     }
 
-    /// When the next grant is due; `NEVER` without anybody to grant to.
+    /// Returns when the next grant is due; `NEVER` without senders to grant to.
     fn due(&self) -> Time {
         if self.active.is_empty() && self.idle.is_empty() { Time::NEVER } else { self.free }
     }
 }
 
 impl Nic {
-    /// Takes what a data packet says of credit, where receivers grant any.
+    /// Handles the credit request in a data packet, where receivers grant credit.
     pub(in crate::nic) fn handle_credit_fields(
         &mut self,
         now: Time,
@@ -234,7 +239,7 @@ impl Nic {
         self.grant(now);
     }
 
-    /// A sender asks for credit beside its packets.
+    /// Handles a credit request that came in a separate packet.
     pub(in crate::nic) fn handle_credit_request(&mut self, now: Time, request: EndpointView<'_>) {
         let id = request.receiver();
         let receives = self.live(id).is_ok_and(|qp| qp.state.receives());
@@ -242,6 +247,7 @@ impl Nic {
             self.out.counters.discarded += 1;
             return;
         }
+        // A request may come before the first data packet, which usually creates the responder.
         if self.qps[id].responder.is_none() {
             self.make_responder(id);
         }
@@ -253,7 +259,7 @@ impl Nic {
         self.grant(now);
     }
 
-    /// The pacer's entry among the acknowledgement timers is due.
+    /// Handles the pacer's entry among the acknowledgement timers.
     pub(in crate::nic) fn handle_credit_timeout(&mut self, now: Time) {
         if let Some(credits) = &mut self.responders.credits {
             credits.entry = Time::NEVER;
@@ -287,8 +293,9 @@ impl Nic {
         }
     }
 
-    /// Asks for credit beside packets, for a sending half that has none and may ask now: its
-    /// retransmission timer ran out, or it has waited for credit as long as that.
+    /// Sends a credit request in a separate packet, for a requester that has no credit and may ask
+    /// now:
+    /// its retransmission timer expired, or it has waited for credit as long as that.
     pub(in crate::nic) fn push_credit_request(&mut self, now: Time, slot: Slot) {
         let sources = self.schedule.waiting() as u64 + 1;
         let Some(request) = self.requesters[slot].poll_credit_request(now, sources) else {

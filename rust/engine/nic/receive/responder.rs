@@ -1,8 +1,9 @@
-//! The receiving half of a queue pair.
+//! The responder, the receiving half of a queue pair.
 //!
-//! Which packets it accepts and when it answers depends on the loss recovery ([`Receiving`]). A
-//! packet that a switch trimmed to its header carries nothing; whatever the recovery, it is
-//! answered with a NACK that has its PSN and whether the last switch on its path trimmed it.
+//! The loss recovery determines which packets it accepts and when it acknowledges ([`Receiving`]).
+//! A
+//! packet that a switch trimmed to its header has no payload. Whatever the recovery, it is answered
+//! with a NACK that has its PSN and whether the last switch on its path trimmed it.
 
 use crate::nic::qp::delivery::Delivery;
 use crate::nic::receive::receiver::{Answers, Outbox, Peer, ReceiveRecovery, Receiving};
@@ -10,11 +11,11 @@ use crate::nic::recovery::Recovery;
 use crate::packet::{DataView, Flags, RefusalReason};
 use crate::units::Time;
 
-/// The receiving half: made for the first data packet, or before where there is no sending half.
+/// The receiving half, created for the first data packet, or earlier without a requester.
 #[derive(Debug, Clone)]
 #[repr(align(64))]
 pub(in crate::nic) struct Responder {
-    /// When its entry among the NIC's acknowledgement timers is due; `NEVER` if it has none.
+    /// Due time of its entry among the NIC's acknowledgement timers; `NEVER` if it has none.
     pub timer_entry: Time,
     answers: Answers,
     receiving: Receiving,
@@ -30,23 +31,23 @@ impl Responder {
         Self { timer_entry: Time::NEVER, answers: Answers::new(peer), receiving }
     }
 
-    /// The same for a peer whose congestion control wants no congestion notification packets.
+    /// Disables notifications, for a peer whose congestion control uses no CNPs.
     pub(in crate::nic) fn without_notifications(mut self) -> Self {
         self.answers.stop_notifications();
         self
     }
 
-    /// The ends of its queue pair.
+    /// Returns the ends of its queue pair.
     pub(in crate::nic) fn as_peer(&self) -> Peer {
         self.answers.peer()
     }
 
-    /// What it has accepted.
+    /// Returns the receiving side of its recovery.
     pub(in crate::nic) fn receiving(&self) -> &Receiving {
         &self.receiving
     }
 
-    /// Refuses a packet for a reason of the verbs.
+    /// Refuses a packet for a reason that the verbs give.
     pub(in crate::nic) fn refuse(
         &self,
         packet: DataView<'_>,
@@ -56,7 +57,7 @@ impl Responder {
         self.answers.refuse(packet, reason, out);
     }
 
-    /// Takes a data packet.
+    /// Handles a data packet.
     pub(in crate::nic) fn handle_data(
         &mut self,
         now: Time,
@@ -64,8 +65,9 @@ impl Responder {
         out: &mut Outbox,
     ) {
         out.counters.data_received += 1;
-        // A mark counts whatever becomes of the packet: a trimmed or refused one met the same
-        // queue. The CNP is enqueued before the answer to the packet.
+        // A mark counts whatever happens to the packet: a trimmed or refused one met the same
+        // queue.
+        // The CNP is enqueued before the packet's acknowledgement.
         if packet.flags.has(Flags::MARKED) {
             out.counters.marked += 1;
             self.answers.notify_congestion(now, packet, out);
@@ -74,13 +76,13 @@ impl Responder {
         self.receiving.handle_data(now, packet, &mut self.answers, out);
     }
 
-    /// When what has arrived must be acknowledged; `NEVER` if all is.
+    /// Returns when arrivals must be acknowledged; `NEVER` if all are.
     #[inline]
     pub(in crate::nic) fn deadline(&self) -> Time {
         self.answers.deadline()
     }
 
-    /// Acknowledges what has arrived, if that is due.
+    /// Acknowledges arrivals, if that is due.
     pub(in crate::nic) fn handle_timeout(&mut self, now: Time, out: &mut Outbox) {
         if self.answers.deadline() <= now {
             self.answers.report(self.receiving.answer(), out);

@@ -22,7 +22,7 @@ pub(in crate::nic) struct Responders {
     pub(super) list: Vec<Responder>,
     /// Present if the congestion control asks for telemetry.
     pub relay: Option<Box<Relay>>,
-    /// Present if the congestion control asks for credit: grants to the senders.
+    /// Present if the congestion control uses credit: grants to the senders.
     pub credits: Option<Box<Credits>>,
     pub settings: ReceiverSettings,
 }
@@ -53,7 +53,7 @@ impl Responders {
         Slot::last_of(self.list.len())
     }
 
-    /// Returns the responder in `slot` together with the settings of all.
+    /// Returns the responder in `slot` together with the settings that all share.
     pub(in crate::nic) fn with_settings(
         &mut self,
         slot: Slot,

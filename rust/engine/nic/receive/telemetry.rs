@@ -1,8 +1,8 @@
-//! Telemetry in a NIC: from a data packet into the answers to it, and from an acknowledgement to
+//! Telemetry in a NIC: from a data packet to its acknowledgements, and from an acknowledgement to
 //! the congestion control.
 //!
-//! Packets have no room for telemetry, so it goes beside them: the world hands it over before
-//! [`Nic::handle_packet`], and takes it after [`Nic::poll_transmit`]. Only NICs whose congestion
+//! Packets have no room for telemetry, so it travels alongside them. The driver passes it in before
+//! [`Nic::handle_packet`] and takes it after [`Nic::poll_transmit`]. Only NICs whose congestion
 //! control asks for telemetry have a [`Relay`].
 
 use std::collections::VecDeque;
@@ -17,24 +17,26 @@ use crate::units::Time;
 /// The telemetry of packets on their way through a NIC.
 #[derive(Debug, Clone, Default)]
 pub(in crate::nic) struct Relay {
-    /// That of the packet that is handled next.
+    /// Telemetry of the packet that is handled next.
     arrived: Telemetry,
-    /// That of each answer that waits for the wire.
+    /// Telemetry of each control packet that waits for the wire.
     answers: VecDeque<Telemetry>,
-    /// That of the packet polled last.
+    /// Telemetry of the packet polled last.
     departing: Telemetry,
 }
 
 impl Nic {
-    /// Hands over what ports have written into the packet that [`Nic::handle_packet`] is called
-    /// with next.
+    /// Passes in what ports have written into the packet of the next call of
+    /// [`Nic::handle_packet`].
     pub fn handle_telemetry(&mut self, telemetry: &Telemetry) {
         if let Some(relay) = &mut self.responders.relay {
             relay.arrived = *telemetry;
         }
     }
 
-    /// What the packet polled last carries: for an answer, what the answered packet had.
+    /// Takes the telemetry of the packet polled last. A control packet has that of the packet which
+    /// it
+    /// answers.
     pub fn take_telemetry(&mut self) -> Telemetry {
         self.responders
             .relay
@@ -42,28 +44,30 @@ impl Nic {
             .map_or_else(Telemetry::default, |relay| std::mem::take(&mut relay.departing))
     }
 
-    /// Gives the answers that were made since the last call the telemetry of the packet that they
-    /// answer.
+    /// Gives the control packets that were queued since the last call the telemetry of the packet
+    /// that
+    /// they answer.
     pub(in crate::nic) fn relay_to_answers(&mut self) {
         let Some(relay) = &mut self.responders.relay else { return };
+        // Both queues have the same order, so the missing entries are those of the new packets.
         relay.answers.resize(self.out.control.len(), relay.arrived);
     }
 
-    /// Notes that the first answer goes on the wire.
+    /// Records that the first control packet starts on the wire.
     pub(in crate::nic) fn relay_departing(&mut self) {
         if let Some(relay) = &mut self.responders.relay {
             relay.departing = relay.answers.pop_front().unwrap_or_default();
         }
     }
 
-    /// Passes an answer to its sending half with its telemetry, which may move the half's next
-    /// packet.
+    /// Passes a control packet with its telemetry to its requester, whose next packet may move.
     pub(in crate::nic) fn handle_control_with_telemetry(
         &mut self,
         now: Time,
         packet: &Packet,
         slot: Slot,
     ) {
+        // First: the control reads the telemetry while it handles the acknowledgement.
         self.relay_to_sender(slot);
         self.requesters[slot].handle_control(now, packet, &mut self.out.events);
         self.follow_pace(slot);
@@ -71,8 +75,8 @@ impl Nic {
         self.update_timer(slot);
     }
 
-    /// Gives the congestion control of a sending half the telemetry of the answer that it is about
-    /// to handle.
+    /// Passes the telemetry of a control packet to the congestion control of the requester that is
+    /// about to handle it.
     pub(in crate::nic) fn relay_to_sender(&mut self, slot: Slot) {
         if let Some(relay) = &self.responders.relay {
             if let Some(controller) = self.requesters[slot].congestion.telemetry() {
@@ -81,7 +85,7 @@ impl Nic {
         }
     }
 
-    /// Moves the next packet of a sending half to where a change of its rate puts it.
+    /// Moves the next packet of a requester after its rate has changed.
     pub(in crate::nic) fn follow_pace(&mut self, slot: Slot) {
         if self.responders.relay.is_none() {
             return;
@@ -93,19 +97,21 @@ impl Nic {
         }
         let start = requester.next_start();
         if requester.send_state == SendState::Paced && start != before {
-            // The entry of the former start goes when its time comes.
+            // The entry of the former start is dropped when its time comes.
             self.schedule.paced.push(start, requester.turn(slot));
         }
     }
 
-    /// Whether an entry among the paced sending halves, whose time has come, is left over from a
-    /// start that has moved since.
+    /// True if an entry of a paced requester, whose time has come, is left over from a start that
+    /// has
+    /// moved since.
     pub(in crate::nic) fn is_stale_start(&mut self, now: Time, slot: Slot) -> bool {
         self.requesters[slot].send_state != SendState::Paced || self.defer_moved_start(now, slot)
     }
 
-    /// Puts a sending half whose turn it is back among the paced ones, if its start has moved
-    /// beyond `now`.
+    /// Puts a requester whose turn it is back among the paced ones if its start has moved beyond
+    /// `now`.
+    /// Returns whether it did.
     pub(in crate::nic) fn defer_moved_start(&mut self, now: Time, slot: Slot) -> bool {
         let requester = &mut self.requesters[slot];
         let start = requester.next_start();

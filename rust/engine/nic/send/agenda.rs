@@ -1,12 +1,12 @@
-//! Entries by the time when they are due.
+//! Entries ordered by due time.
 
 use std::cmp::Reverse;
 use std::collections::BinaryHeap;
 
 use crate::units::Time;
 
-/// Entries by the time when they are due, and entries of equal times by what they are. The first
-/// time is kept beside them: it is read with each packet, and mostly nothing is due.
+/// A priority queue by due time; equal times are ordered by entry. The first time is also stored
+/// separately: it is read with each packet, and usually nothing is due.
 #[derive(Debug, Clone)]
 pub(in crate::nic) struct Agenda<T> {
     first: Time,
@@ -20,13 +20,13 @@ impl<T: Ord> Default for Agenda<T> {
 }
 
 impl<T: Copy + Ord> Agenda<T> {
-    /// When the first entry is due; `NEVER` without one.
+    /// Returns when the first entry is due; `NEVER` without one.
     #[inline(always)]
     pub(in crate::nic) const fn first(&self) -> Time {
         self.first
     }
 
-    /// The number of entries.
+    /// Returns the number of entries.
     pub(in crate::nic) fn len(&self) -> usize {
         self.entries.len()
     }
@@ -38,12 +38,13 @@ impl<T: Copy + Ord> Agenda<T> {
         self.entries.push(Reverse((due, entry)));
     }
 
-    /// Takes the first entry, if it is due by `now`, with its time.
+    /// Removes and returns the first entry and its time, if it is due by `now`.
     #[inline(always)]
     pub(in crate::nic) fn pop(&mut self, now: Time) -> Option<(Time, T)> {
         if self.first > now { None } else { self.take_first() }
     }
 
+    // Out of line: callers inline only the comparison, which usually ends the call.
     #[inline(never)]
     fn take_first(&mut self) -> Option<(Time, T)> {
         let Reverse(entry) = self.entries.pop()?;

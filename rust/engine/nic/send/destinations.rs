@@ -1,13 +1,12 @@
 //! Windows that all queue pairs of a NIC to the same host share: `scope = "destination"`, or
-//! `"destination-plane"` for one of each plane.
+//! `"destination-plane"` for one per plane.
 //!
-//! While nothing happens the windows rest here, and know the packets in flight of all queue pairs
-//! that share them. A sending half has them while it acts ([`Nic::with_windows`]): what it sends
-//! and learns is for all. Whose turn it is when they open: that of the half which has not sent for
-//! longest, so that none starves.
+//! Between events the windows are stored here, with the packets in flight of all queue pairs that
+//! share them. A requester borrows them while it acts ([`Nic::with_windows`]), so what it sends
+//! and learns counts for all. When they open, the requester that has not sent for longest goes
+//! first, so none starves.
 //!
-//! The windows of a host stay when the last queue pair to it is gone: what they have learned is of
-//! the host.
+//! The windows of a host outlive the last queue pair to it: they describe the host.
 
 use std::collections::{BTreeMap, VecDeque};
 
@@ -24,7 +23,7 @@ pub(in crate::nic) struct Destinations(BTreeMap<HostId, Destination>);
 #[derive(Debug, Clone)]
 struct Destination {
     windows: Box<PlaneWindows>,
-    /// The sending halves that share them, the one that sent last at the end.
+    /// The requesters that share them, the one that sent last at the end.
     turns: VecDeque<Slot>,
 }
 
@@ -41,7 +40,7 @@ impl Destinations {
 }
 
 impl Requesters {
-    /// Lends the requester the windows that it shares, if it shares any.
+    /// Lends the requester its shared windows, if any.
     #[inline(always)]
     pub(in crate::nic) fn borrow_windows(&mut self, slot: Slot) {
         if self.destinations.is_some() {
@@ -57,6 +56,7 @@ impl Requesters {
         }
     }
 
+    // Cold, like the other functions for sharers: without sharing, a packet costs one comparison.
     #[cold]
     fn move_windows(&mut self, slot: Slot, by: fn(&mut Requester, &mut Box<PlaneWindows>)) {
         let requester = &mut self.list[slot.index()];
@@ -66,8 +66,8 @@ impl Requesters {
         }
     }
 
-    /// Adds a new requester, which has nothing in flight, to those that share the windows of its
-    /// destination.
+    /// Adds a new requester, which has nothing in flight, to the sharers of its destination's
+    /// windows.
     pub(in crate::nic) fn join_destination(&mut self, slot: Slot) {
         let Some(destinations) = &mut self.destinations else { return };
         let requester = &self.list[slot.index()];
@@ -75,13 +75,14 @@ impl Requesters {
         let of_peer = destinations.0.entry(requester.peer());
         let destination =
             of_peer.or_insert_with(|| Destination { windows, turns: VecDeque::new() });
+        // A queue pair that was reset joins again and is already there.
         if !destination.turns.contains(&slot) {
             destination.turns.push_back(slot);
         }
         destination.count_sharers();
     }
 
-    /// Removes the packets in flight of a requester from its shared windows.
+    /// Removes the requester's packets in flight from its shared windows.
     pub(in crate::nic) fn forget_in_flight(&mut self, slot: Slot) {
         let Some(requester) = self.list.get(slot.index()) else { return };
         if let Some(destination) = self.destinations.as_mut().and_then(|it| it.of(requester)) {
@@ -89,8 +90,9 @@ impl Requesters {
         }
     }
 
-    /// Removes a requester from those that share the windows of its destination.
+    /// Removes a requester from the sharers of its destination's windows.
     pub(in crate::nic) fn leave_destination(&mut self, slot: Slot) {
+        // Otherwise its packets in flight would occupy the window permanently.
         self.forget_in_flight(slot);
         let Some(requester) = self.list.get(slot.index()) else { return };
         if let Some(destination) = self.destinations.as_mut().and_then(|it| it.of(requester)) {
@@ -117,8 +119,8 @@ impl Requesters {
         }
     }
 
-    /// Returns the requesters that share the windows of the one in `slot`, itself included, in
-    /// the order of their turns; `None` if its windows are its own.
+    /// Returns the requesters that share windows with the one in `slot`, itself included, in
+    /// round-robin order; `None` if its windows are its own.
     #[cold]
     fn sharers(&mut self, slot: Slot) -> Option<VecDeque<Slot>> {
         let destinations = self.destinations.as_mut()?;
@@ -140,7 +142,7 @@ impl Requesters {
 }
 
 impl Nic {
-    /// Calls `work` while the requester has the windows that it shares, if it shares any.
+    /// Calls `work` while the requester holds its shared windows, if any.
     #[inline(always)]
     pub(in crate::nic) fn with_windows<R>(
         &mut self,

@@ -2,41 +2,45 @@
 
 use crate::units::{BitRate, Span, Time};
 
-/// Bits in a byte times picoseconds in a second.
+/// Bits per byte times picoseconds per second.
 const PS_BITS: u64 = 8_000_000_000_000;
 
-/// Spaces the packets of one queue pair by its rate. It carries what is less than a picosecond
-/// from packet to packet, so that rates are exact over time.
+/// Spaces the packets of one queue pair by its rate. Fractions of a picosecond are carried from
+/// packet to packet, so rates are exact over time.
 #[derive(Debug, Clone, Copy, Default)]
 pub(in crate::nic) struct Pacer {
     next: Time,
-    /// Of a picosecond, in units of 1/rate.
+    /// Fraction of a picosecond, in units of 1/rate.
     remainder: u64,
 }
 
 impl Pacer {
-    /// When the next packet may start.
+    /// Returns when the next packet may start.
     pub(in crate::nic) fn next(&self) -> Time {
         self.next
     }
 
-    /// No packet starts before `time`.
+    /// Delays the next packet at least until `time`.
     pub(in crate::nic) fn hold_until(&mut self, time: Time) {
         self.next = self.next.max(time);
     }
 
-    /// The next packet starts at `time`, and what is less than a picosecond is forgotten.
+    /// Moves the next packet to `time` and drops the fraction of a picosecond.
     pub(in crate::nic) fn move_to(&mut self, time: Time) {
         *self = Self { next: time, remainder: 0 };
     }
 
-    /// A packet of `bytes` on the wire starts at `now`; what its rate leaves to the next one is cut
-    /// to a multiple of `unit`. There is no catching up: a queue pair that was kept waiting longer
-    /// than its rate asks for does not burst afterwards.
+    /// Accounts for a packet of `bytes` on the wire that starts at `now`. The pause until the next
+    /// one
+    /// is rounded down to a multiple of `unit`. A queue pair that waited longer than its rate
+    /// requires
+    /// does not burst afterwards.
     pub(in crate::nic) fn handle_sent(&mut self, now: Time, bytes: u32, rate: BitRate, unit: Span) {
-        // The fraction is worth keeping only if this packet starts exactly when the last one
-        // planned it. It counts in units of 1/rate: after a change of the rate it is not exact any
-        // more, and the minimum keeps it below one picosecond.
+        // The fraction is kept only if this packet starts exactly when the last one planned it. It
+        // is
+        // in units of 1/rate, so after a change of the rate it is no longer exact, and the minimum
+        // keeps
+        // it below one picosecond.
         let carried = if now == self.next { self.remainder.min(rate.as_bps() - 1) } else { 0 };
         let numerator = u64::from(bytes) * PS_BITS + carried;
         self.remainder = numerator % rate.as_bps();
@@ -85,7 +89,7 @@ mod tests {
     #[test]
     fn what_a_faster_rate_leaves_over_is_less_than_a_picosecond_at_a_slower_one() {
         let mut pacer = Pacer::default();
-        // 7.992e15 / 7,000,000,001 = 1,141,714.286: nearly two billion units of 1/rate are left.
+        // 7.992e15 / 7,000,000,001 = 1,141,714.286: nearly two billion units of 1/rate remain.
         pacer.handle_sent(Time::ZERO, 999, BitRate::from_bps(7_000_000_001), Span::from_ps(1));
         assert_eq!(pacer.next(), Time::from_ps(1_141_714));
         pacer.handle_sent(pacer.next(), 1_000, BitRate::from_gbps(1), Span::from_ps(1));

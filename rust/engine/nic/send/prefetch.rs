@@ -1,5 +1,5 @@
-//! Prefetches the state of a NIC before a packet arrives or starts, on large fabrics. Each step
-//! reads the data that the previous one has fetched.
+//! Prefetches of a NIC's state before a packet arrives or starts, on large fabrics. Each step reads
+//! the data that the previous one has fetched.
 
 use std::mem::offset_of;
 
@@ -16,7 +16,7 @@ use crate::prefetch::{prefetch, prefetch_all, prefetch_ends, prefetch_lines};
 const _: () = assert!(Nic::TOUCHED.div_ceil(64) == 9);
 
 impl Nic {
-    /// Bytes that each packet touches: the first ones, as far as the list of queue pairs.
+    /// Bytes that each packet touches: from the start to the list of queue pairs.
     pub(crate) const TOUCHED: usize = offset_of!(Self, qps) + 32;
 
     /// Prefetches the entry of `qp` in the table of queue pairs.
@@ -25,8 +25,9 @@ impl Nic {
         self.qps.get(qp).into_iter().for_each(prefetch);
     }
 
-    /// Prefetches the half of `qp` that a packet is for: the sending half for control, else the
-    /// receiving half.
+    /// Prefetches the half of `qp` that a packet is for: the requester for control packets, else
+    /// the
+    /// responder.
     #[inline]
     pub(crate) fn prefetch_half(&self, qp: QpId, is_control: bool) {
         let Some(qp) = self.qps.get(qp) else { return };
@@ -36,19 +37,20 @@ impl Nic {
         }
     }
 
-    /// Prefetches the slots of a new sending queue pair.
+    /// Prefetches the slots that a new sending queue pair will take.
     pub(crate) fn prefetch_new_sender(&self) {
         self.requesters.prefetch_behind();
         self.qps.prefetch_behind();
     }
 
-    /// Prefetches the slots of a new receiving queue pair.
+    /// Prefetches the slots that a new receiving queue pair will take.
     pub(crate) fn prefetch_new_receiver(&self) {
         self.responders.prefetch_behind();
         self.qps.prefetch_behind();
     }
 
-    /// Prefetches the head of line: the first answer, or the next sending half in turn.
+    /// Prefetches the head of line: the first control packet, or else the queue entry of the next
+    /// requester.
     #[inline]
     pub(crate) fn prefetch_turn(&self) {
         match self.out.control.front() {
@@ -57,28 +59,28 @@ impl Nic {
         }
     }
 
-    /// Prefetches the next sending half in turn.
+    /// Prefetches the next requester in the queue.
     #[inline]
     pub(crate) fn prefetch_next(&self) {
         self.schedule.ready.front().into_iter().for_each(|&slot| self.prefetch_requester(slot));
     }
 
-    /// Prefetches what the completion of the oldest work touches besides, if that is what
-    /// an acknowledgement brings; the work.
+    /// Prefetches the remaining memory that the completion of the oldest work touches, if `ack`
+    /// completes it. Returns the id of that work.
     #[inline]
     pub(crate) fn prefetch_completion(&self, ack: AckView<'_>) -> Option<u64> {
         let half = self.requesters.get(self.qps.get(ack.qp)?.requester)?;
         half.prefetch_completion(ack.cumulative())
     }
 
-    /// The cookie of a queue pair's receiving half, if its events carry one.
+    /// Returns the cookie of a queue pair's responder, if its events carry one.
     #[inline]
     pub(crate) fn receiving_cookie(&self, qp: QpId) -> Option<u32> {
         let half = self.responders.get(self.qps.get(qp)?.responder)?;
         half.as_peer().owner.cookie()
     }
 
-    /// Returns the cookie of a queue pair's sending half, if its events carry one.
+    /// Returns the cookie of a queue pair's requester, if its events carry one.
     #[inline]
     pub(crate) fn sending_cookie(&self, qp: QpId) -> Option<u32> {
         let half = self.requesters.get(self.qps.get(qp)?.requester)?;
@@ -87,6 +89,7 @@ impl Nic {
 
     #[inline]
     fn prefetch_requester(&self, slot: Slot) {
+        // By the NIC's recovery: reading the requester's own would be the cache miss to avoid.
         let bytes = match self.config.recovery {
             Recovery::GoBackN(_) => Requester::TOUCHED_BY_GO_BACK_N,
             _ => Requester::TOUCHED,

@@ -1,4 +1,5 @@
-//! The sending half of a queue pair: work in, packets out, acknowledgements in, completions out.
+//! The requester, the sending half of a queue pair: work in, packets out, acknowledgements in,
+//! completions out.
 
 mod credit;
 mod feedback;
@@ -34,11 +35,11 @@ use crate::nic::send::sent_entropies::SentEntropies;
 use crate::packet::{AckView, DataFields, Flags, MessageLabel, NackView, Packet, Psn, Stamp, View};
 use crate::units::{BitRate, Bytes, Span, Time};
 
-/// Most packets in flight at once: on the wire, of two numbers that are 2^23 or more apart the
-/// later one looks earlier (InfiniBand specification, volume 1, 9.7.2).
+/// Most packets in flight: PSNs that are 2^23 or more apart would compare in the wrong order
+/// (InfiniBand specification, volume 1, 9.7.2).
 const MOST_OUTSTANDING: u64 = Psn::MODULUS / 2 - 1;
 
-/// When a packet starts, and on which wire.
+/// Context of a packet that starts: the time, the rate of its wire and the configuration.
 #[derive(Debug, Clone, Copy)]
 pub(in crate::nic) struct Departure<'a> {
     pub(in crate::nic) now: Time,
@@ -46,42 +47,42 @@ pub(in crate::nic) struct Departure<'a> {
     pub(in crate::nic) config: &'a NicConfig,
 }
 
-/// The next packet of a sending half.
+/// The next packet of a requester.
 #[derive(Debug, Clone, Copy)]
 pub(in crate::nic) struct Next {
     pub(in crate::nic) sequence: u64,
-    /// Its entropy value, if that is drawn already.
+    /// Its entropy value, if it is already chosen.
     pub(in crate::nic) entropy: Option<u16>,
 }
 
-/// The state of a sending half in the schedule of its NIC.
+/// The state of a requester in the schedule of its NIC.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(in crate::nic) enum SendState {
     /// It has nothing to send.
     Idle,
-    /// It waits for its turn in the queue.
+    /// It waits in the queue of those that may send.
     Ready,
     /// It waits for its rate, or for its context.
     Paced,
 }
 
-/// The sending half: one for each queue pair that sends.
+/// The sending half of a queue pair.
 ///
-/// What each packet touches comes first, in five cache lines with go-back-N: with thousands of
-/// queue pairs these are fetched ahead (`nic::ahead`).
+/// The fields that each packet touches come first, in five cache lines with go-back-N. With
+/// thousands of queue pairs they are prefetched (`nic::send::prefetch`).
 #[derive(Debug, Clone)]
 #[repr(C, align(64))]
 pub(in crate::nic) struct Requester {
     pub send_state: SendState,
-    /// Whether it has sent a packet again.
+    /// True once it has retransmitted a packet.
     has_resent: bool,
-    /// Whether its policy sends probes, or it may have to ask for credit.
+    /// True if its policy sends probes, or it may have to ask for credit.
     wakes: bool,
-    /// Whether the other end lets packets wait for their acknowledgement, unless asked.
+    /// True if the responder coalesces acknowledgements unless asked.
     asks: bool,
-    /// Whether packets name their message, since it may be delivered before others.
+    /// True if packets name their message, because it may be delivered before others.
     names_messages: bool,
-    /// Whether `most_messages` is a limit.
+    /// True if `most_messages` is a limit.
     limits_messages: bool,
     numbering: Numbering,
     flags: Flags,
@@ -89,41 +90,41 @@ pub(in crate::nic) struct Requester {
     host: HostId,
     peer: HostId,
     peer_qp: QpId,
-    /// A full packet on the wire.
+    /// Bytes of a full packet on the wire.
     packet_bytes: u32,
     path: Path,
-    /// When its entry among the NIC's timers is due; `NEVER` if it has none.
+    /// Due time of its entry among the NIC's timers; `NEVER` if it has none.
     pub timer_entry: Time,
     /// One past the last packet of the last message.
     end: u64,
-    /// What the recovery allows in flight at once, in bytes on the wire.
+    /// Bytes on the wire that the recovery permits in flight.
     recovery_window: u64,
-    /// Where acknowledgements carry the entropy values of all that they cover.
+    /// Present if acknowledgements carry the entropy values of every packet that they cover.
     entropies: Option<Box<SentEntropies>>,
-    /// The controls of the planes, where each has one of its own, or those that queue pairs to a
-    /// host share; `congestion` then rests.
+    /// The controls of the planes if each has its own, or those that queue pairs to a host share.
+    /// `congestion` is then unused.
     planes: Option<Box<PlaneWindows>>,
     pub(in crate::nic) pacer: Pacer,
     pub(in crate::nic) congestion: Controller,
     pub(in crate::nic) policy: Sender,
     work: WorkList,
     pub(in crate::nic) recovery: Sending,
-    /// Bytes on the wire that were never sent; kept where receivers grant credit.
+    /// Bytes on the wire that were never sent; exact only where receivers grant credit.
     unsent: u64,
     owner: Owner,
-    /// How many sending halves of the NIC were made before.
+    /// Number of requesters that the NIC created before this one.
     pub age: u32,
-    /// Low bits of how many messages are complete.
+    /// Low bits of the number of complete messages.
     completed: u32,
-    /// Messages of which packets may be under way.
+    /// Most messages that may have packets in flight.
     most_messages: u32,
-    /// The index of the traffic class of its packets.
+    /// Index of the traffic class of its packets.
     class: u8,
-    /// What NACKs for a gap say of congestion.
+    /// Congestion signal of NACKs for a gap.
     nacks: NackSignal,
 }
 
-// A run may have a million requesters: seven cache lines each. With go-back-N packets touch five.
+// A run may have a million requesters: seven cache lines each. Go-back-N packets touch five.
 #[cfg(target_pointer_width = "64")]
 const _: () = {
     assert!(size_of::<Requester>() == 7 * 64);
@@ -131,11 +132,11 @@ const _: () = {
 };
 
 impl Requester {
-    /// The bytes that each packet and acknowledgement touches: the first ones, as far as its
-    /// recovery and with it.
+    /// Bytes that each packet and acknowledgement touches: from the start to the recovery,
+    /// inclusive.
     pub(in crate::nic) const TOUCHED: usize = offset_of!(Self, recovery) + size_of::<Sending>();
 
-    /// The same with go-back-N, which has 48 bytes behind the number that tells recoveries apart.
+    /// The same with go-back-N, which has 48 bytes after the discriminant of [`Sending`].
     pub(in crate::nic) const TOUCHED_BY_GO_BACK_N: usize = offset_of!(Self, recovery) + 56;
 
     pub(in crate::nic) fn new(
@@ -197,23 +198,24 @@ impl Requester {
         }
     }
 
-    /// Learns the number of the receiving half.
+    /// Sets the number of the peer's queue pair.
     pub(in crate::nic) fn connect(&mut self, peer_qp: QpId) {
         self.peer_qp = peer_qp;
     }
 
-    /// Learns the share of traffic that each of its paths gets.
+    /// Passes the share of traffic of each path to the policy.
     pub(in crate::nic) fn handle_weights(&mut self, weights: &[u32]) {
         self.policy.handle_weights(weights);
     }
 
-    /// What its policy keeps, in bits.
+    /// Returns the size of its policy's state, in bits.
     pub(in crate::nic) fn policy_bits(&self) -> u64 {
         self.policy.state_bits()
     }
 
-    /// Takes a message; `path` is where it is pinned, if the policy pins.
+    /// Accepts a message and pins it to `path` if the policy pins.
     pub(in crate::nic) fn post(&mut self, bytes: Bytes, id: u64, path: u16, config: &NicConfig) {
+        // An empty message still takes one packet.
         let packets = bytes.get().div_ceil(config.payload.get()).max(1);
         self.work.push(Work { first: self.end, packets, bytes: bytes.get(), id, verb: 0 });
         // With work in progress the path stays: a change would let packets of one message overtake
@@ -226,17 +228,17 @@ impl Requester {
         self.recovery.handle_posted(packets);
     }
 
-    /// The oldest packet that is not acknowledged.
+    /// Returns the oldest packet that is not acknowledged.
     pub(in crate::nic) fn unacknowledged(&self) -> u64 {
         self.recovery.unacknowledged()
     }
 
-    /// True if it has no message that is not complete.
+    /// True if all of its messages are complete.
     pub(in crate::nic) fn is_done(&self) -> bool {
         self.work.is_empty()
     }
 
-    /// How far its work has come, whatever its window and rate are.
+    /// Returns the progress of its work, regardless of window and rate.
     pub(in crate::nic) fn backlog(&self) -> Backlog {
         if self.work.is_empty() {
             return Backlog::Nothing;
@@ -247,36 +249,36 @@ impl Requester {
         }
     }
 
-    /// True if there is a packet to send, whatever its rate is.
+    /// True if the window permits a packet, regardless of the rate.
     #[inline]
     pub(in crate::nic) fn has_packet(&self) -> bool {
         self.next_sequence().is_some()
     }
 
-    /// The packet to send next, if there is one, whatever its rate is.
+    /// Returns the next packet to send, if any, regardless of the rate.
     #[inline(always)]
     pub(in crate::nic) fn next_packet(&self) -> Option<Next> {
         Some(Next { sequence: self.next_sequence()?, entropy: None })
     }
 
-    /// The number of that packet: as a call of its own, its result takes no memory.
+    /// Returns the number of that packet. A separate call keeps the result in registers.
     fn next_sequence(&self) -> Option<u64> {
         let sequence = self.recovery.next(self.window_end())?;
         self.window_is_open().then_some(sequence)
     }
 
-    /// When the rate lets the next packet go.
+    /// Returns when the rate permits the next packet.
     pub(in crate::nic) fn next_start(&self) -> Time {
         self.pacer.next()
     }
 
-    /// When the retransmission timer expires.
+    /// Returns when the retransmission timer expires.
     #[inline(always)]
     pub(in crate::nic) fn deadline(&self) -> Time {
         self.recovery.deadline()
     }
 
-    /// Writes the packet that [`Self::next_packet`] has just named to `place`.
+    /// Writes the packet that [`Self::next_packet`] has just returned to `place`.
     #[inline]
     pub(in crate::nic) fn transmit(&mut self, at: Departure<'_>, next: Next, place: &mut Packet) {
         let Departure { now, config, .. } = at;
@@ -290,7 +292,7 @@ impl Requester {
         // Read before `handle_sent`, which counts this packet as sent.
         let again = sequence < self.recovery.never_sent();
         self.has_resent |= again;
-        // Asked once for each packet, a retransmission included: policies count on that.
+        // Called once for each packet, retransmissions included: policies rely on that.
         let entropy = drawn.unwrap_or_else(|| self.entropy(now));
         let mut data = DataFields {
             psn: Psn::on_wire(sequence),
@@ -318,7 +320,7 @@ impl Requester {
             entropies.handle_sent(sequence, entropy);
         }
         self.recovery.handle_sent(now, entropy);
-        // After the recovery: whether the window is open depends on this packet being in flight.
+        // After the recovery: the window check below needs this packet to be in flight.
         self.notify_sent(now, entropy, wire_bytes);
         self.pace(at, wire_bytes);
         if self.asks && self.window_is_full(entropy) {
@@ -327,8 +329,8 @@ impl Requester {
         }
     }
 
-    /// What unordered delivery needs to know of a packet: the index of its message, and how many
-    /// packets that has.
+    /// Returns the label that unordered delivery needs: the index of the packet's message, and its
+    /// number of packets.
     fn message_label(&self, work: &Work) -> MessageLabel {
         let before = self.work.before(work.first) as u64;
         MessageLabel {
@@ -341,14 +343,13 @@ impl Requester {
     fn pace(&mut self, at: Departure<'_>, wire_bytes: u16) {
         let Departure { now, line_rate, config } = at;
         let rate = self.congestion.rate(now);
-        // At line rate the wire alone paces: the sending half takes its turns and needs no
-        // wake-ups.
+        // At line rate the wire itself paces: the requester takes its turns without wake-ups.
         if rate < line_rate {
             self.pacer.handle_sent(now, u32::from(wire_bytes), rate, config.pace_unit);
         }
     }
 
-    /// An acknowledgement, NACK or CNP came in.
+    /// Handles an acknowledgement, NACK or CNP.
     #[inline(always)]
     pub(in crate::nic) fn handle_control(
         &mut self,
@@ -356,7 +357,7 @@ impl Requester {
         packet: &Packet,
         events: &mut VecDeque<NicEvent>,
     ) {
-        // Nearly always.
+        // The common case, before the match over all kinds.
         if let Some(ack) = packet.as_ack() {
             return self.handle_ack(now, ack, events);
         }
@@ -375,8 +376,9 @@ impl Requester {
         }
     }
 
-    /// Recovery first, then the policy and congestion control, which are informed of what is in
-    /// flight after it; completions last.
+    /// Informs the recovery first: the policy and congestion control see what is in flight after
+    /// it.
+    /// Completions come last.
     fn handle_ack(&mut self, now: Time, ack: AckView<'_>, events: &mut VecDeque<NicEvent>) {
         let new = self.recovery.handle_ack(now, self.recovery.read(ack));
         self.inform_policy(now, ack, new);
@@ -393,7 +395,7 @@ impl Requester {
         let is_ack = why == Why::Gap && self.recovery.reads_gap_nacks_as_acks();
         if why == Why::Gap && self.nacks != NackSignal::None && nack.as_ack().echoes_mark() {
             match is_ack && nack.as_ack().report().marked_packets() > 0 {
-                // Those that read marks of acknowledgements read them there.
+                // Controls that read marks in acknowledgements see this one in `handle_ack`.
                 true => self.congestion.handle_cnp(now),
                 false => self.congestion.handle_marked_nack(now),
             }
@@ -436,7 +438,7 @@ impl Requester {
             }
             events.push_back(NicEvent::Completed { owner: self.owner, work: work.id });
             self.work.pop_oldest();
-            // 2^32 is a multiple of the numbers on the wire.
+            // It may wrap: 2^32 is a multiple of the range of numbers on the wire.
             self.completed = self.completed.wrapping_add(1);
         }
     }

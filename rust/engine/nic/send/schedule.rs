@@ -1,10 +1,10 @@
-//! Whose turn it is: which sending half puts the next packet on the wire, and whose timers are due.
+//! The schedule of a NIC: which requester sends the next packet, and whose timers are due.
 //!
-//! Sending halves that may send stand in a queue and take turns, a packet each; with several
-//! traffic classes in a queue for each (`classes`). Those that their
-//! rate (or a missing context) holds back stand in an agenda by the time when they may start.
-//! Timers stand in two; an entry that turns out to be early is put back, so that nothing is ever
-//! removed from the middle of an agenda.
+//! Requesters that may send wait in a queue and take round-robin turns, one packet each. With
+//! several traffic classes each class has its own queue (`classes`). Requesters that their rate or
+//! a
+//! missing context delays are in an agenda by start time. Timers are in two agendas. An entry that
+//! turns out to be early is put back, so packets never remove from the middle of an agenda.
 
 use std::collections::VecDeque;
 
@@ -26,7 +26,8 @@ pub(in crate::nic) struct Schedule {
     pub paced: Agenda<Turn>,
     /// Retransmission timers. An early entry is put back.
     pub timers: Agenda<Turn>,
-    /// Acknowledgement timers, likewise; empty without a limit on the wait. [`Slot::NONE`] is the
+    /// Acknowledgement timers, also put back; empty without a limit on the wait. [`Slot::NONE`] is
+    /// the
     /// timer of the credit pacer.
     pub ack_timers: Agenda<Slot>,
     /// The queues of a NIC with several classes.
@@ -40,8 +41,8 @@ impl Schedule {
         !self.ready.is_empty() || self.paced.first() != Time::NEVER || self.has_open_class()
     }
 
-    /// Removes a requester from the queue of those that may send. Resets, errors and refusals
-    /// alone need it, so it scans the whole queue.
+    /// Removes a requester from the queue of those that may send. Only resets, errors and refusals
+    /// need it, so it scans the whole queue.
     pub(in crate::nic) fn remove(&mut self, slot: Slot) {
         self.ready.retain(|&other| other != slot);
         if let Some(classes) = &mut self.classes {
@@ -52,26 +53,29 @@ impl Schedule {
 }
 
 impl Nic {
-    /// Whether its answers have priority, so that pauses (PFC) do not hold them back.
+    /// True if its control packets have priority, so that pauses (PFC) do not hold them back.
     #[inline]
     pub fn answers_pass(&self) -> bool {
         self.config.ack.priority
     }
 
-    /// The packet that starts on the wire at `now`, if there is one: answers first, then queue
-    /// pairs in turn.
+    /// Returns the packet that starts on the wire at `now`, if any: control packets first, then
+    /// queue
+    /// pairs in round-robin order.
     pub fn poll_transmit(&mut self, now: Time) -> Option<Packet> {
         let mut packet = Packet::default();
         self.poll_transmit_to(now, &mut packet).then_some(packet)
     }
 
-    /// The same, written to `place`, where it stays: a copy of it would wait until its parts have
-    /// been written. False if there is none; `place` may have changed.
+    /// Writes the packet of [`Self::poll_transmit`] to `place`, where it stays: a copy would stall
+    /// until
+    /// its parts have been written. Returns false if there is none; `place` may have changed.
     #[inline(always)]
     pub(crate) fn poll_transmit_to(&mut self, now: Time, place: &mut Packet) -> bool {
         if self.poll_transmit_control_to(place) {
             return true;
         }
+        // Before the turns: a requester whose pause ends now joins the queue at its end.
         self.end_pauses(now);
         while let Some(slot) = self.schedule.ready.pop_front() {
             self.requesters.borrow_windows(slot);
@@ -82,7 +86,7 @@ impl Nic {
                 return true;
             }
         }
-        // With several classes nothing stands in that queue.
+        // With several classes that queue is empty.
         match self.poll_transmit_by_class(now) {
             Some(packet) => *place = packet,
             None => return false,
@@ -90,7 +94,7 @@ impl Nic {
         true
     }
 
-    /// Writes the packet of the sending half whose turn it is to `place`; false if it has none.
+    /// Writes the packet of the requester whose turn it is to `place`; false if it has none.
     #[inline(always)]
     pub(in crate::nic) fn poll_transmit_of(
         &mut self,
@@ -102,10 +106,11 @@ impl Nic {
         requester.send_state = SendState::Idle;
         // Acknowledgements may have left it nothing to send, or its window may have closed.
         let Some(next) = requester.next_packet() else { return false };
+        // Telemetry may have moved its start beyond `now` while it waited.
         if self.responders.relay.is_some() && self.defer_moved_start(now, slot) {
             return false;
         }
-        // A miss delays this sending half alone: its turn comes again with its context.
+        // A miss delays this requester alone: it is enqueued again when its context arrives.
         if let Some(cache) = &mut self.cache
             && let Some(miss) = cache.send(self.requesters.qp_of(slot))
         {
@@ -119,11 +124,12 @@ impl Nic {
         true
     }
 
-    /// Those whose time has come stand behind those that already wait for their turn.
+    /// Enqueues the requesters whose time has come behind those that already wait for their turn.
     #[inline(always)]
     pub(in crate::nic) fn end_pauses(&mut self, now: Time) {
-        // Of equal start times the older half comes first, so that the order does not depend on the
-        // order in which the agenda was filled.
+        // At equal start times the older requester comes first, so the order does not depend on how
+        // the
+        // agenda was filled.
         while let Some((_, Turn { slot, .. })) = self.schedule.paced.pop(now) {
             if self.responders.relay.is_some() && self.is_stale_start(now, slot) {
                 continue;
@@ -133,7 +139,7 @@ impl Nic {
         }
     }
 
-    /// Writes the next packet of a sending half, which has its windows, to `place`.
+    /// Writes the next packet of a requester, which holds its windows, to `place`.
     #[inline(always)]
     pub(in crate::nic) fn transmit(
         &mut self,
@@ -147,51 +153,57 @@ impl Nic {
         let at = Departure { now, line_rate: self.port.line_rate, config: &self.config };
         requester.transmit(at, next, place);
         if self.responders.credits.is_some() {
+            // This requester has just left the queue, so it is added.
             let sources = self.schedule.waiting() as u64 + 1;
             *place = self.requesters[slot].ask_with(*place, sources);
         }
         self.out.counters.data_sent += 1;
         self.out.counters.retransmitted += u64::from(place.flags.has(Flags::RETRANSMITTED));
-        // A rate that lets the next packet start before this one has left the wire is no limit:
-        // the sending half goes to the end of the queue at once, without a wake-up.
+        // A rate that lets the next packet start before this one has left the wire is no limit: the
+        // requester goes to the end of the queue immediately, without a wake-up.
         let (rate, bytes) = (self.port.line_rate, Bytes::new(u64::from(place.wire_bytes)));
         self.schedule(slot, |start| start <= now || start <= now + rate.time_for(bytes));
         self.update_timer(slot);
     }
 
-    /// When the first sending half that waits for its rate may start.
+    /// Returns when the first requester that waits for its rate may start.
     #[inline]
     pub fn next_paced(&self) -> Option<Time> {
         let start = self.schedule.paced.first();
         (start != Time::NEVER).then_some(start)
     }
 
-    /// When a retransmission or acknowledgement timer may expire; it may turn out to be early.
+    /// Returns when a retransmission or acknowledgement timer may expire; it may turn out to be
+    /// early.
     #[inline]
     pub fn next_timer(&self) -> Option<Time> {
         let due = self.schedule.timers.first().min(self.schedule.ack_timers.first());
         (due != Time::NEVER).then_some(due)
     }
 
-    /// Schedules a sending half that may have something to send, unless it is scheduled already.
+    /// Schedules a requester that may have something to send, unless it is already scheduled.
     #[inline(always)]
     pub(in crate::nic) fn make_ready(&mut self, slot: Slot) {
-        // A half that is Ready or Paced has its one entry already; a second one would give it two
+        // A requester that is Ready or Paced already has its one entry; a second one would give it
+        // two
         // turns in a round.
         if self.requesters[slot].send_state == SendState::Idle {
             self.make_idle_ready(slot);
         }
     }
 
+    // Out of line: callers inline only the check of the state.
     #[inline(never)]
     fn make_idle_ready(&mut self, slot: Slot) {
-        // There is no `now` here: a half that its rate has ever held back goes through the agenda,
-        // and the next poll moves it to the end of the queue if its time has come.
+        // There is no `now` here. A requester that was ever paced goes through the agenda, and the
+        // next
+        // poll moves it to the end of the queue if its time has come.
         self.with_windows(slot, |nic| nic.schedule(slot, |start| start == Time::ZERO));
     }
 
-    /// Enqueues a sending half, which has its windows, if the time from which its rate lets it
-    /// start `is_soon`; otherwise it waits for its time.
+    /// Enqueues a requester, which holds its windows, if `is_soon` is true for the start that its
+    /// rate
+    /// permits. Otherwise it waits for that time.
     #[inline]
     fn schedule(&mut self, slot: Slot, is_soon: impl FnOnce(Time) -> bool) {
         let requester = &mut self.requesters[slot];
@@ -213,9 +225,10 @@ impl Nic {
     pub(in crate::nic) fn update_timer(&mut self, slot: Slot) {
         let requester = &mut self.requesters[slot];
         let deadline = requester.wake(self.config.retransmit_timeout);
-        // A later deadline needs no new entry: the entry that is there fires early and is put back
-        // then. An acknowledgement that restarts the timer therefore costs one comparison and no
-        // heap operation.
+        // A later deadline needs no new entry: the existing one fires early and is then put back.
+        // An
+        // acknowledgement that restarts the timer therefore costs one comparison and no heap
+        // operation.
         if deadline < requester.timer_entry {
             requester.timer_entry = deadline;
             self.schedule.timers.push(deadline, requester.turn(slot));
@@ -223,7 +236,8 @@ impl Nic {
     }
 
     /// Ensures that a running acknowledgement timer has an entry. There is one at a time, which is
-    /// put back if the arrivals that it was set for were acknowledged before.
+    /// put
+    /// back if the arrivals that it was set for were acknowledged earlier.
     pub(in crate::nic) fn update_ack_timer(&mut self, slot: Slot) {
         let responder = &mut self.responders[slot];
         let deadline = responder.deadline();

@@ -1,4 +1,4 @@
-//! The sending half of a queue pair, for observers.
+//! The state of a requester, for observers.
 
 use crate::ids::QpId;
 use crate::nic::congestion::CongestionController;
@@ -6,22 +6,22 @@ use crate::nic::recovery::SendRecovery;
 use crate::nic::{Backlog, Nic};
 use crate::units::{BitRate, Time};
 
-/// What the sending half of a queue pair may send, and what it has sent.
+/// Packets and limits of a queue pair that sends.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct SendingState {
-    /// How far its work has come.
+    /// Progress of its work.
     pub backlog: Backlog,
     /// Packets that were sent and are neither acknowledged nor given up.
     pub in_flight_packets: u64,
-    /// What congestion control allows in flight, in bytes on the wire; `u64::MAX` without a limit.
-    /// All queue pairs that share a window have it together.
+    /// Bytes on the wire that congestion control permits in flight; `u64::MAX` without a limit.
+    /// Queue pairs that share a window each report all of it.
     pub window_bytes: u64,
-    /// The rate that congestion control allows; [`BitRate::MAX`] without a limit.
+    /// Rate that congestion control permits; [`BitRate::MAX`] without a limit.
     pub rate: BitRate,
 }
 
 impl Nic {
-    /// How far the work on the sending half of `qp` has come.
+    /// Returns the progress of the work that `qp` sends.
     ///
     /// # Panics
     /// If there is no such queue pair, or it does not send.
@@ -29,20 +29,20 @@ impl Nic {
         self.requesters[self.qps[qp].requester].backlog()
     }
 
-    /// Queue pairs with work that is not acknowledged.
+    /// Returns the number of queue pairs with work that is not acknowledged.
     pub(crate) fn unfinished_qps(&self) -> u64 {
         let halves = self.requesters.iter();
         halves.filter(|half| half.backlog() != Backlog::Nothing).count() as u64
     }
 
-    /// The state of the sending half of `qp`. Observing it changes nothing.
+    /// Returns the state of the requester of `qp`. Observing it changes nothing.
     ///
     /// # Panics
     /// If there is no such queue pair, or it does not send.
     pub fn sending_state(&self, now: Time, qp: QpId) -> SendingState {
         let slot = self.qps[qp].requester;
         let requester = &self.requesters[slot];
-        // A rate that grows with time is computed when it is asked for.
+        // A clone, because reading a rate that grows with time updates the control.
         let mut congestion = requester.congestion.clone();
         SendingState {
             backlog: requester.backlog(),

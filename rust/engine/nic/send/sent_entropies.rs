@@ -1,5 +1,5 @@
-//! The entropy value of each packet in flight: what a sender remembers where acknowledgements carry
-//! the values of all packets that they cover.
+//! The entropy value of each packet in flight. A sender records them if acknowledgements carry the
+//! values of all packets that they cover.
 
 use std::collections::VecDeque;
 
@@ -7,7 +7,7 @@ use crate::balance::sender::PathSignal;
 use crate::nic::receive::ack::AckRange;
 use crate::packet::ArrivalReport;
 
-/// The entropy values of one queue pair's packets, from the oldest unacknowledged on.
+/// Entropy values of one queue pair's packets, from the oldest unacknowledged one on.
 #[derive(Debug, Clone)]
 pub(in crate::nic) struct SentEntropies {
     range: AckRange,
@@ -17,24 +17,25 @@ pub(in crate::nic) struct SentEntropies {
 }
 
 impl SentEntropies {
-    /// The values of a queue pair with such acknowledgements.
+    /// Returns an empty record for acknowledgements of this range.
     pub(in crate::nic) const fn new(range: AckRange) -> Self {
         Self { range, first: 0, values: VecDeque::new() }
     }
 
-    /// Packet `sequence` goes out with `entropy`; the later value counts.
+    /// Records the entropy value of packet `sequence`, replacing an earlier one.
     pub(in crate::nic) fn handle_sent(&mut self, sequence: u64, entropy: u16) {
-        // Go-back-to-zero sends packets again that were acknowledged; nobody asks for their values.
+        // Go-back-to-zero retransmits acknowledged packets; their values are no longer needed.
         let Some(index) = sequence.checked_sub(self.first) else { return };
         match self.values.get_mut(index as usize) {
             Some(value) => *value = Some(entropy),
-            // Packets go out for the first time in order: a new one is exactly one past the end.
+            // First transmissions are in order: a new packet is exactly one past the end.
             None => self.values.push_back(Some(entropy)),
         }
     }
 
-    /// Calls `tell` with the entropy value and the signal of each packet that `report` is the
-    /// first to report; `acknowledged` is the oldest packet that is still missing after it.
+    /// Calls `tell` with the entropy value and the signal of each packet that `report` is the first
+    /// to
+    /// report. `acknowledged` is the oldest packet that is still missing after it.
     pub(in crate::nic) fn handle_ack(
         &mut self,
         report: &ArrivalReport,
@@ -44,8 +45,7 @@ impl SentEntropies {
         let (base, marks) = (report.base.near(acknowledged), report.marks());
         let mut left = report.arrived;
         while left != 0 {
-            // The lowest bit comes first, so that a policy learns of packets in the order of their
-            // numbers.
+            // Lowest bit first, so that a policy learns of packets in the order of their numbers.
             let bit = left & left.wrapping_neg();
             left ^= bit;
             let sequence = base + u64::from(bit.trailing_zeros());
@@ -53,13 +53,15 @@ impl SentEntropies {
             let value = index.and_then(|index| self.values.get_mut(index as usize));
             let entropy = value.and_then(|value| match self.range {
                 AckRange::Cumulative | AckRange::Packet => *value,
+                // Such reports repeat arrivals: the value is taken, so that each counts once.
                 AckRange::Last64 => value.take(),
             });
             if let Some(entropy) = entropy {
                 tell(entropy, if marks & bit == 0 { PathSignal::Good } else { PathSignal::Marked });
             }
         }
-        // The values are dropped only now: the report covers packets before `acknowledged` too.
+        // The values are dropped only now: the report also covers packets before `acknowledged`. A
+        // late acknowledgement may lie before `first`.
         let passed = acknowledged.saturating_sub(self.first) as usize;
         self.values.drain(..passed.min(self.values.len()));
         self.first = self.first.max(acknowledged);

@@ -1,4 +1,4 @@
-//! How the NIC carries the verbs out: posting, what arrives, and what fails.
+//! The verbs in the NIC: posting, arrivals and failures.
 
 use std::collections::VecDeque;
 
@@ -19,7 +19,7 @@ use crate::units::{Bytes, Span, Time};
 #[derive(Debug, Clone, Default)]
 pub(in crate::nic) struct Verbs {
     pub queues: Vec<WorkQueues>,
-    /// Events of such queue pairs, which become completions.
+    /// Events of such queue pairs, to be converted to completions.
     events: VecDeque<NicEvent>,
     completions: VecDeque<Completion>,
 }
@@ -28,8 +28,9 @@ impl Nic {
     /// Posts a work request to the send queue of `qp`.
     ///
     /// # Errors
-    /// If there is no such queue pair, its state or make does not allow it, the queue is full, or
-    /// the request's length is out of range.
+    /// If there is no such queue pair, its state or kind does not permit it, the queue is full, or
+    /// the
+    /// length is out of range.
     pub fn post_send(&mut self, qp: QpId, request: WorkRequest) -> Result<(), VerbsError> {
         let found = self.with_queues(qp)?;
         if found.role == Role::ReceiveOnly {
@@ -74,10 +75,10 @@ impl Nic {
         Ok(())
     }
 
-    /// Posts a receive of that name to the receive queue of `qp`.
+    /// Posts a receive with that id to the receive queue of `qp`.
     ///
     /// # Errors
-    /// If there is no such queue pair, its state or make does not allow it, or the queue is full.
+    /// If there is no such queue pair, its state or kind does not permit it, or the queue is full.
     pub fn post_receive(&mut self, qp: QpId, id: u64) -> Result<(), VerbsError> {
         let found = self.with_queues(qp)?;
         let posting = found.state.receiving();
@@ -96,12 +97,12 @@ impl Nic {
         Ok(())
     }
 
-    /// What completed, oldest first.
+    /// Removes and returns the oldest completion.
     pub fn poll_completion(&mut self) -> Option<Completion> {
         self.verbs.completions.pop_front()
     }
 
-    /// True if a queue pair in state SQD has finished what it had begun.
+    /// True if a queue pair in state SQD has finished the work that it had begun.
     ///
     /// # Errors
     /// If there is no such queue pair.
@@ -117,17 +118,18 @@ impl Nic {
         if found.queues.is_none() { Err(VerbsError::NoCompletions { qp }) } else { Ok(found) }
     }
 
-    /// Gives the sending half all the work that waits for it.
+    /// Passes all waiting work to the requester.
     pub(in crate::nic) fn begin_work(&mut self, id: QpId) {
         let Qp { queues, requester: slot, .. } = self.qps[id];
         let Some(queues) = self.verbs.queues.get_mut(queues.index()) else { return };
         let Some(requester) = self.requesters.get_mut(slot) else { return };
         while let Some((number, request)) = queues.begin() {
             let WorkRequest { operation, bytes, path, .. } = request;
-            // Each call takes the next message number: it belongs right before the message goes to
-            // the sending half, whose order it has to match.
+            // Each call takes the next message number. It must immediately precede the post,
+            // because
+            // the numbers follow the order of the requester's messages.
             let header = queues.header(Meaning::of(operation, bytes.get()));
-            // A READ goes out as a request without payload; its bytes come back as a message of the
+            // A READ leaves as a request without payload; its bytes come back as a message of the
             // peer.
             let payload = if operation == Operation::Read { Bytes::ZERO } else { bytes };
             requester.post(payload, Message::Request(number).to_name(), path, &self.config);
@@ -137,14 +139,14 @@ impl Nic {
         self.update_timer(slot);
     }
 
-    /// Takes back from the sending half what it has not begun, but for answers to READs. A queue
-    /// pair without completions finishes what was posted.
+    /// Withdraws from the requester the messages that it has not begun, except responses to READs.
+    /// A
+    /// queue pair without completions finishes what was posted.
     pub(in crate::nic) fn hold_back(&mut self, id: QpId) {
         let Qp { queues, requester: slot, .. } = self.qps[id];
         let Some(queues) = self.verbs.queues.get_mut(queues.index()) else { return };
         let mut answers = Vec::new();
-        // Messages come back newest first, which is the order in which their numbers can be taken
-        // back.
+        // Messages come back newest first, the only order in which their numbers can be reused.
         for name in self.requesters[slot].withdraw(self.config.header) {
             match Message::of_name(name) {
                 Message::Request(_) => queues.take_back(),
@@ -154,13 +156,13 @@ impl Nic {
                 }
             }
         }
-        // A peer waits for these whatever state this end is in: they begin again, oldest first.
+        // The peer waits for these whatever state this end is in: they begin again, oldest first.
         for bytes in answers.into_iter().rev() {
             self.answer_read(id, bytes);
         }
     }
 
-    /// Takes a queue pair to Error; its work request of that number ends with `status`.
+    /// Moves a queue pair to Error; its work request `number` ends with `status`.
     pub(in crate::nic) fn fail(&mut self, id: QpId, number: u64, status: CompletionStatus) {
         self.silence(id);
         self.flush(id, number, status);
@@ -174,8 +176,9 @@ impl Nic {
         }
     }
 
-    /// A packet for a queue pair that has completions, is not ready, lacks a half or does not
-    /// exist: all that [`Nic::handle_packet`] does not decide at once.
+    /// Handles all packets that [`Nic::handle_packet`] does not dispatch itself. Their queue pair
+    /// has
+    /// completions, is not ready, lacks a half or does not exist.
     #[cold]
     pub(in crate::nic) fn handle_slow_path(&mut self, now: Time, packet: &Packet) {
         let id = packet.qp;
@@ -183,14 +186,15 @@ impl Nic {
             return self.handle_endpoint(now, packet);
         }
         let Ok(qp) = self.live(id) else {
-            // A late answer to a queue pair that is gone would have changed nothing but its state.
+            // A late control packet would have changed only the state of the discarded queue pair.
             match packet.is_control() && self.is_gone(id) {
                 true => self.out.counters.control_received += 1,
                 false => self.out.counters.misdirected += 1,
             }
             return;
         };
-        // Only data makes a missing half: an answer to a queue pair that never sent answers
+        // Only data creates a missing half: a control packet for a queue pair that never sent
+        // answers
         // nothing.
         let lacks_half = packet.is_control() && qp.requester.is_none();
         if !qp.state.receives() || lacks_half {
@@ -200,6 +204,7 @@ impl Nic {
         if !packet.is_control() && qp.responder.is_none() {
             self.make_responder(id);
         }
+        // Read again: the responder may be new.
         let qp = self.qps[id];
         match (packet.view(), self.verbs.queues.get(qp.queues.index())) {
             (View::Data(data), None) => self.handle_data(now, data, qp.responder),
@@ -215,6 +220,7 @@ impl Nic {
             (_, Some(_)) => {
                 self.out.counters.control_received += 1;
                 self.relay_to_sender(qp.requester);
+                // Some recoveries count NACKs as timeouts.
                 let before = self.requesters[qp.requester].recovery.series();
                 self.with_windows(qp.requester, |nic| {
                     let requester = &mut nic.requesters[qp.requester];
@@ -230,11 +236,12 @@ impl Nic {
                 self.update_timer(qp.requester);
             }
         }
+        // After every branch: both halves report through the same queue of events.
         self.process_events(id);
         self.relay_to_answers();
     }
 
-    /// Data for a queue pair with work queues.
+    /// Handles data for a queue pair with work queues.
     fn handle_verb(&mut self, now: Time, packet: DataView<'_>, qp: Qp) {
         let (responder, settings) = self.responders.with_settings(qp.responder);
         let queues = &mut self.verbs.queues[qp.queues.index()];
@@ -242,13 +249,12 @@ impl Nic {
         let delivered = receiving.delivered();
         let header = VerbHeader::from_bits(packet.verb())
             .filter(|_| self.config.recovery.numbering() == Numbering::QueuePair)
-            // A duplicate of a delivered message must not ask for a second receive.
+            // A duplicate of a delivered message must not consume a second receive.
             .filter(|header| !receiving.has_delivered(header.message_near(delivered)));
         let sequence = packet.psn().near(receiving.arrived());
         let ahead = receiving.expected().filter(|&expected| sequence != expected);
         if ahead.is_some_and(|expected| sequence > expected && queues.has_refused(expected)) {
-            // The refusal caused this gap: what follows a refused packet is dropped without an
-            // answer.
+            // The refusal caused this gap: packets beyond a refused one are dropped silently.
             self.out.counters.data_received += 1;
             self.out.counters.refused += 1;
             return;
@@ -259,7 +265,7 @@ impl Nic {
             events: &mut self.verbs.events,
             counters: &mut self.out.counters,
         };
-        // In ordered delivery a packet after another gap is refused for the gap.
+        // With ordered delivery a packet beyond any other gap is refused for the gap.
         let asks = header.filter(|_| ahead.is_none());
         if let Some(why) = asks.and_then(|header| refusal(header, packet, queues, qp)) {
             out.counters.data_received += 1;
@@ -271,7 +277,8 @@ impl Nic {
         let before = out.counters.payload_received;
         responder.handle_data(now, packet, &mut out);
         let after = self.out.counters.payload_received;
-        // Go-back-to-zero discarded what had arrived of the message, and took it off the counter.
+        // Go-back-to-zero has discarded the message's arrivals and subtracted them from the
+        // counter.
         if after < before {
             queues.forget_inbound(delivered);
         } else if let Some(header) = header {
@@ -282,7 +289,7 @@ impl Nic {
         }
     }
 
-    /// Makes completions of the events of both halves of `id`.
+    /// Converts the events of both halves of `id` to completions.
     fn process_events(&mut self, id: QpId) {
         while let Some(event) = self.verbs.events.pop_front() {
             let slot = self.qps[id].queues;
@@ -299,7 +306,7 @@ impl Nic {
         }
     }
 
-    /// A message other than a WRITE is delivered.
+    /// Handles the delivery of a message other than a plain WRITE.
     fn take_message(&mut self, id: QpId, number: u64) {
         let queues: &mut WorkQueues = &mut self.verbs.queues[self.qps[id].queues.index()];
         let Some(message) = queues.take_inbound(number) else { return };
@@ -312,7 +319,7 @@ impl Nic {
         }
     }
 
-    /// The sending half streams what a READ asked for.
+    /// Streams the response to a READ.
     fn answer_read(&mut self, id: QpId, bytes: u64) {
         let Qp { queues, requester: slot, .. } = self.qps[id];
         let Some(requester) = self.requesters.get_mut(slot) else { return };
@@ -324,14 +331,14 @@ impl Nic {
         self.update_timer(slot);
     }
 
-    /// The receiver refuses a packet.
+    /// Handles the refusal of a packet by the receiver.
     fn handle_refusal(&mut self, now: Time, refusal: RefusalView<'_>, qp: Qp) {
         let requester = &mut self.requesters[qp.requester];
         let queues = &mut self.verbs.queues[qp.queues.index()];
         // A refusal of a completed message is late; one of a message never sent is forged.
         let Some(number) = requester.message_of(refusal.psn()) else { return };
         let Some(reason) = refusal.reason() else { return };
-        // No retry can help: the peer has no sending half to answer with.
+        // No retry can help: the peer has no requester to respond with.
         if reason == RefusalReason::InvalidRequest {
             self.fail(refusal.qp, number, CompletionStatus::RemoteInvalidRequest);
             return;
@@ -346,21 +353,23 @@ impl Nic {
         self.with_windows(qp.requester, |nic| {
             nic.requesters[qp.requester].handle_refusal(now, refusal.psn(), resume);
         });
-        // The pacer now holds the half back; its turn in the queue would ignore that.
+        // The pacer now delays the requester; its turn in the queue would ignore that.
         self.unschedule(qp.requester);
         self.make_sharers_ready(qp.requester);
         self.update_timer(qp.requester);
     }
 
-    /// How many time-outs in a row do not end the queue pair of a sending half, if there is one:
-    /// that of the NIC, or else of the recovery.
+    /// Returns the number of consecutive timeouts that a requester tolerates, if limited: the
+    /// NIC's, or
+    /// else the recovery's.
     pub(in crate::nic) fn retries_of(&self, slot: Slot) -> Option<u32> {
         let of_recovery = || self.settings_of(self.requesters.qp_of(slot)).recovery.retries();
         self.config.queue_pairs.retries.or_else(of_recovery)
     }
 
-    /// A retransmission timer of the sending half ran out, or a NACK counts as that: too often in
-    /// a row ends the queue pair.
+    /// Counts a timeout of the requester, or a NACK that counts as one. Too many in a row fail the
+    /// queue pair.
+    // Cold: timeouts are rare.
     #[cold]
     pub(in crate::nic) fn count_timeout(&mut self, slot: Slot, most: u32) {
         let id = self.requesters.qp_of(slot);
@@ -374,7 +383,7 @@ impl Nic {
     }
 }
 
-/// Why a message cannot be taken now; none if it can.
+/// Returns why a message cannot be accepted now; `None` if it can.
 fn refusal(
     header: VerbHeader,
     packet: DataView<'_>,
@@ -382,7 +391,7 @@ fn refusal(
     qp: Qp,
 ) -> Option<RefusalReason> {
     match header.meaning {
-        // A number takes its receive with the last packet, a SEND with the first
+        // An immediate number takes its receive with the last packet, a SEND with the first
         // (specification, volume 1, section 9.7.5.1.1).
         Meaning::WriteWithImmediate(_) if !packet.is_last() => None,
         Meaning::WriteWithImmediate(_) | Meaning::Send => {

@@ -1,9 +1,9 @@
 //! The headers of verbs in data packets: the transport headers of the specification that matter
-//! without payloads, in the 64 bits that data has to spare.
+//! without payloads, in the 64 spare bits of a data packet.
 
 use super::Operation;
 
-/// The verb of a packet's message, as the upper four bits of the header: 0 is a plain WRITE. The
+/// The verb of a packet's message, in the upper four bits of the header; 0 is a plain WRITE. The
 /// bridge to C++ compares the numbers with its own.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 #[repr(u8)]
@@ -20,16 +20,16 @@ pub enum VerbCode {
     ReadResponse = 4,
 }
 
-/// What a message is to its receiver, beyond a plain WRITE.
+/// The meaning of a message to its receiver, beyond a plain WRITE.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Meaning {
-    /// It consumes a receive at its end and hands over a number (RDMA WRITE with immediate).
+    /// It consumes a receive at its end and passes a number (RDMA WRITE with immediate).
     WriteWithImmediate(u32),
     /// It consumes a receive.
     Send,
     /// It requests this many bytes (RETH).
     ReadRequest(u32),
-    /// It is the answer to the oldest READ.
+    /// It is the response to the oldest READ.
     ReadResponse,
 }
 
@@ -43,7 +43,7 @@ pub(crate) struct VerbHeader {
     receive: u64,
 }
 
-/// The lowest bit of the code.
+/// Position of the lowest bit of the code.
 const CODE_SHIFT: u32 = 60;
 
 /// Bits of indices on the wire, and half of their range.
@@ -55,7 +55,7 @@ impl VerbCode {
     const ALL: [Self; 5] =
         [Self::Write, Self::WriteWithImmediate, Self::Send, Self::ReadRequest, Self::ReadResponse];
 
-    /// The code of this number; `None` if no code has it.
+    /// Returns the code with this number; `None` if no code has it.
     const fn of_number(number: u64) -> Option<Self> {
         match number < Self::ALL.len() as u64 {
             true => Some(Self::ALL[number as usize]),
@@ -65,12 +65,12 @@ impl VerbCode {
 }
 
 impl VerbHeader {
-    /// The header for `meaning`, of the `message`-th message and for the `receive`-th receive.
+    /// Returns the header for `meaning`, with the numbers of the message and of the receive.
     pub(crate) const fn new(meaning: Meaning, message: u64, receive: u64) -> Self {
         Self { meaning, message: message & MASK, receive: receive & MASK }
     }
 
-    /// As it is on the wire; never 0.
+    /// Returns the bits on the wire; never 0.
     pub(crate) const fn to_bits(self) -> u64 {
         let (code, word) = match self.meaning {
             Meaning::WriteWithImmediate(number) => (VerbCode::WriteWithImmediate, number),
@@ -81,7 +81,7 @@ impl VerbHeader {
         (code as u64) << CODE_SHIFT | self.message << (32 + BITS) | self.receive << 32 | word as u64
     }
 
-    /// The header of these bits; `None` for a plain WRITE and for invalid bits.
+    /// Returns the header with these bits; `None` for a plain WRITE and for invalid bits.
     pub(crate) const fn from_bits(bits: u64) -> Option<Self> {
         let word = bits as u32;
         let meaning = match VerbCode::of_number(bits >> CODE_SHIFT) {
@@ -94,20 +94,21 @@ impl VerbHeader {
         Some(Self::new(meaning, bits >> (32 + BITS), bits >> 32))
     }
 
-    /// The message's number, knowing one that is less than 2^13 away.
+    /// Returns the message's number, given one that is less than 2^13 away.
     pub(crate) const fn message_near(self, known: u64) -> u64 {
         near(self.message, known)
     }
 
-    /// The number of the receive, knowing one that is less than 2^13 away.
+    /// Returns the number of the receive, given one that is less than 2^13 away.
     pub(crate) const fn receive_near(self, known: u64) -> u64 {
         near(self.receive, known)
     }
 }
 
 impl Meaning {
-    /// What a work request means to its receiver; none for a plain WRITE. The length of a READ
-    /// was checked.
+    /// Returns the meaning of a work request to its receiver; `None` for a plain WRITE. The length
+    /// of a
+    /// READ must have been checked.
     pub(crate) fn of(operation: Operation, bytes: u64) -> Option<Self> {
         match operation {
             Operation::Write => None,
@@ -117,15 +118,16 @@ impl Meaning {
         }
     }
 
-    /// Whether it consumes a receive.
+    /// True if it consumes a receive.
     pub(crate) const fn consumes(self) -> bool {
         matches!(self, Self::WriteWithImmediate(_) | Self::Send)
     }
 }
 
 const fn near(low: u64, known: u64) -> u64 {
-    // Queues hold at most 4,095 requests, and answers to READs as many again: two numbers that meet
-    // are always less than half of the range apart.
+    // Queues hold at most 4,095 requests, and responses to READs as many again: two numbers that
+    // are
+    // compared are always less than half of the range apart.
     let ahead = low.wrapping_sub(known) & MASK;
     if ahead < HALF { known + ahead } else { (known + ahead).saturating_sub(MASK + 1) }
 }

@@ -1,4 +1,4 @@
-//! The work queues of one queue pair: what was posted, and how much of it has completed.
+//! The work queues of one queue pair: posted work and its progress.
 
 use std::collections::{BTreeMap, VecDeque};
 
@@ -7,20 +7,20 @@ use super::{Completion, CompletionStatus, Opcode, Operation, WorkRequest};
 use crate::ids::QpId;
 use crate::units::Bytes;
 
-/// A message with the sending half.
+/// A message of the requester.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum Message {
-    /// A work request, by its index in the order in which all were posted.
+    /// A work request, by its index in posting order.
     Request(u64),
-    /// The answer of this many bytes to a READ of the peer's: nobody here posted it.
+    /// A response of this many bytes to a READ of the peer; it belongs to no work request here.
     ReadResponse(u64),
 }
 
 impl Message {
-    /// The bit that a name has if it is an answer's; lengths have 31 bits.
+    /// The bit that marks the id of a response; lengths have 31 bits.
     const ANSWER: u64 = 1 << 63;
 
-    /// Its name with the sending half.
+    /// Returns its id in the requester.
     pub(super) const fn to_name(self) -> u64 {
         match self {
             Self::Request(index) => index,
@@ -28,7 +28,7 @@ impl Message {
         }
     }
 
-    /// The message of this name.
+    /// Returns the message with this id.
     pub(super) const fn of_name(name: u64) -> Self {
         match name & Self::ANSWER {
             0 => Self::Request(name),
@@ -37,50 +37,50 @@ impl Message {
     }
 }
 
-/// How far a work request of the send queue is.
+/// Progress of a work request in the send queue.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 enum Progress {
     Open,
     Done,
 }
 
-/// A message that comes in, other than a plain WRITE.
+/// An incoming message other than a plain WRITE.
 #[derive(Debug, Clone, Copy)]
 pub(crate) struct Inbound {
     pub meaning: Meaning,
     pub bytes: u64,
 }
 
-/// What is counted in a row, without progress between.
+/// Failures that are counted while there is no progress.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Trouble {
-    /// The retransmission timer ran out.
+    /// The retransmission timer expired.
     Timeout,
     /// The receiver was not ready.
     ReceiverNotReady,
 }
 
-/// The send queue, the receive queue, and what is known of messages under way.
+/// The send queue, the receive queue, and the state of messages in progress.
 #[derive(Debug, Clone)]
 pub(in crate::nic) struct WorkQueues {
     qp: QpId,
     sends: VecDeque<(WorkRequest, Progress)>,
-    /// The number of the first of `sends`, counted from the first ever posted.
+    /// Number of the first of `sends`, counted from the first ever posted.
     first: u64,
-    /// How many of `sends` the sending half has.
+    /// Number of `sends` that were passed to the requester.
     begun: usize,
     receives: VecDeque<u64>,
-    /// How many receives were consumed: the number of the first of `receives`.
+    /// Number of consumed receives, which is the number of the first of `receives`.
     consumed: u64,
-    /// Messages given to the sending half.
+    /// Number of messages passed to the requester.
     messages: u64,
-    /// ... of which consume a receive of the peer's.
+    /// Number of these that consume a receive of the peer.
     consuming: u64,
     /// The packet refused last because no receive was posted.
     refused: Option<u64>,
-    /// Messages under way to here, by number.
+    /// Incoming messages in progress, by number.
     inbound: BTreeMap<u64, Inbound>,
-    /// The oldest packet that was not acknowledged at the last trouble, and how often since.
+    /// Oldest unacknowledged packet at the last failure, and the failures since.
     troubled: (u64, [u32; 2]),
 }
 
@@ -105,7 +105,7 @@ impl WorkQueues {
         self.sends.len()
     }
 
-    /// WRITEs with immediate data that are not complete.
+    /// Returns the number of incomplete WRITEs with immediate data.
     pub(crate) fn immediates(&self) -> usize {
         let is_immediate =
             |request: &WorkRequest| matches!(request.operation, Operation::WriteWithImmediate(_));
@@ -124,14 +124,14 @@ impl WorkQueues {
         self.receives.push_back(id);
     }
 
-    /// The next work request that the sending half has not, and its number.
+    /// Returns the next work request for the requester, and its number.
     pub(crate) fn begin(&mut self) -> Option<(u64, WorkRequest)> {
         let (request, _) = *self.sends.get(self.begun)?;
         self.begun += 1;
         Some((self.first + self.begun as u64 - 1, request))
     }
 
-    /// Takes back the work request begun last; the indices of its messages are used again.
+    /// Takes back the work request begun last. Its message numbers are reused.
     pub(crate) fn take_back(&mut self) {
         self.begun -= 1;
         let (request, _) = self.sends[self.begun];
@@ -140,12 +140,12 @@ impl WorkQueues {
         self.consuming -= u64::from(meaning.is_some_and(Meaning::consumes));
     }
 
-    /// Takes back an answer to a READ.
+    /// Takes back a response to a READ.
     pub(crate) fn take_back_answer(&mut self) {
         self.messages -= 1;
     }
 
-    /// Numbers a message that goes to the sending half: what its packets say.
+    /// Numbers a message for the requester and returns the header of its packets.
     pub(crate) fn header(&mut self, meaning: Option<Meaning>) -> u64 {
         let header = meaning.map(|it| VerbHeader::new(it, self.messages, self.consuming));
         self.messages += 1;
@@ -153,40 +153,40 @@ impl WorkQueues {
         header.map_or(0, VerbHeader::to_bits)
     }
 
-    /// Whether the receive that a message consumes is posted.
+    /// True if the receive that a message consumes is posted.
     pub(crate) fn is_ready_for(&self, header: VerbHeader) -> bool {
         // Receives are numbered from the first ever posted; those in the queue begin at `consumed`.
         header.receive_near(self.consumed) < self.consumed + self.receives.len() as u64
     }
 
-    /// The packet of that number was refused.
+    /// Records the refusal of packet `sequence`.
     pub(crate) fn refuse(&mut self, sequence: u64) {
         self.refused = Some(sequence);
     }
 
-    /// Whether the packet of that number was the last that was refused.
+    /// True if packet `sequence` was refused last.
     pub(crate) fn has_refused(&self, sequence: u64) -> bool {
         self.refused == Some(sequence)
     }
 
-    /// A packet of message `number` brought `bytes` that were not there.
+    /// Counts `bytes` of message `number` that were missing.
     pub(crate) fn note_inbound(&mut self, number: u64, meaning: Meaning, bytes: u64) {
         self.inbound.entry(number).or_insert(Inbound { meaning, bytes: 0 }).bytes += bytes;
     }
 
-    /// The receiver threw away what had arrived of message `number`, which is to come again.
+    /// Discards the bytes of message `number`, which will arrive again.
     pub(crate) fn forget_inbound(&mut self, number: u64) {
         if let Some(message) = self.inbound.get_mut(&number) {
             message.bytes = 0;
         }
     }
 
-    /// What message `number` was, now that it is all there; none for a plain WRITE.
+    /// Removes and returns message `number`, which is complete; `None` for a plain WRITE.
     pub(crate) fn take_inbound(&mut self, number: u64) -> Option<Inbound> {
         self.inbound.remove(&number)
     }
 
-    /// A message that consumes a receive is delivered.
+    /// Completes a receive by the delivery of a message that consumes it.
     pub(crate) fn consume(&mut self, message: Inbound, completions: &mut VecDeque<Completion>) {
         // Only a forged packet finds no receive.
         let Some(id) = self.receives.pop_front() else { return };
@@ -205,7 +205,7 @@ impl WorkQueues {
         });
     }
 
-    /// Message `number` is acknowledged; a READ is not done by that.
+    /// Handles the acknowledgement of message `number`, which does not complete a READ.
     pub(crate) fn acknowledged(&mut self, number: u64, completions: &mut VecDeque<Completion>) {
         let index = number.checked_sub(self.first).and_then(|it| usize::try_from(it).ok());
         if let Some((request, progress)) = index.and_then(|it| self.sends.get_mut(it))
@@ -216,10 +216,11 @@ impl WorkQueues {
         self.settle(completions);
     }
 
-    /// The answer to the oldest READ is delivered.
+    /// Handles the delivery of the response to the oldest READ.
     pub(crate) fn answered(&mut self, completions: &mut VecDeque<Completion>) {
-        // Answers carry no name. They arrive in the order of their READs, since READs are refused
-        // where delivery is unordered.
+        // Responses carry no id. They arrive in the order of their READs, because READs are
+        // rejected
+        // with unordered delivery.
         let begun = self.sends.iter_mut().take(self.begun);
         let mut reads = begun.filter(|(request, progress)| {
             request.operation == Operation::Read && *progress == Progress::Open
@@ -230,9 +231,9 @@ impl WorkQueues {
         self.settle(completions);
     }
 
-    /// Completes what is done, in the order in which it was posted.
+    /// Completes finished work in posting order.
     fn settle(&mut self, completions: &mut VecDeque<Completion>) {
-        // A WRITE behind an open READ may be acknowledged first and still completes after it.
+        // A WRITE behind an open READ may be acknowledged first, but completes after it.
         while let Some(&(request, Progress::Done)) = self.sends.front() {
             self.sends.pop_front();
             self.first += 1;
@@ -242,7 +243,7 @@ impl WorkQueues {
         }
     }
 
-    /// Completes everything: the work request of that number with `status`, all others flushed.
+    /// Completes everything: work request `number` with `status`, all others as flushed.
     pub(crate) fn flush(
         &mut self,
         number: u64,
@@ -267,18 +268,20 @@ impl WorkQueues {
         }
     }
 
-    /// The number of the oldest work request.
+    /// Returns the number of the oldest work request.
     pub(crate) fn oldest(&self) -> u64 {
         self.first
     }
 
-    /// Counts trouble; how often it came since packet `oldest` is the oldest not acknowledged.
+    /// Counts a failure. Returns their number since `oldest` became the oldest unacknowledged
+    /// packet.
     pub(crate) fn count(&mut self, trouble: Trouble, oldest: u64) -> u32 {
-        // Progress in between begins a new count: the limits are for trouble in a row.
+        // Progress in between begins a new count: the limits are for consecutive failures.
         if self.troubled.0 != oldest {
             self.troubled = (oldest, [0; 2]);
         }
         let count = &mut self.troubled.1[trouble as usize];
+        // Without a limit on retries the count only grows.
         *count = count.saturating_add(1);
         *count
     }

@@ -1,8 +1,8 @@
 //! Receivers on an oversubscribed fabric: they grant less than the rate of their ports while marks
 //! and trims show that the fabric carries less.
 //!
-//! Source: the UEC simulator (ultraethernet/uet-htsim, `oversubscribed_cc.cpp`): once in 1.5 base
-//! round-trip times, times a draw from 3/4 to 5/4.
+//! Source: the UEC simulator (ultraethernet/uet-htsim, `oversubscribed_cc.cpp`): the rate changes
+//! once per 1.5 base round-trip times, scaled by a random factor from 3/4 to 5/4.
 
 use crate::ids::HostId;
 use crate::nic::congestion::CreditRules;
@@ -10,14 +10,14 @@ use crate::packet::{DataView, Flags};
 use crate::rng::mix32;
 use crate::units::{Fraction, Span, Time};
 
-/// Below this part of the ports' rate it never falls.
+/// Lower limit of the rate, as a fraction of the ports' rate.
 const LEAST_RATE: f64 = 0.01;
-/// The part of its share of the fabric that a receiver keeps.
+/// The fraction of its fabric share that a receiver keeps.
 const KEPT_SHARE: f64 = 0.9;
-/// What so many intervals without a packet leave, more of them leave too.
+/// Intervals without a packet after which further ones are skipped.
 const FORGOTTEN: u64 = 64;
 
-/// What a packet says of the way that it came.
+/// The congestion that a packet met on its path.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum Arrival {
     Clean,
@@ -37,7 +37,7 @@ impl Arrival {
     }
 }
 
-/// The part of its ports' rate that a receiver grants.
+/// The fraction of its ports' rate that a receiver grants.
 #[derive(Debug, Clone)]
 pub(super) struct Adaptation {
     target: f64,
@@ -45,13 +45,13 @@ pub(super) struct Adaptation {
     decrease: f64,
     increase: f64,
     least: f64,
-    /// In picoseconds.
+    /// Mean length of an interval, in picoseconds.
     interval: f64,
     host: HostId,
     intervals: u32,
     next: Option<Time>,
     rate: f64,
-    /// The averaged part of marked packets.
+    /// Moving average of the fraction of marked packets.
     marked: f64,
     /// Increases in a row.
     increases: i32,
@@ -89,12 +89,12 @@ impl Adaptation {
         })
     }
 
-    /// The part that is granted now.
+    /// Returns the fraction that is granted now.
     pub(super) fn rate(&self) -> f64 {
         self.rate
     }
 
-    /// Counts a packet, after the intervals that have ended by `now`.
+    /// Counts a packet, after ending the intervals that are over by `now`.
     pub(super) fn handle_arrival(&mut self, now: Time, arrival: Arrival) {
         let mut next = match self.next {
             Some(next) => next,
@@ -106,6 +106,7 @@ impl Adaptation {
             next = next.saturating_add(self.draw());
             ended += 1;
         }
+        // After a long silence the intervals start anew from `now`.
         self.next = Some(if next <= now { now.saturating_add(self.draw()) } else { next });
         self.seen.all += 1;
         match arrival {
@@ -116,9 +117,11 @@ impl Adaptation {
         }
     }
 
-    /// The length of the next interval.
+    /// Draws the length of the next interval.
     fn draw(&mut self) -> Span {
         self.intervals = self.intervals.wrapping_add(1);
+        // A hash of the host, so that receivers do not adapt in lockstep; the NIC has no random
+        // state.
         let drawn = mix32(self.host.0.rotate_left(16) ^ self.intervals);
         let factor = 0.75 + f64::from(drawn) / f64::from(u32::MAX) / 2.0;
         Span::from_ps(((self.interval * factor) as u64).max(1))
@@ -126,6 +129,7 @@ impl Adaptation {
 
     fn end_interval(&mut self) {
         let Seen { all, marked, at_last_hop, before } = std::mem::take(&mut self.seen);
+        // Marks are only counted on whole packets.
         let whole = all - at_last_hop - before;
         let part = if whole == 0 { 0.0 } else { f64::from(marked) / f64::from(whole) };
         self.marked += self.gain * (part - self.marked);
@@ -161,7 +165,7 @@ mod tests {
         Adaptation::new(&nic.credit().unwrap(), Span::from_us(8), HostId(3)).unwrap()
     }
 
-    /// The rate after intervals of ten packets of which `of` are of that kind.
+    /// Returns the rate after intervals of ten packets, `of` of them with an arrival of that kind.
     fn after(adaptation: &mut Adaptation, intervals: u32, of: usize, kind: Arrival) -> f64 {
         for _ in 0..intervals {
             for packet in 0..10 {
@@ -216,7 +220,7 @@ mod tests {
         assert!(mean.abs_diff(12_000_000) < 200_000, "{mean}");
         assert!(first.iter().any(|&ps| ps < 9_100_000) && first.iter().any(|&ps| ps > 14_900_000));
         assert_ne!(first, second);
-        // Of hosts beyond 2^16 too each draw is another one.
+        // Hosts beyond 2^16 also draw different values.
         let far = std::collections::BTreeSet::from_iter(drawn(1 << 16));
         assert!(far.len() > 990, "{}", far.len());
     }
@@ -238,7 +242,8 @@ mod tests {
         assert_eq!((punctual.intervals, punctual.seen.all), (2, 1), "it has ended by then");
     }
 
-    /// The rate after an interval with these packets: all, marked, trimmed at the last hop, before.
+    /// Returns the rate after an interval with these packets: all, marked, trimmed at the last hop,
+    /// trimmed before it.
     fn interval(adaptation: &mut Adaptation, seen: [u32; 4]) -> f64 {
         let [all, marked, at_last_hop, before] = seen;
         adaptation.seen = Seen { all, marked, at_last_hop, before };
@@ -251,7 +256,7 @@ mod tests {
         let mut adaptation = adapting(4);
         assert_eq!(interval(&mut adaptation, [10, 0, 0, 0]), 1.0, "it is at most 1");
         assert_eq!(adaptation.increases, 1);
-        // A fourth of all was trimmed on the way; what was trimmed at the last hop is of the port.
+        // A fourth of all was trimmed on the way. Trims at the last hop are the port's own.
         assert_eq!(interval(&mut adaptation, [16, 0, 4, 4]), 0.75);
         assert_eq!(adaptation.increases, 0);
         let rise = |from: f64, doublings: i32| from + 0.01 * 2f64.powi(doublings);
@@ -259,11 +264,11 @@ mod tests {
         assert_eq!(interval(&mut adaptation, [9, 0, 0, 0]), first);
         let second = rise(first, 1);
         assert_eq!(interval(&mut adaptation, [9, 0, 0, 0]), second);
-        // Marks below the target, on average: the rate rises, and not faster.
+        // With an average below the target the rate rises, but by a single step.
         let third = rise(second, 0);
         assert_eq!(interval(&mut adaptation, [10, 4, 2, 0]), third);
         assert_eq!(adaptation.marked, 0.25, "half of the eight that were whole, of which half");
-        // At 5/8 of marks on average, half of what is beyond 3/10 is lost.
+        // At an average of 5/8, half of the excess over 3/10 is lost.
         let part = interval(&mut adaptation, [8, 8, 0, 0]);
         assert_eq!(part, third * (1.0 - (0.625 - 0.3) * 0.5));
         assert_eq!(interval(&mut adaptation, [0; 4]), part * (1.0 - (0.3125 - 0.3) * 0.5));

@@ -1,5 +1,5 @@
-//! Answers of a receiving half: which arrivals are still to be reported, and the packets that
-//! report them.
+//! Acknowledgements of a responder: the arrivals still to be reported, and the packets that report
+//! them.
 
 use std::collections::VecDeque;
 
@@ -15,7 +15,7 @@ use crate::nic::timer::{ReceiverTimers, Timer};
 use crate::packet::{AckFields, ArrivalReport, DataView, Flags, Packet, Psn, RefusalReason, Stamp};
 use crate::units::{Bytes, Span, Time};
 
-/// What receiving halves are configured with.
+/// Configuration of responders.
 #[derive(Debug, Clone, Copy)]
 pub(in crate::nic) struct ReceiverSettings {
     /// Payload of a full packet.
@@ -23,14 +23,14 @@ pub(in crate::nic) struct ReceiverSettings {
     /// Headers of a data packet on the wire.
     pub header: Bytes,
     pub ack: AckConfig,
-    /// How long a receiver waits before it repeats a NACK for the same PSN.
+    /// Time before a receiver repeats a NACK for the same PSN.
     pub nack_interval: Span,
-    /// Smallest span between two congestion notification packets; `None` if the congestion
-    /// control wants none.
+    /// Least time between two congestion notification packets; `None` if the congestion control
+    /// uses none.
     pub cnp_interval: Option<Span>,
 }
 
-/// Where the packets and events of a receiving half go.
+/// Destination of the packets and events of a responder.
 pub(in crate::nic) struct Outbox<'a> {
     pub settings: &'a ReceiverSettings,
     pub control: &'a mut VecDeque<Packet>,
@@ -44,13 +44,14 @@ impl<'a> Outbox<'a> {
         Self { settings, control, events, counters }
     }
 
-    /// Payload bytes of a data packet that is whole.
+    /// Returns the payload bytes of a whole data packet.
     pub(crate) fn payload(&self, packet: DataView<'_>) -> u64 {
+        // A forged packet may be shorter than the header.
         u64::from(packet.wire_bytes).saturating_sub(self.settings.header.get())
     }
 }
 
-/// The ends of a queue pair, as both its halves know them.
+/// The ends of a queue pair, as both halves know them.
 #[derive(Debug, Clone, Copy)]
 pub(in crate::nic) struct Peer {
     pub host: HostId,
@@ -58,11 +59,11 @@ pub(in crate::nic) struct Peer {
     pub peer_qp: QpId,
     /// Hash of the 5-tuple of the packets that the half sends.
     pub label: u32,
-    /// Whom its events are for.
+    /// Owner of the events.
     pub owner: Owner,
 }
 
-/// The answers of one receiving half.
+/// The acknowledgement state of one responder.
 #[derive(Debug, Clone)]
 pub(in crate::nic) struct Answers {
     peer: Peer,
@@ -77,12 +78,12 @@ pub(in crate::nic) struct Answers {
 #[derive(Debug, Clone, Copy)]
 pub(in crate::nic) struct Answer<'a> {
     is: AckOrNack,
-    /// Every packet before this one has arrived; with an erasure code, the index of the message
-    /// that the answer is about.
+    /// First packet that has not arrived; with an erasure code, the index of the message that the
+    /// answer is about.
     cumulative: u64,
     /// [`Flags::LAST`] if it completes its message, or none.
     flags: Flags,
-    /// All arrivals, where a bitmap can repeat them.
+    /// All arrivals, if a bitmap can repeat them.
     board: Option<&'a Board>,
 }
 
@@ -101,17 +102,17 @@ impl<'a> Answer<'a> {
         Self { is: AckOrNack::Nack, ..Self::ack(cumulative) }
     }
 
-    /// The same answer with the arrivals that its bitmap may repeat.
+    /// Adds the arrivals that the bitmap may repeat.
     pub(crate) fn of(self, board: &'a Board) -> Self {
         Self { board: Some(board), ..self }
     }
 
-    /// The same answer with a flag.
+    /// Adds a flag.
     pub(crate) fn with(self, flags: Flags) -> Self {
         Self { flags: self.flags.with(flags), ..self }
     }
 
-    /// The same answer to a packet beyond a gap, which may carry a sign of congestion.
+    /// Marks an answer to a packet beyond a gap, if NACKs signal congestion.
     #[inline]
     pub(crate) fn beyond_gap(self, out: &Outbox) -> Self {
         let carries =
@@ -119,7 +120,7 @@ impl<'a> Answer<'a> {
         self.with(Flags::MARKED.when(carries))
     }
 
-    /// The packet of this answer with `report`.
+    /// Returns the packet of this answer with `report`.
     #[inline]
     fn packet(self, report: ArrivalReport, echo: Stamp) -> Packet {
         let fields = AckFields { cumulative: Psn::on_wire(self.cumulative), report, echo };
@@ -134,43 +135,46 @@ impl<'a> Answer<'a> {
 impl Answers {
     pub(crate) fn new(peer: Peer) -> Self {
         let mut timers = ReceiverTimers::default();
+        // The first CNP may be sent at any time.
         timers.expire(Timer::Cnp);
         Self { peer, highest: 0, unreported: Unreported::default(), timers }
     }
 
-    /// The ends of its queue pair.
+    /// Returns the ends of its queue pair.
     pub(crate) const fn peer(&self) -> Peer {
         self.peer
     }
 
-    /// When what has arrived must be acknowledged; `NEVER` if nothing is unreported.
+    /// Returns when arrivals must be acknowledged; `NEVER` if none are unreported.
     #[inline]
     pub(crate) fn deadline(&self) -> Time {
         self.timers.deadline(Timer::AckCoalescing)
     }
 
-    /// Whether arrivals are unreported.
+    /// True if arrivals are unreported.
     #[inline]
     pub(crate) const fn has_unreported(&self) -> bool {
         !self.unreported.is_empty()
     }
 
-    /// Whether one acknowledgement can report `sequence` beside what is unreported.
+    /// True if one acknowledgement can report `sequence` together with the unreported arrivals.
     #[inline]
     pub(crate) fn has_room_for(&self, sequence: u64, out: &Outbox) -> bool {
         out.settings.ack.span == AckSpan::Unlimited
             || self.unreported.has_room_for(sequence, out.settings.ack.range)
     }
 
-    /// Refuses a packet for a reason of the verbs.
+    /// Refuses a packet for a reason that the verbs give.
     pub(crate) fn refuse(&self, packet: DataView<'_>, reason: RefusalReason, out: &mut Outbox) {
         let echo = Echo::of(packet);
         self.send_bare(Packet::refusal(packet.psn(), reason, echo.stamp), echo, out);
     }
 
-    /// Whether what is unreported must be acknowledged with `packet`: it is the last of its
-    /// message, its sender asks for it, it is marked and that cannot wait, or it is time by count
-    /// or bytes.
+    /// True if unreported arrivals must be acknowledged with `packet`. It is the last of its
+    /// message,
+    /// its sender asks for it, it is marked or retransmitted and such packets do not wait, or
+    /// enough
+    /// packets or bytes have arrived.
     #[inline]
     pub(crate) fn is_due(&self, packet: DataView<'_>, out: &Outbox) -> bool {
         packet.is_last()
@@ -180,11 +184,11 @@ impl Answers {
             || self.unreported.is_full(&out.settings.ack)
     }
 
-    /// Adds an arrival to what is unreported; it has room for it.
+    /// Adds an arrival to the unreported ones, which have room for it.
     #[inline(always)]
     pub(crate) fn note(&mut self, now: Time, sequence: u64, packet: DataView<'_>, out: &Outbox) {
         if self.unreported.is_empty() {
-            // The oldest arrival sets the deadline; later ones do not put it off.
+            // The oldest arrival sets the deadline; later ones do not postpone it.
             self.timers.set(Timer::AckCoalescing, now.saturating_add(out.settings.ack.within));
         }
         if out.settings.ack.span == AckSpan::Unlimited
@@ -195,7 +199,7 @@ impl Answers {
         self.unreported.note(sequence, packet);
     }
 
-    /// Counts a packet that arrives whole behind one that was sent later.
+    /// Counts a packet that arrives whole after one that was sent later.
     #[inline]
     pub(crate) fn count_order(&mut self, sequence: u64, out: &mut Outbox) {
         if sequence < self.highest {
@@ -204,18 +208,19 @@ impl Answers {
         self.highest = self.highest.max(sequence + 1);
     }
 
-    /// Reports all arrivals that are unreported, with an echo of the last of them.
+    /// Reports all unreported arrivals, with an echo of the last one.
     #[inline]
     pub(crate) fn report(&mut self, answer: Answer<'_>, out: &mut Outbox) {
         let echo = self.unreported.echo();
         self.report_with(echo, answer, out);
     }
 
-    /// Reports all arrivals that are unreported, with an echo of another packet.
+    /// Reports all unreported arrivals, with an echo of another packet.
     #[inline]
     pub(crate) fn report_with(&mut self, echo: Echo, answer: Answer<'_>, out: &mut Outbox) {
-        // The entry among the NIC's timers stays: it fires, finds nothing due and goes.
+        // The entry among the NIC's timers stays: it fires, finds nothing due and is dropped.
         self.timers.stop(Timer::AckCoalescing);
+        // Counted before a bitmap adds arrivals that were reported earlier.
         let new = self.unreported.packets();
         let report = match (out.settings.ack.range, answer.board) {
             (AckRange::Last64, Some(board)) => self.unreported.take_with(board),
@@ -225,14 +230,14 @@ impl Answers {
         self.send(Packet { wire_bytes, ..answer.packet(report, echo.stamp) }, echo, out);
     }
 
-    /// Answers one packet and reports nothing.
+    /// Answers one packet without reporting arrivals.
     pub(crate) fn answer(&self, packet: DataView<'_>, answer: Answer<'_>, out: &mut Outbox) {
         let echo = Echo::of(packet);
         self.send_bare(answer.packet(ArrivalReport::default(), echo.stamp), echo, out);
     }
 
-    /// Answers a packet that was trimmed to its header, with its PSN and whether the last switch
-    /// on its way trimmed it.
+    /// Sends a NACK for a packet that was trimmed to its header, with its PSN and whether the last
+    /// switch on its path trimmed it.
     pub(crate) fn refuse_trimmed(&self, packet: DataView<'_>, cumulative: u64, out: &mut Outbox) {
         let echo = Echo::of(packet);
         let last_hop = Flags::LAST_HOP.when(packet.flags.has(Flags::LAST_HOP));
@@ -240,24 +245,25 @@ impl Answers {
         self.send_bare(Packet { flags: nack.flags.with(last_hop), ..nack }, echo, out);
     }
 
-    /// Sends an answer that reports nothing.
+    /// Sends an answer that reports no arrivals.
     fn send_bare(&self, answer: Packet, echo: Echo, out: &mut Outbox) {
         let wire_bytes = out.settings.ack.wire_bytes(0);
         self.send(Packet { wire_bytes, ..answer }, echo, out);
     }
 
-    /// Sends an answer, to which addresses and what all answers echo are added.
+    /// Sends an answer, after adding addresses and the echo that all answers have.
     #[inline]
     fn send(&self, answer: Packet, echo: Echo, out: &mut Outbox) {
-        // The flag is for switches: in the NIC, answers go before data in any case.
+        // The flag is for switches: in the NIC, control packets always go before data.
         let priority = Flags::PRIORITY.when(out.settings.ack.priority);
         out.control.push_back(Packet {
             src: self.peer.host,
             dst: self.peer.peer,
             qp: self.peer.peer_qp,
             label: self.peer.label,
-            // The value of the answered packet serves twice: it informs the sender which path it is
-            // about, and it selects the answer's own way back.
+            // The value of the answered packet serves twice: it tells the sender which path the
+            // answer
+            // is about, and it selects the answer's own way back.
             entropy: echo.entropy,
             route: echo.entropy,
             flags: priority.with(echo.flags).with(answer.flags),
@@ -265,22 +271,24 @@ impl Answers {
         });
     }
 
-    /// Reports that a message is delivered.
+    /// Reports the delivery of a message.
     pub(crate) fn deliver(&self, message: u64, out: &mut Outbox) {
         let message = message as u32;
         out.events.push_back(NicEvent::Delivered { owner: self.peer.owner, message });
     }
 
-    /// Sends no congestion notification packets, whatever comes.
+    /// Disables congestion notification packets.
     pub(crate) fn stop_notifications(&mut self) {
+        // A stopped timer is never due, and only its expiry permits a CNP.
         self.timers.stop(Timer::Cnp);
     }
 
-    /// Sends a congestion notification packet, where the congestion control wants them and none
-    /// was sent within an interval.
+    /// Sends a congestion notification packet, if the congestion control uses them and none was
+    /// sent
+    /// within the interval.
     pub(crate) fn notify_congestion(&mut self, now: Time, packet: DataView<'_>, out: &mut Outbox) {
         let Some(interval) = out.settings.cnp_interval else { return };
-        // DCQCN, section 3.1: at most one CNP for a flow in each interval, the first one at once.
+        // DCQCN, section 3.1: at most one CNP per flow and interval, the first one immediately.
         if self.timers.is_due(Timer::Cnp, now) {
             self.timers.set(Timer::Cnp, now.saturating_add(interval));
             let echo = Echo::of(packet);

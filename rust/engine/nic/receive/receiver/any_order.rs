@@ -1,10 +1,9 @@
-//! Packets in any order: what selective repeat accepts.
+//! Packets in any order, as selective repeat accepts them.
 //!
 //! Source: the acknowledgements of Ultra Ethernet 1.0, with a cumulative number and a bitmap of 64
-//! PSNs; for selective acknowledgements, Mittal et al., "Revisiting Network Support for RDMA"
-//! (SIGCOMM 2018), section 3.1: with a gap, each packet is answered at once, with a NACK that has
-//! the cumulative number and the packet that made the receiver send it (the highest of its
-//! bitmap).
+//! PSNs. Selective acknowledgements follow Mittal et al., "Revisiting Network Support for RDMA"
+//! (SIGCOMM 2018), section 3.1: with a gap, each packet is answered immediately with a NACK. It has
+//! the cumulative number and the packet that triggered it (the highest of its bitmap).
 
 use super::messages::{Arrival, Messages};
 use super::{Answer, Answers, Outbox, ReceiveRecovery};
@@ -27,7 +26,7 @@ impl AnyOrder {
         Self { reordering, board: Board::default(), messages: Messages::new(delivery) }
     }
 
-    /// Whether packets beyond the first missing one show that it is lost.
+    /// True if the arrivals beyond the first missing packet show that it is lost.
     #[inline]
     fn has_gap(&self) -> bool {
         self.board.ahead() > u64::from(self.reordering)
@@ -62,24 +61,25 @@ impl ReceiveRecovery for AnyOrder {
     ) {
         let sequence = packet.psn().near(self.board.first());
         let known = self.board.has(sequence);
+        // Before the packet is on the board, which moves `first`.
         let is_beyond_gap = sequence > self.board.first();
-        // The header of a packet that has arrived is a duplicate: a NACK would have it sent once
-        // more.
+        // A trimmed copy of a packet that has arrived is a duplicate: a NACK would have it
+        // retransmitted.
         if packet.is_trimmed() && !known {
             answers.refuse_trimmed(packet, self.board.first(), out);
-            // Its sender waits for what has arrived before it.
+            // Its sender waits for the acknowledgement of earlier arrivals.
             if packet.flags.has(Flags::ACK_REQUEST) && answers.has_unreported() {
                 answers.report(self.answer(), out);
             }
             return;
         }
         answers.count_order(sequence, out);
-        // This report goes out before the packet is on the board, and does not cover it.
+        // This report leaves before the packet is on the board, and does not cover it.
         if !answers.has_room_for(sequence, out) {
             answers.report(self.answer(), out);
         }
         answers.note(now, sequence, packet, out);
-        // A duplicate is reported again, at once: the first report may be what was lost.
+        // A duplicate is reported again immediately: the first report may have been lost.
         if known {
             out.counters.duplicates += 1;
             answers.report(self.answer(), out);
@@ -90,7 +90,7 @@ impl ReceiveRecovery for AnyOrder {
         let arrival = Arrival { sequence, first: self.board.first() };
         let delivered =
             self.messages.handle_new(arrival, packet, |number| answers.deliver(number, out));
-        // A delivery is acknowledged at once even if a late packet, not the last one, completed it.
+        // A delivery is acknowledged immediately even if a late packet, not the last, completed it.
         if delivered > 0 || self.has_gap() || answers.is_due(packet, out) {
             let answer = self.answer();
             let answer = if is_beyond_gap { answer.beyond_gap(out) } else { answer };

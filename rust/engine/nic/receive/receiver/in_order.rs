@@ -1,7 +1,7 @@
-//! Packets in order: what go-back-N accepts.
+//! Packets in order, as go-back-N accepts them.
 //!
 //! Source: InfiniBand Architecture Specification, volume 1, section 9.7.5.2 (responder, NAK
-//! generation: one for each missing PSN, duplicates are acknowledged again, C9-110), with the
+//! generation: one per missing PSN, duplicates are acknowledged again, C9-110), with the
 //! interval after which HPCC-family NICs repeat a NACK. Back to zero: Guo et al., "RDMA over
 //! Commodity Ethernet at Scale" (SIGCOMM 2016), section 4.1.
 
@@ -11,7 +11,7 @@ use crate::nic::timer::{NackTimers, Timer};
 use crate::packet::DataView;
 use crate::units::Time;
 
-/// What the receiver has of the message that is arriving.
+/// Progress of the message that is arriving.
 #[derive(Debug, Clone, Copy, Default)]
 struct Begun {
     first: u64,
@@ -25,28 +25,28 @@ pub(in crate::nic) struct InOrder {
     expected: u64,
     /// Messages delivered (the MSN of the specification).
     messages: u64,
-    /// Of the NACK interval, which counts as expired until a NACK is sent.
+    /// NACK interval, which counts as expired until a NACK is sent.
     timers: NackTimers,
-    /// Back to zero: what a gap discards.
+    /// Present with back to zero: the arrivals that a gap discards.
     begun: Option<Begun>,
 }
 
 impl InOrder {
-    /// A gap costs the packets behind it.
+    /// Returns a receiver that discards only the packets beyond a gap.
     pub(crate) fn new() -> Self {
         let mut timers = NackTimers::default();
         timers.expire(Timer::NackInterval);
         Self { expected: 0, messages: 0, timers, begun: None }
     }
 
-    /// A gap also discards what has arrived of its message.
+    /// Returns a receiver that also discards the arrivals of the message with the gap.
     pub(crate) fn back_to_zero() -> Self {
         Self { begun: Some(Begun::default()), ..Self::new() }
     }
 
     fn accept(&mut self, packet: DataView<'_>, out: &mut Outbox) {
         self.expected += 1;
-        // The next missing packet was not asked for yet.
+        // No NACK was sent yet for the packet that is now missing.
         self.timers.expire(Timer::NackInterval);
         let payload = out.payload(packet);
         out.counters.payload_received += payload;
@@ -58,18 +58,19 @@ impl InOrder {
         }
     }
 
-    /// A gap, or a packet without its payload: nothing of it is kept, and the sender is informed of
-    /// what is missing, once an interval.
+    /// Refuses a packet beyond a gap, or one without its payload. Nothing of it is kept, and the
+    /// sender
+    /// is informed of the missing packet, at most once per interval.
     fn refuse(&mut self, now: Time, packet: DataView<'_>, answers: &mut Answers, out: &mut Outbox) {
         let trimmed = packet.is_trimmed();
         out.counters.refused += u64::from(!trimmed);
         if let Some(begun) = &mut self.begun {
             self.expected = begun.first;
-            // These bytes come, and count, again.
+            // These bytes will arrive, and count, again.
             out.counters.payload_received -= begun.payload;
             begun.payload = 0;
         }
-        // Nothing was accepted since the last NACK, so that it was for this packet too.
+        // Nothing was accepted since the last NACK, so it was for the same packet.
         if !self.timers.is_due(Timer::NackInterval, now) {
             return;
         }
@@ -113,8 +114,8 @@ impl ReceiveRecovery for InOrder {
         }
         if sequence < self.expected {
             out.counters.duplicates += 1;
-            // The stamp of this copy is echoed: that of an earlier packet would give a round trip
-            // with the retransmission in it.
+            // The stamp of this copy is echoed: that of an earlier packet would include the
+            // retransmission in the round trip.
             answers.report_with(Echo::of(packet), self.answer(), out);
             return;
         }
@@ -128,7 +129,7 @@ impl ReceiveRecovery for InOrder {
             answers.deliver(self.messages, out);
             self.messages += 1;
         }
-        // `expected` covers this packet already, and the report that goes out now does not.
+        // `expected` already covers this packet, but the report that leaves now does not.
         if !answers.has_room_for(sequence, out) {
             answers.report(Answer::ack(sequence), out);
         }

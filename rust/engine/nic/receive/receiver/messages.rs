@@ -1,5 +1,5 @@
-//! Delivery of messages by a receiver that accepts packets in any order: in the order posted, or as
-//! they become whole. See `nic::delivery`.
+//! Delivery of messages by a receiver that accepts packets in any order: in posting order, or as
+//! they become complete. See `nic::qp::delivery`.
 //!
 //! Source: ordered and unordered delivery of Ultra Ethernet 1.0 (ROD and RUD).
 
@@ -8,13 +8,13 @@ use std::collections::{BTreeMap, VecDeque};
 use crate::nic::qp::delivery::Delivery;
 use crate::packet::DataView;
 
-/// The messages under way of one queue pair.
+/// The messages in progress of one queue pair.
 #[derive(Debug, Clone)]
 pub(super) enum Messages {
-    /// Last packets of those not yet delivered, in order: they end where the next begins.
+    /// Last packets of undelivered messages, in order. A message ends where the next begins.
     Ordered { delivered: u64, ends: VecDeque<u64> },
-    /// Packets that those begun still miss, by number, from the first that is not whole on; 0 of
-    /// those that were delivered before their turn.
+    /// Packets that each begun message still misses, by number, from the first incomplete one on;
+    /// 0 for messages that were delivered before their turn.
     Unordered { whole: u64, missing: BTreeMap<u64, u64> },
 }
 
@@ -23,7 +23,7 @@ pub(super) enum Messages {
 pub(super) struct Arrival {
     /// The sequence number of the packet, which never wraps.
     pub sequence: u64,
-    /// Every packet before this one has arrived, now that it has.
+    /// First packet that is missing after this arrival.
     pub first: u64,
 }
 
@@ -35,7 +35,7 @@ impl Messages {
         }
     }
 
-    /// Every message before this one is delivered.
+    /// Returns the first message that is not delivered.
     pub(super) fn delivered(&self) -> u64 {
         match self {
             Self::Ordered { delivered, .. } => *delivered,
@@ -43,7 +43,7 @@ impl Messages {
         }
     }
 
-    /// Whether message `number` is delivered.
+    /// True if message `number` is delivered.
     pub(super) fn has_delivered(&self, number: u64) -> bool {
         match self {
             Self::Ordered { delivered, .. } => number < *delivered,
@@ -53,8 +53,9 @@ impl Messages {
         }
     }
 
-    /// Takes a new packet and calls `deliver` with the index of each message that is to be
-    /// delivered now; returns how many those are.
+    /// Handles a new packet and calls `deliver` with the index of each message that can be
+    /// delivered
+    /// now. Returns their number.
     #[inline]
     pub(super) fn handle_new(
         &mut self,
@@ -65,7 +66,7 @@ impl Messages {
         match self {
             Self::Ordered { delivered, ends } => {
                 if packet.is_last() {
-                    // Mostly the end of the list: last packets of messages rarely overtake each
+                    // Usually the end of the list: last packets of messages rarely overtake each
                     // other.
                     let place = ends.partition_point(|&end| end < sequence);
                     ends.insert(place, sequence);
@@ -81,12 +82,13 @@ impl Messages {
             Self::Unordered { whole, missing } => {
                 let number = packet.message().index.near(*whole);
                 if number < *whole {
-                    // A forged packet: it is new, and its message is whole already.
+                    // A forged packet: it is new, but its message is already complete.
                     return 0;
                 }
                 let left =
                     missing.entry(number).or_insert(u64::from(packet.message().length).max(1));
                 let last = *left == 1;
+                // A forged packet may add to a message that was delivered before its turn.
                 *left = left.saturating_sub(1);
                 if last {
                     deliver(number);

@@ -1,5 +1,5 @@
-//! Which packets a receiving half accepts, and when it answers: one way a file. A loss recovery
-//! names the one that it needs.
+//! Receivers: which packets a responder accepts and when it acknowledges, one file for each. A loss
+//! recovery names the one that it needs.
 
 mod answers;
 mod any_order;
@@ -13,8 +13,9 @@ pub(in crate::nic) use answers::{Answer, Answers, Outbox, Peer, ReceiverSettings
 use crate::packet::DataView;
 use crate::units::Time;
 
-/// Makes receivers real: a line here is all that a receiver's file needs. Several recoveries may
-/// share one, so that the receiving half of a queue pair is no larger than the largest of them.
+/// Registers receivers: each file of a receiver needs only a line here. Several recoveries may
+/// share
+/// a receiver, so a responder is no larger than the largest of them.
 macro_rules! registry {
     ($($module:ident :: $receiver:ident),* $(,)?) => {
         $(pub(in crate::nic) use $module::$receiver;)*
@@ -72,7 +73,7 @@ registry! {
 
 /// The receiving side of a loss recovery.
 pub(in crate::nic) trait ReceiveRecovery {
-    /// Takes a data packet, whole or trimmed to its header, and answers it if that is due.
+    /// Handles a data packet, whole or trimmed to its header, and acknowledges it if that is due.
     fn handle_data(
         &mut self,
         now: Time,
@@ -81,22 +82,22 @@ pub(in crate::nic) trait ReceiveRecovery {
         out: &mut Outbox,
     );
 
-    /// The answer that would report all arrivals now.
+    /// Returns the answer that would report all arrivals now.
     fn answer(&self) -> Answer<'_>;
 
-    /// Every message before this one is delivered.
+    /// Returns the first message that is not delivered.
     fn delivered(&self) -> u64;
 
-    /// Whether message `index` is delivered.
+    /// True if message `index` is delivered.
     fn has_delivered(&self, index: u64) -> bool {
         index < self.delivered()
     }
 
-    /// The only packet that would be accepted next, where packets are accepted in order alone.
+    /// Returns the only packet that would be accepted next, if packets are accepted only in order.
     fn expected(&self) -> Option<u64> {
         None
     }
 
-    /// Every packet before this one has arrived, where packets are numbered along the queue pair.
+    /// Returns the first packet that has not arrived, if packets are numbered along the queue pair.
     fn arrived(&self) -> u64;
 }

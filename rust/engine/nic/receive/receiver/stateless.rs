@@ -1,4 +1,4 @@
-//! Packets that are executed as they come, each answered by itself: the target of RUDI.
+//! Packets that are executed as they come, each acknowledged separately: the target of RUDI.
 //!
 //! Source: Ultra Ethernet Specification 1.0, delivery modes of the packet delivery sublayer, by
 //! public notes on it: no connection state at the target, a response for each request.
@@ -10,8 +10,8 @@ use crate::nic::receive::board::Board;
 use crate::packet::DataView;
 use crate::units::Time;
 
-/// The target of RUDI. What it keeps is the record of the simulation, which tells when a message is
-/// whole and which packets came twice: no answer depends on it.
+/// The target of RUDI. Its state is the record of the simulation, which tells when a message is
+/// complete and which packets came twice. No answer depends on it.
 #[derive(Debug, Clone)]
 pub(in crate::nic) struct Stateless {
     record: Board,
@@ -39,7 +39,7 @@ impl Stateless {
 }
 
 impl ReceiveRecovery for Stateless {
-    /// It has nothing to report beside the packet at hand.
+    /// Reports only the packet at hand.
     fn answer(&self) -> Answer<'_> {
         Answer::ack(0)
     }
@@ -64,12 +64,13 @@ impl ReceiveRecovery for Stateless {
         out: &mut Outbox,
     ) {
         let sequence = packet.psn().near(self.record.first());
-        // Whether it was executed before is not known: it is asked for in any case.
+        // A stateless target does not know whether it was executed before, so it always asks.
         if packet.is_trimmed() {
             answers.refuse_trimmed(packet, 0, out);
             return;
         }
         answers.count_order(sequence, out);
+        // Noted whether or not it is a duplicate: its response may be what was lost.
         answers.note(now, sequence, packet, out);
         self.record(sequence, packet, answers, out);
         answers.report(self.answer(), out);

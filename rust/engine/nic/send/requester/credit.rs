@@ -1,4 +1,4 @@
-//! What a sending half asks its receiver for, where receivers grant credit.
+//! Credit requests of a requester, where receivers grant credit.
 
 use super::Requester;
 use crate::nic::congestion::{CongestionController as _, CreditController};
@@ -7,9 +7,10 @@ use crate::packet::{Flags, Packet, Psn};
 use crate::units::{Span, Time};
 
 impl Requester {
-    /// The packet that goes out now with the number of credit that it asks for, while so many
-    /// sending halves are to send.
+    /// Adds a credit request to a departing packet, while `sources` requesters have something to
+    /// send.
     pub(in crate::nic) fn ask_with(&mut self, packet: Packet, sources: u64) -> Packet {
+        // A retransmission was subtracted when it was first sent.
         if !packet.flags.has(Flags::RETRANSMITTED) {
             self.unsent = self.unsent.saturating_sub(u64::from(packet.wire_bytes));
         }
@@ -17,8 +18,9 @@ impl Requester {
         packet.asking_for(target)
     }
 
-    /// When it has to ask for credit beside packets; `NEVER` while it has some, or anything is in
-    /// flight whose own timer runs out.
+    /// Returns when it must ask for credit in a separate packet. `NEVER` while it has some, or
+    /// packets
+    /// in flight whose own timer runs.
     pub(in crate::nic) fn next_request(&mut self, timeout: Span) -> Time {
         if self.recovery.in_flight() > 0 || !self.has_waiting() {
             return Time::NEVER;
@@ -28,7 +30,7 @@ impl Requester {
         asks.unwrap_or(Time::NEVER)
     }
 
-    /// The request for credit, if it lacks any and may ask now.
+    /// Returns the request for credit, if it lacks any and may ask now.
     pub(in crate::nic) fn poll_credit_request(
         &mut self,
         now: Time,
@@ -49,7 +51,7 @@ impl Requester {
         self.recovery.next(self.window_end()).is_some()
     }
 
-    /// Bytes on the wire that it has to send, again or for the first time.
+    /// Returns the bytes on the wire that it has to send or retransmit.
     fn waiting_bytes(&self) -> u64 {
         self.unsent + self.recovery.waiting_again() * u64::from(self.packet_bytes)
     }

@@ -1,4 +1,4 @@
-//! What a policy learns from answers.
+//! Feedback to a policy from acknowledgements and NACKs.
 
 use super::Requester;
 use crate::balance::sender::{Feedback, PathSignal, SenderPolicy};
@@ -7,8 +7,9 @@ use crate::packet::AckView;
 use crate::units::{Span, Time};
 
 impl Requester {
-    /// Informs the policy of the entropy values that did well: that of the last packet
-    /// acknowledged, or those of all.
+    /// Informs the policy of the entropy values that got through: that of the last packet
+    /// acknowledged,
+    /// or those of all.
     #[inline]
     pub(super) fn inform_policy(&mut self, now: Time, ack: AckView<'_>, new: u64) {
         let rtt = Span::from_ps(ack.echo().ps_until(now));
@@ -17,6 +18,7 @@ impl Requester {
             entropies.handle_ack(&ack.report(), known, |entropy, signal| {
                 let marked = u32::from(signal == PathSignal::Marked);
                 let feedback = Feedback { entropy, signal, packets: 1, marked, rtt };
+                // Without a check of the path: only a policy that gets feedback has such a record.
                 self.policy.handle_feedback(now, feedback);
             });
             return;
@@ -32,7 +34,7 @@ impl Requester {
     }
 }
 
-/// The feedback for a packet that did not arrive.
+/// Returns the feedback for a packet that did not arrive.
 pub(super) fn missing(
     now: Time,
     answer: AckView<'_>,

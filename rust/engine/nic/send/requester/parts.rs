@@ -1,4 +1,4 @@
-//! What a sending half is made of, and what it says of that.
+//! The parts that a requester is made of.
 
 use super::Requester;
 use crate::balance::sender::Sender;
@@ -11,26 +11,26 @@ use crate::nic::receive::receiver::Peer;
 use crate::packet::Psn;
 use crate::prefetch::prefetch;
 
-/// What a new sending half is made of.
+/// The parts of a new requester.
 pub(in crate::nic) struct RequesterParts {
     pub host: HostId,
     pub peer: HostId,
     pub label: u32,
     pub owner: Owner,
     pub port: PortFacts,
-    /// Whether all paths have the base round trip.
+    /// True if all paths have the base round trip.
     pub is_even: bool,
-    /// The ports of the NIC.
+    /// Number of ports of the NIC.
     pub planes: u32,
     pub policy: Sender,
     pub settings: QpSettings,
-    /// How the other end acknowledges.
+    /// How the responder acknowledges.
     pub ack: AckConfig,
 }
 
 impl Requester {
-    /// Prefetches what the completion of the oldest work touches besides, if packets
-    /// before `cumulative` are all of it; the work.
+    /// Prefetches the remaining memory that the completion of the oldest work touches, if packets
+    /// before `cumulative` complete it. Returns the id of that work.
     #[inline]
     pub(in crate::nic) fn prefetch_completion(&self, cumulative: Psn) -> Option<u64> {
         let oldest = self.work.oldest().filter(|work| Psn::on_wire(work.end()) == cumulative)?;
@@ -38,19 +38,19 @@ impl Requester {
         Some(oldest.id)
     }
 
-    /// The traffic class of its packets.
+    /// Returns the traffic class of its packets.
     #[inline]
     pub(in crate::nic) fn class(&self) -> ClassId {
         ClassId(self.class.into())
     }
 
-    /// What a receiving half of the same queue pair is made of.
+    /// Returns the ends of the queue pair, from which its responder is made.
     pub(in crate::nic) fn as_peer(&self) -> Peer {
         let &Self { host, peer, peer_qp, label, owner, .. } = self;
         Peer { host, peer, peer_qp, label, owner }
     }
 
-    /// What it was made of.
+    /// Returns the parts to make it anew.
     pub(in crate::nic) fn as_parts(
         &self,
         port: PortFacts,

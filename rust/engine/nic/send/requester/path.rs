@@ -1,5 +1,5 @@
-//! The entropy value of each packet: that of the policy, or that of the first packet where the
-//! recovery keeps to one path. A policy then gets no feedback.
+//! The entropy value of each packet: the policy's choice, or that of the first packet if the
+//! recovery keeps to one path. The policy then gets no feedback.
 
 use super::Requester;
 use crate::balance::sender::{Feedback, Sender, SenderPolicy as _};
@@ -7,21 +7,21 @@ use crate::nic::recovery::Recovery;
 use crate::packet::PlaneMask;
 use crate::units::Time;
 
-/// Which entropy value packets get.
+/// The source of a packet's entropy value.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum Path {
-    /// What the policy chooses for each, and it gets feedback.
+    /// The policy chooses one for each packet and gets feedback.
     Chosen,
-    /// That of the policy, which has one of its own for all packets.
+    /// The policy has a single value for all packets.
     OfPolicy,
-    /// That of the first packet, which was not sent yet.
+    /// The value of the first packet, which was not sent yet.
     Undrawn,
-    /// This one.
+    /// This value, which was that of the first packet.
     Drawn(u16),
 }
 
 impl Path {
-    /// How packets of a new sending half with that recovery and policy get theirs.
+    /// Returns the source for a new requester with that recovery and policy.
     pub(super) fn new(recovery: Recovery, policy: &Sender) -> Self {
         match (recovery.keeps_path(), policy.keeps_value()) {
             (false, _) => Self::Chosen,
@@ -30,7 +30,7 @@ impl Path {
         }
     }
 
-    /// Whether the policy gets feedback.
+    /// True if the policy gets feedback.
     #[inline]
     pub(super) fn is_chosen(self) -> bool {
         self == Self::Chosen
@@ -38,7 +38,7 @@ impl Path {
 }
 
 impl Requester {
-    /// The entropy value of the next packet.
+    /// Returns the entropy value of the next packet.
     #[inline]
     pub(super) fn entropy(&mut self, now: Time) -> u16 {
         if let Path::Drawn(entropy) = self.path {
@@ -48,8 +48,9 @@ impl Requester {
         self.keep(entropy)
     }
 
-    /// The entropy value of the next packet of a NIC with several ports; `None` if it is to wait
-    /// for another one than these.
+    /// Returns the entropy value of the next packet of a NIC with several ports; `None` if it must
+    /// wait
+    /// for a port that is not free.
     #[inline]
     pub(in crate::nic) fn choose(&mut self, now: Time, free: PlaneMask) -> Option<u16> {
         let free = self.open(free);
@@ -63,7 +64,7 @@ impl Requester {
         Some(self.keep(entropy))
     }
 
-    /// Those of these planes whose window has room.
+    /// Returns the free planes whose window has room.
     #[inline]
     pub(in crate::nic) fn open(&self, free: PlaneMask) -> PlaneMask {
         free.and(self.open_planes())
@@ -77,7 +78,7 @@ impl Requester {
         entropy
     }
 
-    /// Tells the policy what became of a packet.
+    /// Informs the policy of what became of a packet.
     #[inline]
     pub(super) fn notify_policy(&mut self, now: Time, feedback: Feedback) {
         if self.path.is_chosen() {

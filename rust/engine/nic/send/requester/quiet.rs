@@ -1,17 +1,18 @@
-//! Where a sending half stands among others, and whether anything can come of it any more.
+//! The order of a requester among others, and whether it can still have an effect.
 
 use super::{Requester, SendState};
 use crate::nic::qp::{Slot, Turn};
 use crate::nic::recovery::Numbering;
 
 impl Requester {
-    /// Its turn among entries of equal times, at its place.
+    /// Returns its order among schedule entries with equal times, and its slot.
     #[inline]
     pub(in crate::nic) fn turn(&self, slot: Slot) -> Turn {
         Turn { age: self.age, slot }
     }
 
-    /// True if its work is done and no packet of it can be on the way: each was sent once, and each
+    /// True if its work is done and none of its packets can be in flight: each was sent once, and
+    /// each
     /// has arrived.
     pub(in crate::nic) fn is_quiet(&self) -> bool {
         let numbers_packets = self.numbering == Numbering::QueuePair;

@@ -1,5 +1,5 @@
-//! What a sending half does by time: its retransmission timer, losses that its recovery finds by
-//! their age, and probes of paths.
+//! The time-driven work of a requester: its retransmission timer, losses that its recovery detects
+//! by age, and path probes.
 
 use std::collections::VecDeque;
 
@@ -19,6 +19,7 @@ impl Requester {
             let expired = self.recovery.handle_timeout(now);
             self.report_late_losses(now);
             let Some(expired) = expired else { return };
+            // A policy whose values the recovery overrides gets no feedback.
             let failed = match self.path.is_chosen() {
                 true => self.policy.handle_timeout(now, expired.entropy),
                 false => None,
@@ -30,28 +31,30 @@ impl Requester {
         }
     }
 
-    /// Whether packets have been without an acknowledgement for a time-out.
+    /// True if packets have gone without an acknowledgement for a timeout.
     pub(in crate::nic) fn has_timed_out(&self, now: Time) -> bool {
         self.recovery.has_run_out(now)
     }
 
-    /// The host at its other end.
+    /// Returns the host at its other end.
     pub(in crate::nic) fn peer(&self) -> HostId {
         self.peer
     }
 
-    /// When the timer of its recovery expires, a probe is due, or it has waited for credit as long
-    /// as `timeout`.
+    /// Returns when the timer of its recovery expires, a probe is due, or it has waited `timeout`
+    /// for
+    /// credit, whichever comes first.
     #[inline(always)]
     pub(in crate::nic) fn wake(&mut self, timeout: Span) -> Time {
         let deadline = self.deadline();
+        // Most requesters neither probe nor ask for credit.
         if !self.wakes {
             return deadline;
         }
         deadline.min(self.policy.next_probe()).min(self.next_request(timeout))
     }
 
-    /// The probe that is due at `now`, if any, from queue pair `own`.
+    /// Returns the probe that is due at `now`, if any, from queue pair `own`.
     pub(in crate::nic) fn poll_probe(&mut self, now: Time, own: QpId) -> Option<Packet> {
         if !self.policy.sends_probes() || !self.path.is_chosen() {
             return None;
@@ -62,7 +65,7 @@ impl Requester {
         Some(Packet { dst: self.peer, label, flags, entropy, route, ..probe })
     }
 
-    /// Losses that a recovery finds by time and not by an acknowledgement.
+    /// Reports losses that a recovery detects by time, not by an acknowledgement.
     fn report_late_losses(&mut self, now: Time) {
         while let Some(Lost { entropy, position }) = self.recovery.poll_lost() {
             let (signal, rtt) = (PathSignal::Nack, Span::ZERO);

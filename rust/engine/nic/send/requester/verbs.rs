@@ -1,4 +1,4 @@
-//! What verbs other than plain WRITEs need of a sending half.
+//! The part of a requester that only verbs other than plain WRITEs need.
 
 use super::{Requester, Work};
 use crate::nic::recovery::{Missed, SendRecovery as _, Why};
@@ -6,14 +6,14 @@ use crate::packet::Psn;
 use crate::units::{Bytes, Time};
 
 impl Requester {
-    /// Sets the headers of the verb of the message posted last, if it is not a WRITE.
+    /// Sets the verb header of the message posted last, if it is not a plain WRITE.
     pub(in crate::nic) fn set_verb(&mut self, verb: u64) {
         if let Some(work) = self.work.newest_mut() {
             work.verb = verb;
         }
     }
 
-    /// Withdraws the messages of which nothing was sent, newest first, and returns their names.
+    /// Withdraws the messages that have not begun, newest first, and returns their ids.
     pub(in crate::nic) fn withdraw(&mut self, header: Bytes) -> impl Iterator<Item = u64> + '_ {
         std::iter::from_fn(move || {
             let first = self.recovery.first_withdrawable();
@@ -26,16 +26,15 @@ impl Requester {
         })
     }
 
-    /// The receiver refuses the packet of `psn` for now: it is sent again, and nothing before
-    /// `resume`.
+    /// Handles a refusal of packet `psn`: it is retransmitted, and nothing is sent before `resume`.
     pub(in crate::nic) fn handle_refusal(&mut self, now: Time, psn: Psn, resume: Time) {
         let psn = psn.near(self.recovery.unacknowledged());
-        // Like a trimmed packet: it arrived, and was not accepted.
+        // Like a trimmed packet: it arrived, but was not accepted.
         self.recovery.handle_nack(now, Missed { missing: psn, psn, why: Why::Trimmed });
         self.pacer.hold_until(resume);
     }
 
-    /// The name of the message that the packet of `psn` is part of, if it is not complete.
+    /// Returns the id of the incomplete message that contains packet `psn`, if any.
     pub(in crate::nic) fn message_of(&self, psn: Psn) -> Option<u64> {
         let sequence = psn.near(self.recovery.unacknowledged());
         let holds = |work: &&Work| (work.first..work.end()).contains(&sequence);

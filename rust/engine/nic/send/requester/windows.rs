@@ -1,11 +1,12 @@
-//! What congestion control lets out and learns: with one window for the queue pair, with one for
-//! each plane of a NIC with several ports, or with windows that queue pairs to a host share
-//! (`nic::destinations`).
+//! The windows of congestion control: one for the queue pair, one for each plane of a NIC with
+//! several ports, or windows that queue pairs to a host share (`nic::send::destinations`).
 //!
-//! A window for each plane is G16 of `docs/multi-plane.md`. Each is a control of its own, for the
-//! rate of one port. It learns of the packets whose entropy values are of its plane: how many have
-//! arrived, from the recovery; their round trip, from when the sender sent them; the mark of the
-//! packet that an acknowledgement echoes; and their losses.
+//! A window for each plane is G16 of `docs/multi-plane.md`. Each is a separate control, for the
+//! rate
+//! of one port. It learns of the packets whose entropy values are of its plane: their arrivals,
+//! from
+//! the recovery; their round trip, from when they were sent; the mark of the packet that an
+//! acknowledgement echoes; and their losses.
 
 use super::{MOST_OUTSTANDING, Requester};
 use crate::nic::Owner;
@@ -16,7 +17,7 @@ use crate::nic::recovery::{LostPosition, SendRecovery as _};
 use crate::packet::{AckView, PlaneMask};
 use crate::units::{BitRate, Span, Time};
 
-/// Messages of which packets may be under way at once in a sending half: those of a queue pair that
+/// Returns the limit on messages with packets in flight, if any. The messages of a queue pair that
 /// reports by events may be WRITEs with immediate data, which are limited.
 pub(super) fn most_messages(config: &NicConfig, owner: Owner) -> Option<u32> {
     match (config.queue_pairs.immediate_messages, owner) {
@@ -25,25 +26,26 @@ pub(super) fn most_messages(config: &NicConfig, owner: Owner) -> Option<u32> {
     }
 }
 
-/// The controls of the planes, or the only one of them all.
+/// The controls of the planes, or a single one for all of them.
 #[derive(Debug, Clone)]
 pub(in crate::nic) struct PlaneWindows(Vec<PlaneWindow>);
 
 #[derive(Debug, Clone)]
 struct PlaneWindow {
     control: Controller,
-    /// Packets whose arrival it was not told of, since none of them had a round trip.
+    /// Arrivals not yet reported to the control, because none of them had a round trip.
     owed: u32,
-    /// Packets in flight of the other queue pairs that share it; while no queue pair has it, of
-    /// all.
+    /// Packets in flight of the other queue pairs that share it; of all of them while none has
+    /// borrowed it.
     others: u64,
-    /// How many other queue pairs share it.
+    /// Number of other queue pairs that share it.
     sharers: u64,
 }
 
 impl PlaneWindows {
-    /// Those of a new sending half, if its control has one for each plane and its recovery counts
-    /// by them, or if it is to share them.
+    /// Returns the windows of a new requester. `None` unless its control has one for each plane and
+    /// its
+    /// recovery counts by planes, or it shares them.
     pub(super) fn of(config: &NicConfig, port: PortFacts, planes: u32) -> Option<Box<Self>> {
         let scope = config.congestion.scope();
         let count = if scope.is_of_plane() { planes } else { 1 };
@@ -69,29 +71,33 @@ impl PlaneWindows {
         &mut self.0[usize::from(entropy) % planes]
     }
 
-    /// All of them together.
+    /// Returns the sum of all windows.
     pub(in crate::nic) fn window(&self) -> u64 {
+        // A control without a limit has a window of `u64::MAX`.
         self.0.iter().map(|plane| plane.control.window()).fold(0, u64::saturating_add)
     }
 }
 
 impl Requester {
-    /// Whether congestion control and recovery let one more packet out; one may always be, but
-    /// for a lack of credit.
+    /// True if congestion control and recovery permit another packet. With nothing in flight they
+    /// always do, unless credit is missing.
     #[inline(always)]
     pub(super) fn window_is_open(&self) -> bool {
         if self.planes.is_some() {
             return !self.open_planes().is_empty();
         }
         let window = self.congestion.window().min(self.recovery_window);
-        // Without a window nobody counts.
+        // Without a window the packets in flight need not be counted.
         window == u64::MAX || self.lets_out(self.recovery.in_flight(), window)
     }
 
-    /// Whether the window of a packet with that entropy value lets no more out: that of its plane,
-    /// if each has one, since others may have no path that the policy uses. A shared window counts
-    /// as full when it has no room for a packet of each other queue pair, so that the last packet
-    /// of each asks for an acknowledgement.
+    /// True if the window for a packet with that entropy value is full. If each plane has a window,
+    /// only
+    /// that of its plane counts, because the policy may use no path of the others. A shared window
+    /// is
+    /// full when it has no room for a packet of each other queue pair, so that the last packet of
+    /// each
+    /// requests an acknowledgement.
     #[inline]
     pub(super) fn window_is_full(&self, entropy: u16) -> bool {
         let Some(planes) = &self.planes else { return !self.window_is_open() };
@@ -106,12 +112,13 @@ impl Requester {
         if window == u64::MAX {
             return true;
         }
-        // With nothing in flight no acknowledgement would come to open the window again. One of 0
-        // is opened by credit.
+        // With nothing in flight no acknowledgement would reopen the window. Credit reopens a
+        // window
+        // of 0.
         out == 0 && window > 0 || (out + 1) * u64::from(self.packet_bytes) <= window
     }
 
-    /// The planes that one more packet may take.
+    /// Returns the planes that another packet may take.
     pub(super) fn open_planes(&self) -> PlaneMask {
         let Some(planes) = &self.planes else { return PlaneMask::of_bits(u32::MAX) };
         if let [window] = &planes.0[..] {
@@ -130,7 +137,7 @@ impl Requester {
         })
     }
 
-    /// Its packets in flight that a window of `planes` limits.
+    /// Returns its packets in flight that window `plane` of `planes` limits.
     fn in_flight_of(&self, planes: u32, plane: u32) -> u64 {
         match planes {
             1 => self.recovery.in_flight(),
@@ -138,13 +145,14 @@ impl Requester {
         }
     }
 
-    /// Has the windows that it shares from now on, until it returns them.
+    /// Borrows its shared windows until it returns them.
     pub(in crate::nic) fn borrow_windows(&mut self, shared: &mut Box<PlaneWindows>) {
+        // `others` must not count its own packets while it holds the windows.
         self.leave_windows(shared);
         self.exchange_windows(shared);
     }
 
-    /// Returns what it has borrowed.
+    /// Returns the windows that it has borrowed.
     pub(in crate::nic) fn return_windows(&mut self, shared: &mut Box<PlaneWindows>) {
         self.exchange_windows(shared);
         let planes = shared.count();
@@ -153,7 +161,7 @@ impl Requester {
         }
     }
 
-    /// Its packets in flight no longer count for the windows that it shares.
+    /// Removes its packets in flight from the windows that it shares.
     pub(in crate::nic) fn leave_windows(&self, shared: &mut PlaneWindows) {
         let planes = shared.count();
         for (number, plane) in (0..).zip(&mut shared.0) {
@@ -166,23 +174,24 @@ impl Requester {
         std::mem::swap(own, shared);
     }
 
-    /// So many queue pairs share each of the windows from now on.
+    /// Sets the number of queue pairs that share each of the windows.
     pub(in crate::nic) fn set_sharers(shared: &mut PlaneWindows, count: usize) {
+        // Windows outlive their last queue pair, so the count may be 0.
         let others = (count as u64).saturating_sub(1);
         shared.0.iter_mut().for_each(|plane| plane.sharers = others);
     }
 
-    /// The windows that other queue pairs to the same host will share with it.
+    /// Returns a copy of its windows, to be shared with other queue pairs to the same host.
     pub(in crate::nic) fn own_windows(&self) -> Option<Box<PlaneWindows>> {
         self.planes.clone()
     }
 
-    /// What congestion control allows in flight, in bytes on the wire.
+    /// Returns the bytes on the wire that congestion control permits in flight.
     pub(in crate::nic) fn window(&self) -> u64 {
         self.planes.as_ref().map_or_else(|| self.congestion.window(), |planes| planes.window())
     }
 
-    /// One past the last packet that may be in flight.
+    /// Returns one past the last packet that may be in flight.
     pub(super) fn window_end(&self) -> u64 {
         let waiting = match self.limits_messages {
             true => self.work.get(self.most_messages as usize),
@@ -192,7 +201,7 @@ impl Requester {
         end.min(self.recovery.window_end(MOST_OUTSTANDING))
     }
 
-    /// A packet goes out.
+    /// Informs congestion control of a packet that starts.
     #[inline]
     pub(super) fn notify_sent(&mut self, now: Time, entropy: u16, bytes: u16) {
         match &mut self.planes {
@@ -201,7 +210,7 @@ impl Requester {
         }
     }
 
-    /// A packet with that entropy value did not get through.
+    /// Informs congestion control that a packet with that entropy value did not get through.
     pub(super) fn notify_loss(&mut self, now: Time, entropy: u16, loss: Loss) {
         match &mut self.planes {
             None => self.congestion.handle_loss(now, loss),
@@ -209,7 +218,7 @@ impl Requester {
         }
     }
 
-    /// Arrivals show that a packet with that entropy value is lost.
+    /// Informs congestion control of a loss that later arrivals show.
     pub(super) fn on_gap(&mut self, now: Time, entropy: u16, position: LostPosition) {
         let control = match &mut self.planes {
             None => &mut self.congestion,
@@ -221,7 +230,7 @@ impl Requester {
         }
     }
 
-    /// A packet with that entropy value was answered with a NACK.
+    /// Informs congestion control of the round trip of a packet that was answered with a NACK.
     pub(super) fn notify_nack_rtt(&mut self, entropy: u16, rtt: Span) {
         match &mut self.planes {
             None => self.congestion.handle_nack_rtt(rtt),
@@ -229,7 +238,7 @@ impl Requester {
         }
     }
 
-    /// An acknowledgement that is the first to report `new` packets.
+    /// Informs congestion control of an acknowledgement that is the first to report `new` packets.
     #[inline]
     pub(super) fn notify_arrivals(&mut self, now: Time, ack: AckView<'_>, new: u64) {
         let (acknowledged, next) = self.recovery.progress();
@@ -238,7 +247,7 @@ impl Requester {
             next,
             packets: u32::try_from(new).unwrap_or(u32::MAX),
             marked: ack.report().marked_packets(),
-            // The stamp wraps: a round trip of more than 4.4 ms reads as too short.
+            // The stamp wraps: a round trip above 4.4 ms reads as too short.
             rtt: Span::from_ps(ack.echo().ps_until(now)),
             in_flight: self.recovery.in_flight() * u64::from(self.packet_bytes),
             receiver: ReceiverRequest::default(),
@@ -260,6 +269,7 @@ impl Requester {
         for (number, plane) in (0..).zip(&mut planes.0) {
             let used = self.recovery.plane(number);
             plane.owed += used.arrived;
+            // Without a round trip the arrivals stay owed until an acknowledgement has one.
             let Some(rtt) = used.rtt else { continue };
             let marked = u32::from(number == echoed && ack.echoes_mark());
             let in_flight = (used.in_flight + plane.others) * packet_bytes;

@@ -1,4 +1,4 @@
-//! The messages of a sending half that are not complete.
+//! The incomplete messages of a requester.
 
 use std::collections::VecDeque;
 
@@ -6,30 +6,30 @@ use std::collections::VecDeque;
 #[derive(Debug, Clone, Copy)]
 pub(super) struct Work {
     pub first: u64,
-    /// One or more.
+    /// At least 1.
     pub packets: u64,
     pub bytes: u64,
     pub id: u64,
-    /// The headers of its verb in its packets, see [`crate::nic::verbs`]; 0 for a plain WRITE.
+    /// Verb header of its packets, see [`crate::nic::verbs`]; 0 for a plain WRITE.
     pub verb: u64,
 }
 
 impl Work {
-    /// One past its last packet.
+    /// Returns one past its last packet.
     #[inline]
     pub(super) const fn end(&self) -> u64 {
         self.first + self.packets
     }
 }
 
-/// Messages, oldest first. Packets and acknowledgements are mostly for the oldest, which is part of
-/// the sending half itself: with thousands of queue pairs memory elsewhere would not be cached.
+/// Messages, oldest first. Packets and acknowledgements are mostly for the oldest, which is stored
+/// in the requester itself: with thousands of queue pairs, memory elsewhere would not be cached.
 #[derive(Debug, Clone)]
 #[repr(C)]
 pub(super) struct WorkList {
-    /// Without packets if there is none.
+    /// Has no packets if the list is empty.
     oldest: Work,
-    /// Made when it is first needed.
+    /// Allocated when it is first needed.
     later: Option<Box<Later>>,
 }
 
@@ -63,7 +63,7 @@ impl WorkList {
         self.later.as_mut().map(|later| &mut later.0)
     }
 
-    /// Whether there is one message.
+    /// True if there is exactly one message.
     pub(super) fn is_single(&self) -> bool {
         !self.is_empty() && self.later().is_none_or(VecDeque::is_empty)
     }
@@ -73,7 +73,7 @@ impl WorkList {
         (!self.is_empty()).then_some(&self.oldest)
     }
 
-    /// The message that was posted last.
+    /// Returns the message posted last.
     pub(super) fn newest(&self) -> Option<&Work> {
         self.later().and_then(VecDeque::back).or(self.oldest())
     }
@@ -85,25 +85,25 @@ impl WorkList {
         }
     }
 
-    /// Removes the oldest.
+    /// Removes the oldest message.
     #[inline]
     pub(super) fn pop_oldest(&mut self) {
         self.oldest = self.later_mut().and_then(VecDeque::pop_front).unwrap_or(Self::NONE);
     }
 
-    /// Removes the one that was posted last.
+    /// Removes the message posted last.
     pub(super) fn pop_newest(&mut self) {
         if self.later_mut().and_then(VecDeque::pop_back).is_none() {
             self.oldest = Self::NONE;
         }
     }
 
-    /// All of them, oldest first.
+    /// Iterates over all messages, oldest first.
     pub(super) fn iter(&self) -> impl Iterator<Item = &Work> {
         self.oldest().into_iter().chain(self.later().into_iter().flatten())
     }
 
-    /// The one with so many before it.
+    /// Returns the message with `index` messages before it.
     pub(super) fn get(&self, index: usize) -> Option<&Work> {
         match index.checked_sub(1) {
             None => self.oldest(),
@@ -111,7 +111,7 @@ impl WorkList {
         }
     }
 
-    /// How many begin before packet `sequence`.
+    /// Returns the number of messages that begin before packet `sequence`.
     pub(super) fn before(&self, sequence: u64) -> usize {
         match self.oldest() {
             Some(oldest) if oldest.first < sequence => {
@@ -123,10 +123,10 @@ impl WorkList {
         }
     }
 
-    /// The message of packet `sequence`, which is neither complete nor beyond the end.
+    /// Returns the message of packet `sequence`, which is neither complete nor beyond the end.
     #[inline]
     pub(super) fn of(&self, sequence: u64) -> Work {
-        // Mostly it is the oldest.
+        // Mostly it is the oldest, which needs no access to other memory.
         if sequence < self.oldest.end() {
             return self.oldest;
         }
@@ -142,13 +142,13 @@ mod tests {
     use super::*;
     use crate::rng::{Purpose, Stream};
 
-    /// The same as a plain queue, whatever is done with it.
+    /// A list behaves like a plain queue under random operations.
     #[test]
     fn a_list_is_a_queue_of_which_the_oldest_is_kept_apart() {
         let mut random = Stream::new(4, Purpose::Test, 0);
         let (mut list, mut queue, mut end) = (WorkList::new(), VecDeque::new(), 0);
         for id in 0..20_000 {
-            // More is taken than added, so that the list is often empty.
+            // More are removed than added, so the list is often empty.
             match random.below(9) {
                 0..4 => {
                     let packets = 1 + u64::from(random.below(3));
