@@ -33,8 +33,7 @@ pub enum NicEvent {
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Owner {
     /// The program that posts work requests to this queue pair. It polls completions. The only
-    /// event
-    /// that it may receive is [`NicEvent::PathFailed`], which no completion reports.
+    /// event that it may receive is [`NicEvent::PathFailed`], which no completion reports.
     Program(QpId),
     /// The driver, which identifies the queue pair by this cookie.
     World(u32),

@@ -11,8 +11,8 @@
 //!   [`Nic::post`].
 //! - [`Nic::handle_packet`] and [`Nic::handle_timeout`] pass in packets and the time.
 //! - [`Nic::poll_transmit`], or [`Nic::poll_transmit_beside`] where the NIC shares the wire,
-//!   returns
-//!   the packet that starts now. The driver calls it whenever the wire is free, in order of time.
+//!   returns the packet that starts now. The driver calls it whenever the wire is free, in order of
+//!   time.
 //! - [`Nic::poll_timeout`] returns when to call again if no packet arrives before.
 //! - [`Nic::poll_event`] returns events of messages and paths.
 //! - [`Nic::account`] counts the queue pairs and their memory.
@@ -151,8 +151,7 @@ impl Nic {
     #[inline(always)]
     fn handle_received(&mut self, now: Time, packet: &Packet) {
         // Every arrival loads the context of its queue pair, whatever the packet is. A number that
-        // no
-        // queue pair ever had must not grow the cache's table.
+        // no queue pair ever had must not grow the cache's table.
         if let Some(cache) = &mut self.cache
             && packet.qp.index() < self.qps.len()
         {
@@ -213,8 +212,7 @@ impl Nic {
             }
             requester.timer_entry = Time::NEVER;
             // Acknowledgements may have postponed the deadline since the entry was pushed. Both
-            // checks
-            // come before `handle_timeout`, which restarts the timer.
+            // checks come before `handle_timeout`, which restarts the timer.
             let ran_out = requester.deadline() <= now;
             let timed_out = requester.has_timed_out(now);
             self.with_windows(slot, |nic| {
@@ -236,8 +234,7 @@ impl Nic {
     }
 
     /// Returns the control packet that starts on the wire now, if any. A port sends these even
-    /// while
-    /// its data is paused.
+    /// while its data is paused.
     pub fn poll_transmit_control(&mut self) -> Option<Packet> {
         let mut packet = Packet::default();
         self.poll_transmit_control_to(&mut packet).then_some(packet)
@@ -272,8 +269,7 @@ impl Nic {
     }
 
     /// Returns when to call `handle_timeout` and `poll_transmit` next if nothing arrives before. If
-    /// the
-    /// wire is busy then, the call may wait until it is free.
+    /// the wire is busy then, the call may wait until it is free.
     pub fn poll_timeout(&self) -> Option<Time> {
         [self.next_paced(), self.next_timer()].into_iter().flatten().min()
     }

@@ -27,8 +27,8 @@ use crate::units::Time;
 #[repr(u8)]
 pub enum Timer {
     /// Retransmits packets without an acknowledgement (InfiniBand specification, volume 1, section
-    /// 9.7.6.1.3; with selective acknowledgements IRN's RTO_low and RTO_high, SIGCOMM 2018,
-    /// section 3.1): `retransmit_timeout`, 1 ms. Owned by the requester.
+    /// 9.7.6.1.3; with selective acknowledgements IRN's RTO_low and RTO_high, SIGCOMM 2018, section
+    /// 3.1): `retransmit_timeout`, 1 ms. Owned by the requester.
     Retransmission,
     /// Decays DCQCN's alpha, or renews it with `dcqcn-mlx` (Zhu et al., SIGCOMM 2015, section 5;
     /// `rdma-hw.cc` of the HPCC simulator): `alpha_timer`, 55 us or 1 us. Owned by congestion
@@ -39,8 +39,8 @@ pub enum Timer {
     /// Cuts the rate of `dcqcn-mlx` if a mark came since the last check (`rdma-hw.cc`; `dcqcn` cuts
     /// with each CNP and has no such timer): `decrease_timer`, 4 us.
     RateDecrease,
-    /// Blocks further congestion notification packets (Zhu et al., section 3.1): `cnp_interval`,
-    /// 50 us. Owned by the responder.
+    /// Blocks further congestion notification packets (Zhu et al., section 3.1): `cnp_interval`, 50
+    /// us. Owned by the responder.
     Cnp,
     /// Acknowledges arrivals that neither count nor bytes have made due (Ultra Ethernet 1.0; REPS,
     /// arXiv 2407.21625): `ack_time`, off. Owned by the responder.
@@ -147,8 +147,7 @@ impl<const FIRST: u8, const COUNT: usize> Timers<FIRST, COUNT> {
     }
 
     /// Stops and returns the timer of `order` that is due first, with its time, if that is by
-    /// `now`.
-    /// Timers with equal times come out as listed in `order`.
+    /// `now`. Timers with equal times come out as listed in `order`.
     #[inline]
     pub(super) fn next<const N: usize>(
         &mut self,

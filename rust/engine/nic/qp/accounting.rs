@@ -78,8 +78,7 @@ impl PeerAccount {
 
 impl Nic {
     /// Returns the account of its queue pairs as of now. Those that the driver has discarded
-    /// because
-    /// they can have no further effect still count as live.
+    /// because they can have no further effect still count as live.
     pub fn account(&self) -> QpAccount {
         let peers = self.account_by_peer();
         let context = self.config.queue_pairs.context_bytes.get();

@@ -112,8 +112,7 @@ impl ContextCache {
     pub(in crate::nic) fn receive(&mut self, qp: QpId) {
         match self.presence(qp) {
             // A fetched context is not in the list before it is used, so arrivals for other queue
-            // pairs
-            // cannot evict it first.
+            // pairs cannot evict it first.
             Presence::Fetched => return,
             Presence::Absent => self.counters.receive_misses += 1,
             Presence::Present => {

@@ -13,11 +13,9 @@ const SPARE_TIMERS: usize = 64;
 
 impl Nic {
     /// True if a connected queue pair can have no further effect once all of its work is complete.
-    /// Its
-    /// packets have then arrived, each once, and control packets still in flight change only its
-    /// own
-    /// state. False if packets were retransmitted or may be acknowledged later: their fate is
-    /// unknown.
+    /// Its packets have then arrived, each once, and control packets still in flight change only
+    /// its own state. False if packets were retransmitted or may be acknowledged later: their fate
+    /// is unknown.
     pub(crate) fn is_quiet(&self, qp: QpId) -> bool {
         let requester = self.requesters.get(self.qps[qp].requester);
         // With a context cache or telemetry, a late control packet affects more than its queue

@@ -40,8 +40,7 @@ pub struct ReceiveHalf {
 
 impl Nic {
     /// Reserves room for `count` more queue pairs that send, if there is none for one. A message
-    /// that
-    /// is split into many flows then does not reallocate the tables again and again.
+    /// that is split into many flows then does not reallocate the tables again and again.
     pub(crate) fn expect_senders(&mut self, count: usize) {
         // Free slots are used first, so the list of requesters does not grow yet.
         if self.qps.free.requesters.is_empty() {
@@ -60,8 +59,7 @@ impl Nic {
 
     /// Creates a queue pair that sends; [`Nic::connect`] completes it. Together with
     /// [`Nic::open_receiver`] it is the short path to a queue pair that reports by events. It
-    /// accepts
-    /// an MTU of any size.
+    /// accepts an MTU of any size.
     ///
     /// # Panics
     /// If all queue pair numbers are in use, or the loss recovery cannot deliver in the configured

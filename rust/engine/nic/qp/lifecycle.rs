@@ -195,8 +195,7 @@ impl Nic {
     }
 
     /// Sets the longest idle round trip between the two hosts of a queue pair that is not ready
-    /// yet,
-    /// and whether all of their paths have it.
+    /// yet, and whether all of their paths have it.
     pub(crate) fn set_round_trip(&mut self, qp: QpId, longest: Span, is_even: bool) {
         if let Some(setup) = self.setups.pending.get_mut(&qp) {
             setup.round_trip = Some((longest, is_even));
@@ -290,8 +289,7 @@ impl Nic {
     }
 
     /// Creates the half that the queue pair needs. That is the requester if it sends: a responder
-    /// can
-    /// be derived from it if data ever arrives. Otherwise it is the responder.
+    /// can be derived from it if data ever arrives. Otherwise it is the responder.
     fn make_halves(&mut self, id: QpId) -> Result<(), VerbsError> {
         let setup = self.setups.pending.get(&id).expect("kept until it is ready");
         // Checked before the removal: without a peer the queue pair stays in Init.
@@ -403,8 +401,7 @@ impl Nic {
         self.requesters.forget_in_flight(slot);
         let Some(requester) = self.requesters.get_mut(slot) else { return };
         // The policy stays, with what it has learned of paths. Sequence numbers, window, rate and
-        // timer
-        // start anew. A leftover timer entry no longer matches `timer_entry`.
+        // timer start anew. A leftover timer entry no longer matches `timer_entry`.
         let ack = self.config.ack_of(requester.as_peer().peer);
         let (parts, age) = (requester.as_parts(self.port, settings, ack), requester.age);
         *requester = Requester::new(parts, &self.config, &mut self.setups.controls);

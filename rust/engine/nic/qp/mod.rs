@@ -98,8 +98,7 @@ impl QpState {
     #[inline]
     pub(super) const fn receives(self) -> bool {
         // The receiving states are contiguous in the specification's order, so the check per packet
-        // is
-        // one range comparison.
+        // is one range comparison.
         let state = self as u8;
         Self::ReadyToReceive as u8 <= state && state <= Self::SendQueueError as u8
     }
@@ -155,8 +154,7 @@ impl Slot {
     }
 
     /// Returns the index in the table. That of [`Slot::NONE`] is beyond the end of every table, so
-    /// a
-    /// lookup finds nothing.
+    /// a lookup finds nothing.
     #[inline]
     pub(super) const fn index(self) -> usize {
         self.0 as usize
@@ -182,8 +180,7 @@ const _: () = assert!(size_of::<Qp>() == 16);
 
 impl Qp {
     /// True if the half in `slot` exists and receives packets, and no work queues are involved.
-    /// Nearly
-    /// every packet of a simulation satisfies this and takes the fast path.
+    /// Nearly every packet of a simulation satisfies this and takes the fast path.
     #[inline]
     pub(super) const fn takes_fast_path(&self, slot: Slot) -> bool {
         self.state.receives() && self.queues.is_none() && !slot.is_none()

@@ -1,6 +1,5 @@
 //! Accounts of discarded queue pairs by peer. Neighbouring hosts with equal accounts share an
-//! entry:
-//! in an exchange each host goes through its peers in order.
+//! entry: in an exchange each host goes through its peers in order.
 
 use std::collections::BTreeMap;
 

@@ -112,8 +112,7 @@ impl QpTable {
     }
 
     /// Forgets discarded queue pairs at the front. An entry is moved once on average, because the
-    /// list
-    /// is compacted only when at least half of it is discarded.
+    /// list is compacted only when at least half of it is discarded.
     fn forget_front(&mut self) {
         let is_gone = |qp: &&Qp| qp.life == Life::Gone;
         self.front += self.list[self.front..].iter().take_while(is_gone).count();

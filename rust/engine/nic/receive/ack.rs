@@ -1,11 +1,11 @@
-//! Acknowledgements: what a receiver has still to report, and when it does.
+//! Acknowledgements: the arrivals that a receiver has still to report, and when it reports them.
 //!
-//! One acknowledgement covers up to 32 packets within 64 PSNs, as the SACK bitmap of Ultra
-//! Ethernet 1.0 does; it reports for each whether it arrived and whether it was ECN marked. It goes
-//! out after a number of packets, a number of bytes or a time, whichever comes first, and at once
-//! with the last packet of a message and with one that fills its sender's window, which asks for
-//! it: a window of fewer packets than one acknowledgement covers would never be acknowledged. It
-//! echoes the stamp, the mark and the entropy value of the last packet that it covers.
+//! One acknowledgement covers up to 32 packets within 64 PSNs, like the SACK bitmap of Ultra
+//! Ethernet 1.0. It reports for each packet whether it arrived and whether it was ECN marked. It is
+//! sent after a number of packets, a number of bytes or a time, whichever comes first. The last
+//! packet of a message is acknowledged immediately, and so is one that fills its sender's window: a
+//! window smaller than one acknowledgement covers would never be acknowledged otherwise. It echoes
+//! the stamp, the mark and the entropy value of the last packet that it covers.
 
 use serde::{Deserialize, Serialize};
 
@@ -13,52 +13,52 @@ use crate::nic::receive::board::Board;
 use crate::packet::{ArrivalReport, DataView, Flags, Packet, Psn, Stamp, ones};
 use crate::units::{Bytes, Span};
 
-/// How arrivals are acknowledged.
+/// Configuration of acknowledgements.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct AckConfig {
     /// Length of an acknowledgement, NACK, CNP or refusal on the wire.
     pub bytes: Bytes,
-    /// Data packets per acknowledgement, 1 to 32; the last packet of a message is acknowledged at
-    /// once.
+    /// Data packets per acknowledgement, 1 to 32. The last packet of a message is acknowledged
+    /// immediately.
     pub every: u32,
-    /// Bytes on the wire per acknowledgement, if fewer than `every` packets have them.
+    /// Bytes on the wire per acknowledgement, if they arrive in fewer than `every` packets.
     pub every_bytes: Bytes,
-    /// How long an arrival may wait to be acknowledged; `Span::MAX` without limit.
+    /// Longest time before an arrival is acknowledged; `Span::MAX` for no limit.
     pub within: Span,
     /// When a marked packet is acknowledged.
     pub marked: Marked,
     /// When the first packet of a queue pair is acknowledged.
     pub first: First,
-    /// When a packet that was sent again is acknowledged.
+    /// When a retransmitted packet is acknowledged.
     pub resent: Resent,
-    /// How far apart packets may be that share an acknowledgement.
+    /// Largest distance of packets that share an acknowledgement.
     pub span: AckSpan,
-    /// The packets that it speaks of.
+    /// The packets that an acknowledgement reports.
     pub range: AckRange,
     /// The packets whose entropy values the sender learns from it.
     pub entropies: Entropies,
-    /// What a NACK for a gap says of congestion.
+    /// Congestion signal of a NACK for a gap.
     pub nacks: NackSignal,
-    /// Whether switches serve acknowledgements before data; NICs always do.
+    /// True if switches serve acknowledgements before data; NICs always do.
     pub priority: bool,
 }
 
 impl AckConfig {
-    /// Length on the wire of an answer that reports `new` arrivals for the first time.
+    /// Returns the length on the wire of an answer that reports `new` arrivals for the first time.
     #[inline]
     pub(in crate::nic) fn wire_bytes(&self, new: u32) -> u16 {
         let entropies = match self.entropies {
             Entropies::Last => 0,
             Entropies::Carry => 2 * new as u16,
         };
-        // Scenarios refuse longer ones.
+        // Scenarios reject longer ones.
         let bare = u16::try_from(self.bytes.get());
         bare.expect("acknowledgements are shorter than 64 KiB").saturating_add(entropies)
     }
 }
 
 impl Default for AckConfig {
-    /// 64 bytes for each packet, before data.
+    /// 64 bytes for each packet, sent before data.
     fn default() -> Self {
         Self {
             bytes: Bytes::new(64),
@@ -77,14 +77,14 @@ impl Default for AckConfig {
     }
 }
 
-/// When a packet that is ECN marked is acknowledged.
+/// When an ECN-marked packet is acknowledged.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Serialize, Deserialize)]
 #[serde(rename_all = "kebab-case")]
 pub enum Marked {
-    /// It waits for its turn like an unmarked one: for count, bytes or time.
+    /// Like an unmarked one: by count, bytes or time.
     #[default]
     Wait,
-    /// At once, with all that waited (Ultra Ethernet's simulator, and REPS's with it).
+    /// Immediately, with all that waited (Ultra Ethernet's simulator, and REPS's with it).
     AtOnce,
 }
 
@@ -92,94 +92,93 @@ pub enum Marked {
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Serialize, Deserialize)]
 #[serde(rename_all = "kebab-case")]
 pub enum First {
-    /// It waits for its turn.
+    /// Like any other one.
     #[default]
     Wait,
-    /// At once, so that a sender learns the round trip of its path before the others of the window
-    /// queue (uet-htsim, `UecSink::processData`).
+    /// Immediately, so that a sender learns the round trip of its path before the rest of the
+    /// window queues (uet-htsim, `UecSink::processData`).
     AtOnce,
 }
 
-/// When a packet that was sent again is acknowledged.
+/// When a retransmitted packet is acknowledged.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Serialize, Deserialize)]
 #[serde(rename_all = "kebab-case")]
 pub enum Resent {
-    /// It waits for its turn.
+    /// Like any other one.
     #[default]
     Wait,
-    /// At once: its sender asks for it (uet-htsim, `UecSrc::sendRtxPacket`).
+    /// Immediately: its sender asks for it (uet-htsim, `UecSrc::sendRtxPacket`).
     AtOnce,
 }
 
-/// How far apart packets may be that share an acknowledgement.
+/// Largest distance of packets that share an acknowledgement.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Serialize, Deserialize)]
 #[serde(rename_all = "kebab-case")]
 pub enum AckSpan {
-    /// So far that one bitmap reports them all: 64 PSNs (Ultra Ethernet 1.0), or 32 where it
-    /// repeats. A packet that is further away has the others acknowledged first.
+    /// As far as one bitmap reports them all: 64 PSNs (Ultra Ethernet 1.0), or 32 if it repeats
+    /// arrivals. Before a packet that is further away, the others are acknowledged.
     #[default]
     Bitmap,
-    /// Without limit: count, bytes and time alone make an acknowledgement due (uet-htsim,
-    /// `UecSink::shouldSack`). What the bitmap of the latest arrivals does not reach is reported by
-    /// a later one, or by the cumulative number.
+    /// Unlimited: only count, bytes and time make an acknowledgement due (uet-htsim,
+    /// `UecSink::shouldSack`). Arrivals that the bitmap does not reach are reported by a later one,
+    /// or by the cumulative number.
     Unlimited,
 }
 
-/// What a NACK for a gap says of congestion, beside the packet that is missing. A sender takes it
-/// for a CNP, under a congestion control that knows them: DCQCN in both forms.
+/// Congestion signal of a NACK for a gap, in addition to the missing packet. A sender treats it as
+/// a CNP if its congestion control supports them: DCQCN in both forms.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Serialize, Deserialize)]
 #[serde(rename_all = "kebab-case")]
 pub enum NackSignal {
-    /// Nothing.
+    /// No signal.
     #[default]
     None,
-    /// That the packet which it answers was marked, if it was: HPCC's simulator
-    /// (`RdmaHw::ReceiveUdp`, `ReceiveAck`).
+    /// The mark of the packet that it answers: HPCC's simulator (`RdmaHw::ReceiveUdp`,
+    /// `ReceiveAck`).
     Mark,
-    /// That there is congestion, always: ConWeave's simulator, whose receivers flag each NACK for a
-    /// packet out of order as a CNP (`RdmaHw::ReceiverCheckSeq`).
+    /// Congestion, always: ConWeave's simulator, whose receivers flag each NACK for an out-of-order
+    /// packet as a CNP (`RdmaHw::ReceiverCheckSeq`).
     Congestion,
 }
 
-/// What a sender learns from an acknowledgement of the packets before those that it answers.
+/// The packets that an acknowledgement reports in addition to those that it answers.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Serialize, Deserialize)]
 #[serde(rename_all = "kebab-case")]
 pub enum AckRange {
-    /// It has a cumulative number: a later acknowledgement makes up for one that is lost.
+    /// All before its cumulative number: a later acknowledgement makes up for a lost one.
     #[default]
     Cumulative,
-    /// Nothing: it speaks of one packet, as in Ethereal's simulator and in the older transports of
-    /// htsim. The packet of a lost acknowledgement times out, and is sent again.
+    /// None: it reports one packet, as in Ethereal's simulator and in the older transports of
+    /// htsim. If an acknowledgement is lost, its packet times out and is retransmitted.
     Packet,
-    /// Beside the cumulative number, all arrivals among the 64 PSNs that end with the last one that
-    /// it answers, as often as that is: the SACK bitmap of Ultra Ethernet 1.0, as its simulator and
-    /// REPS's artifact have it. A lost acknowledgement costs nothing. One acknowledgement then
+    /// In addition to the cumulative number, all arrivals among the 64 PSNs that end with the last
+    /// one that it answers, each time: the SACK bitmap of Ultra Ethernet 1.0, as its simulator and
+    /// REPS's artifact implement it. A lost acknowledgement costs nothing. One acknowledgement then
     /// answers at most 32 PSNs.
     #[serde(rename = "last-64")]
     Last64,
 }
 
-/// Of which packets a sender learns the entropy values from an acknowledgement.
+/// The packets whose entropy values a sender learns from an acknowledgement.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Serialize, Deserialize)]
 #[serde(rename_all = "kebab-case")]
 pub enum Entropies {
     /// The last that it covers.
     #[default]
     Last,
-    /// All that it covers ("carry EVs" of REPS, arXiv 2407.21625): it is 2 bytes longer for each.
-    /// The packet of this simulator has no room for them; the sender reads them from its record
-    /// of what it sent, which holds the same values but where a packet was sent twice: then the
-    /// later. An erasure code has no such record and falls back to the last.
+    /// All that it covers ("carry EVs" of REPS, arXiv 2407.21625), 2 bytes longer for each. The
+    /// packet of this simulator has no room for them: the sender reads them from its record of sent
+    /// packets, which differs only for a packet that was sent twice and then has the later value.
+    /// An erasure code has no such record and uses the last.
     Carry,
 }
 
-/// What an acknowledgement echoes of the packet that it answers.
+/// Fields of a packet that its answer echoes.
 #[derive(Debug, Clone, Copy, Default)]
 pub(in crate::nic) struct Echo {
     pub stamp: Stamp,
     pub entropy: u16,
-    /// Those of that packet's flags that its answer repeats: that it was ECN marked, and that its
-    /// ports are hashed.
+    /// Flags that the answer repeats: the ECN mark, and that ports are hashed.
     pub flags: Flags,
 }
 
@@ -191,37 +190,37 @@ impl Echo {
     }
 }
 
-/// Arrivals that were not yet acknowledged.
+/// Arrivals that are not yet acknowledged.
 #[derive(Debug, Clone, Copy, Default)]
 pub(in crate::nic) struct Unreported {
     packets: u16,
-    /// Whether anything was reported before.
+    /// True once anything was reported.
     has_reported: bool,
     bytes: u32,
-    /// The first of them.
+    /// Lowest of them.
     base: u64,
-    /// Which of the 64 from `base` on arrived.
+    /// Arrivals among the 64 packets from `base` on.
     sack: u64,
-    /// ... and which of these were marked.
+    /// Marked arrivals among these.
     marks: u64,
-    /// The last of them.
+    /// Echo of the last arrival.
     echo: Echo,
 }
 
 impl Unreported {
-    /// How many different packets it reports.
+    /// Returns the number of different packets that it reports.
     #[inline]
     pub(in crate::nic) const fn packets(&self) -> u32 {
         ones(self.sack)
     }
 
-    /// Whether there is nothing to report.
+    /// True if there is nothing to report.
     #[inline]
     pub(in crate::nic) const fn is_empty(&self) -> bool {
         self.packets == 0
     }
 
-    /// Whether one acknowledgement can cover `sequence` too.
+    /// True if one acknowledgement can also cover `sequence`.
     #[inline]
     pub(in crate::nic) fn has_room_for(&self, sequence: u64, range: AckRange) -> bool {
         if self.is_empty() {
@@ -229,8 +228,8 @@ impl Unreported {
         }
         let last = self.last();
         let (low, high) = (self.base.min(sequence), last.max(sequence));
-        // The bitmap spans 64 packets, but the field of marks has one bit for each of only 32: of
-        // the last 32, if older arrivals are repeated.
+        // The bitmap spans 64 packets, but the field of marks has only 32 bits. If older arrivals
+        // are repeated, they stand for the last 32.
         let span = match range {
             AckRange::Cumulative | AckRange::Packet => 64,
             AckRange::Last64 => u64::from(Packet::MOST_REPORTED),
@@ -238,10 +237,10 @@ impl Unreported {
         high - low < span && u32::from(self.packets) < Packet::MOST_REPORTED
     }
 
-    /// The last packet that is unreported, in the order of numbers; there is one.
+    /// Returns the unreported packet with the highest number; there is one.
     #[inline]
     fn last(&self) -> u64 {
-        // The highest bit stands for it, wherever it came in the order of arrival.
+        // The highest bit stands for it, whatever the order of arrival.
         self.base + 63 - u64::from(self.sack.leading_zeros())
     }
 
@@ -252,8 +251,8 @@ impl Unreported {
             let has_reported = self.has_reported;
             *self = Self { base: sequence, has_reported, ..Self::default() };
         } else if sequence < self.base {
-            // A packet that was sent earlier becomes the base. `has_room_for` has checked that no
-            // bit is shifted out at the top.
+            // An earlier packet becomes the base. `has_room_for` has checked that no bit is shifted
+            // out at the top.
             let shift = self.base - sequence;
             (self.sack, self.marks) = (self.sack << shift, self.marks << shift);
             self.base = sequence;
@@ -262,16 +261,16 @@ impl Unreported {
         self.packets += 1;
         self.bytes += u32::from(packet.wire_bytes);
         self.sack |= bit;
-        // The last arrival is echoed, not the packet with the highest number: its stamp has waited
-        // least for this acknowledgement, so that the round trip has little of that wait in it.
+        // The last arrival is echoed, not the highest number: its stamp has waited least for this
+        // acknowledgement, so the round trip includes little of that wait.
         self.echo = Echo::of(packet);
         if self.echo.flags.has(Flags::MARKED) {
             self.marks |= bit;
         }
     }
 
-    /// Makes room for `sequence`: what cannot be reported together with it is left to later
-    /// reports, which repeat it.
+    /// Makes room for `sequence`. Arrivals that no longer fit are left to later reports, which
+    /// repeat them.
     pub(in crate::nic) fn make_room_for(&mut self, sequence: u64) {
         let most = u64::from(Packet::MOST_REPORTED);
         if self.is_empty() {
@@ -289,12 +288,12 @@ impl Unreported {
         let kept = (sequence + most).saturating_sub(self.base).min(63);
         (self.sack, self.marks) = (self.sack & ((1 << kept) - 1), self.marks & ((1 << kept) - 1));
         if self.sack == 0 {
-            // `note` takes it for the first.
+            // Nothing is left to shift: `note` finds the base in place.
             self.base = sequence;
         }
     }
 
-    /// Whether it is time to report, by count or bytes, or because it would be the first report.
+    /// True if a report is due by count or bytes, or because it would be the first.
     #[inline]
     pub(in crate::nic) fn is_full(&self, config: &AckConfig) -> bool {
         u32::from(self.packets) >= config.every
@@ -302,32 +301,33 @@ impl Unreported {
             || config.first == First::AtOnce && !self.has_reported
     }
 
-    /// The last packet noted.
+    /// Returns the echo of the last arrival.
     pub(in crate::nic) const fn echo(&self) -> Echo {
         self.echo
     }
 
-    /// Takes all of it, as the report of an acknowledgement.
+    /// Takes all arrivals as the report of an acknowledgement.
     #[inline]
     pub(in crate::nic) fn take(&mut self) -> ArrivalReport {
         let this = self.reset();
         ArrivalReport::new(Psn::on_wire(this.base), this.sack, this.marks)
     }
 
-    /// Leaves nothing to report.
+    /// Returns the arrivals and leaves nothing to report.
     #[inline]
     fn reset(&mut self) -> Self {
         std::mem::replace(self, Self { has_reported: true, ..Self::default() })
     }
 
-    /// Takes all of it, with the arrivals of `board` among the 64 packets before its end.
+    /// Takes all arrivals, with those of `board` among the 64 packets before their end.
     pub(in crate::nic) fn take_with(&mut self, board: &Board) -> ArrivalReport {
         let this = self.reset();
         if this.is_empty() {
             return ArrivalReport::new(Psn::on_wire(this.base), this.sack, this.marks);
         }
-        // Everything before the first missing packet is acknowledged by the cumulative number.
+        // The cumulative number covers everything before the first missing packet.
         let from = this.last().saturating_sub(63).max(board.first());
+        // A duplicate may be older than that, and is reported all the same.
         let base = this.base.min(from);
         let (behind, length) = (this.base - base, this.last() - base);
         let repeated = board.block(base) & (u64::MAX >> (63 - length));
@@ -411,7 +411,7 @@ mod tests {
         far.make_room_for(500);
         note(&mut far, 500, Flags::MARKED);
         assert_eq!((far.base, far.sack, far.marks, far.last()), (469, 1 << 31, 1 << 31, 500));
-        // An older one: what is up to 31 beyond it stays.
+        // For an older packet, arrivals up to 31 beyond it stay.
         let mut late = noted(&[100, 110]);
         late.make_room_for(70);
         note(&mut late, 70, Flags::NONE);

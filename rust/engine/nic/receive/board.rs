@@ -1,4 +1,4 @@
-//! Which packets of a window have arrived: one bit each.
+//! The packets of a window that have arrived, one bit each.
 
 use std::collections::VecDeque;
 
@@ -8,46 +8,46 @@ use crate::packet::ones;
 #[derive(Debug, Clone, Default)]
 pub(in crate::nic) struct Board {
     first: u64,
-    /// From `first / 64 * 64` on, 64 a word.
+    /// Bits from `first / 64 * 64` on, 64 per word.
     words: VecDeque<u64>,
-    /// How many arrived beyond `first`.
+    /// Number of arrivals beyond `first`.
     ahead: u64,
 }
 
 impl Board {
-    /// The oldest packet that is missing, or has not been sent.
+    /// Returns the oldest packet that is missing or was not sent.
     #[inline]
     pub(in crate::nic) const fn first(&self) -> u64 {
         self.first
     }
 
-    /// How many arrived beyond the first that is missing.
+    /// Returns the number of arrivals beyond the first missing packet.
     #[inline]
     pub(in crate::nic) const fn ahead(&self) -> u64 {
         self.ahead
     }
 
-    /// How many packets arrived, counted from number 0.
+    /// Returns the number of arrivals, counted from packet 0.
     #[inline]
     pub(in crate::nic) const fn count(&self) -> u64 {
         self.first + self.ahead
     }
 
-    /// True if `sequence` arrived.
+    /// True if `sequence` has arrived.
     #[inline]
     pub(in crate::nic) fn has(&self, sequence: u64) -> bool {
         if sequence < self.first {
             return true;
         }
         let word = sequence / 64 - self.first / 64;
-        // The deque ends with the last arrival: what has no word has not arrived.
+        // The deque ends with the last arrival: a packet beyond it has not arrived.
         self.words.get(word as usize).is_some_and(|bits| bits >> (sequence % 64) & 1 == 1)
     }
 
-    /// The arrivals among the 64 packets from `base` on, lowest bit first.
+    /// Returns the arrivals among the 64 packets from `base` on, lowest bit first.
     pub(in crate::nic) fn block(&self, base: u64) -> u64 {
         let word = |number: u64| match number.checked_sub(self.first / 64) {
-            // Words before `first` are gone, and bits before it are cleared: all of it arrived.
+            // Words before `first` are gone, and bits before it are cleared: all of them arrived.
             None => u64::MAX,
             Some(index) => {
                 let bits = self.words.get(index as usize).copied().unwrap_or(0);
@@ -61,9 +61,10 @@ impl Board {
         }
     }
 
-    /// `sequence`, which was missing, arrives.
+    /// Marks `sequence`, which was missing, as arrived.
     #[inline]
     pub(in crate::nic) fn insert(&mut self, sequence: u64) {
+        // In order: no word is touched.
         if sequence == self.first && self.ahead == 0 {
             return self.step();
         }
@@ -71,24 +72,24 @@ impl Board {
         self.advance();
     }
 
-    /// Those of the 64 from `base` on whose bit is set arrive. What is not below `end` was never
-    /// sent and is ignored.
+    /// Marks those of the 64 packets from `base` on as arrived whose bit is set. Packets from `end`
+    /// on were never sent and are ignored.
     #[inline]
     pub(in crate::nic) fn mark(&mut self, base: u64, sack: u64, end: u64) {
-        // Mostly the cumulative number covers what the block says.
+        // The cumulative number usually covers the whole block.
         if base + 64 - u64::from(sack.leading_zeros()) <= self.first {
             return;
         }
-        // Mostly it says one thing.
+        // Otherwise it usually reports a single packet.
         if sack == 1 {
             if base < end && !self.has(base) {
                 self.insert(base);
             }
             return;
         }
-        // A block of 64 from any base touches two words of ours.
+        // A block of 64 from any base spans two words.
         for (word, bits) in [(base / 64, sack << (base % 64)), (base / 64 + 1, high(sack, base))] {
-            // Bits before `first` have been counted, and their words may be gone: without them
+            // Bits before `first` are already counted, and their words may be gone. Without them
             // `set` never indexes before the front of the deque.
             let bits = bits & from(self.first, word) & !from(end, word);
             if bits != 0 {
@@ -98,7 +99,7 @@ impl Board {
         self.advance();
     }
 
-    /// Everything before `first` arrives.
+    /// Marks everything before `first` as arrived.
     #[inline]
     pub(in crate::nic) fn advance_to(&mut self, first: u64) {
         if first <= self.first {
@@ -109,7 +110,7 @@ impl Board {
         }
         let words = first / 64 - self.first / 64;
         // The new `first` may lie beyond every word. The deque is then empty, and the next bit that
-        // is set makes its words from `first` on.
+        // is set creates words from `first` on.
         let drained = self.words.drain(..(words as usize).min(self.words.len()));
         let mut passed: u64 = drained.map(|bits| u64::from(bits.count_ones())).sum();
         self.first = first;
@@ -122,14 +123,14 @@ impl Board {
         self.advance();
     }
 
-    /// The arrived packet beyond which exactly `more` have arrived; `None` if no more than `more`
-    /// arrived beyond the first that is missing.
+    /// Returns the arrived packet beyond which exactly `more` packets have arrived. `None` if at
+    /// most `more` have arrived beyond the first missing packet.
     pub(in crate::nic) fn arrival_before(&self, more: u64) -> Option<u64> {
         if self.ahead <= more {
             return None;
         }
-        // The search goes down from the newest arrival: it passes at most `more` arrivals, and
-        // mostly ends in the last word.
+        // The search goes down from the newest arrival. It passes at most `more` arrivals and
+        // usually ends in the last word.
         let mut left = more;
         for (index, &bits) in self.words.iter().enumerate().rev() {
             let word = self.first / 64 + index as u64;
@@ -147,7 +148,7 @@ impl Board {
         None
     }
 
-    /// The first that is missing arrives, and none had arrived beyond it: no bit is set.
+    /// Advances by one packet when nothing has arrived beyond it: no bit is set.
     #[inline]
     fn step(&mut self) {
         self.first += 1;
@@ -156,7 +157,7 @@ impl Board {
         }
     }
 
-    /// Sets bits from `first` on.
+    /// Sets `bits` of `word`, which are from `first` on.
     #[inline(always)]
     fn set(&mut self, word: u64, bits: u64) {
         let index = (word - self.first / 64) as usize;
@@ -164,30 +165,31 @@ impl Board {
             self.grow(index);
         }
         let known = &mut self.words[index];
-        // Only new bits count: reports of one sender overlap where acknowledgements were lost.
+        // Only new bits count: successive reports overlap if acknowledgements were lost.
         self.ahead += u64::from(ones(bits & !*known));
         *known |= bits;
     }
 
-    /// Makes words up to that of an index.
+    /// Adds words up to `index`.
+    // Cold: a word is added once per 64 packets at most.
     #[cold]
     fn grow(&mut self, index: usize) {
         self.words.resize(index + 1, 0);
     }
 
-    /// Moves on over everything that arrived in one run. What it passes is cleared, so that a bit
-    /// stands for a packet from `first` on.
+    /// Advances over the run of arrivals at `first`. The passed bits are cleared, so that every set
+    /// bit is a packet from `first` on.
     #[inline]
     fn advance(&mut self) {
         while let Some(bits) = self.words.front_mut() {
-            // The shift brings zeros in, so that a run never reaches beyond this word.
+            // The shift brings in zeros, so a run never reaches beyond this word.
             let run = (*bits >> (self.first % 64)).trailing_ones();
             self.first += u64::from(run);
             self.ahead -= u64::from(run);
             if run == 0 {
                 return;
             }
-            // The run ended with the word: it may go on in the next one.
+            // The run ended with the word: it may continue in the next one.
             if self.first.is_multiple_of(64) {
                 self.words.pop_front();
                 continue;
@@ -198,7 +200,7 @@ impl Board {
     }
 }
 
-/// The bits of `word` that stand for sequence numbers from `first` on.
+/// Returns the bits of `word` that stand for sequence numbers from `first` on.
 const fn from(first: u64, word: u64) -> u64 {
     if word < first / 64 {
         0
@@ -209,9 +211,9 @@ const fn from(first: u64, word: u64) -> u64 {
     }
 }
 
-/// What a block from `base` has beyond its first word.
+/// Returns the bits of a block from `base` that are beyond its first word.
 const fn high(sack: u64, base: u64) -> u64 {
-    // A shift by 64 would overflow: an aligned block has nothing beyond its first word.
+    // A shift by 64 would overflow: an aligned block has no bits beyond its first word.
     if base.is_multiple_of(64) { 0 } else { sack >> (64 - base % 64) }
 }
 

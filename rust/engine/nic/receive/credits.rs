@@ -1,7 +1,6 @@
 //! Credit that receivers grant (RCCC of Ultra Ethernet): the requests of senders, and the pacer
-//! that
-//! divides the rate of the NIC's ports among them. The sender's side is `congestion::rccc`, which
-//! lists the sources.
+//! that divides the rate of the NIC's ports among them. The sender's side is `congestion::rccc`,
+//! which lists the sources.
 //!
 //! Each data packet, whole or trimmed, and each request carries the number up to which its sender
 //! asks for credit. The pacer serves those that ask round-robin, one grant at a time, at just less
@@ -294,8 +293,7 @@ impl Nic {
     }
 
     /// Sends a credit request in a separate packet, for a requester that has no credit and may ask
-    /// now:
-    /// its retransmission timer expired, or it has waited for credit as long as that.
+    /// now: its retransmission timer expired, or it has waited for credit as long as that.
     pub(in crate::nic) fn push_credit_request(&mut self, now: Time, slot: Slot) {
         let sources = self.schedule.waiting() as u64 + 1;
         let Some(request) = self.requesters[slot].poll_credit_request(now, sources) else {

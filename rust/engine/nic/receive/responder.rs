@@ -1,9 +1,8 @@
 //! The responder, the receiving half of a queue pair.
 //!
 //! The loss recovery determines which packets it accepts and when it acknowledges ([`Receiving`]).
-//! A
-//! packet that a switch trimmed to its header has no payload. Whatever the recovery, it is answered
-//! with a NACK that has its PSN and whether the last switch on its path trimmed it.
+//! A packet that a switch trimmed to its header has no payload. Whatever the recovery, it is
+//! answered with a NACK that has its PSN and whether the last switch on its path trimmed it.
 
 use crate::nic::qp::delivery::Delivery;
 use crate::nic::receive::receiver::{Answers, Outbox, Peer, ReceiveRecovery, Receiving};
@@ -66,8 +65,7 @@ impl Responder {
     ) {
         out.counters.data_received += 1;
         // A mark counts whatever happens to the packet: a trimmed or refused one met the same
-        // queue.
-        // The CNP is enqueued before the packet's acknowledgement.
+        // queue. The CNP is enqueued before the packet's acknowledgement.
         if packet.flags.has(Flags::MARKED) {
             out.counters.marked += 1;
             self.answers.notify_congestion(now, packet, out);

@@ -35,8 +35,7 @@ impl Nic {
     }
 
     /// Takes the telemetry of the packet polled last. A control packet has that of the packet which
-    /// it
-    /// answers.
+    /// it answers.
     pub fn take_telemetry(&mut self) -> Telemetry {
         self.responders
             .relay
@@ -45,8 +44,7 @@ impl Nic {
     }
 
     /// Gives the control packets that were queued since the last call the telemetry of the packet
-    /// that
-    /// they answer.
+    /// that they answer.
     pub(in crate::nic) fn relay_to_answers(&mut self) {
         let Some(relay) = &mut self.responders.relay else { return };
         // Both queues have the same order, so the missing entries are those of the new packets.
@@ -103,15 +101,13 @@ impl Nic {
     }
 
     /// True if an entry of a paced requester, whose time has come, is left over from a start that
-    /// has
-    /// moved since.
+    /// has moved since.
     pub(in crate::nic) fn is_stale_start(&mut self, now: Time, slot: Slot) -> bool {
         self.requesters[slot].send_state != SendState::Paced || self.defer_moved_start(now, slot)
     }
 
     /// Puts a requester whose turn it is back among the paced ones if its start has moved beyond
-    /// `now`.
-    /// Returns whether it did.
+    /// `now`. Returns whether it did.
     pub(in crate::nic) fn defer_moved_start(&mut self, now: Time, slot: Slot) -> bool {
         let requester = &mut self.requesters[slot];
         let start = requester.next_start();

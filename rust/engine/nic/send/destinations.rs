@@ -2,9 +2,9 @@
 //! `"destination-plane"` for one per plane.
 //!
 //! Between events the windows are stored here, with the packets in flight of all queue pairs that
-//! share them. A requester borrows them while it acts ([`Nic::with_windows`]), so what it sends
-//! and learns counts for all. When they open, the requester that has not sent for longest goes
-//! first, so none starves.
+//! share them. A requester borrows them while it acts ([`Nic::with_windows`]), so what it sends and
+//! learns counts for all. When they open, the requester that has not sent for longest goes first,
+//! so none starves.
 //!
 //! The windows of a host outlive the last queue pair to it: they describe the host.
 

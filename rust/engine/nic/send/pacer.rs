@@ -31,16 +31,12 @@ impl Pacer {
     }
 
     /// Accounts for a packet of `bytes` on the wire that starts at `now`. The pause until the next
-    /// one
-    /// is rounded down to a multiple of `unit`. A queue pair that waited longer than its rate
-    /// requires
-    /// does not burst afterwards.
+    /// one is rounded down to a multiple of `unit`. A queue pair that waited longer than its rate
+    /// requires does not burst afterwards.
     pub(in crate::nic) fn handle_sent(&mut self, now: Time, bytes: u32, rate: BitRate, unit: Span) {
         // The fraction is kept only if this packet starts exactly when the last one planned it. It
-        // is
-        // in units of 1/rate, so after a change of the rate it is no longer exact, and the minimum
-        // keeps
-        // it below one picosecond.
+        // is in units of 1/rate, so after a change of the rate it is no longer exact, and the
+        // minimum keeps it below one picosecond.
         let carried = if now == self.next { self.remainder.min(rate.as_bps() - 1) } else { 0 };
         let numerator = u64::from(bytes) * PS_BITS + carried;
         self.remainder = numerator % rate.as_bps();

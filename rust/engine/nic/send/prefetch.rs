@@ -26,8 +26,7 @@ impl Nic {
     }
 
     /// Prefetches the half of `qp` that a packet is for: the requester for control packets, else
-    /// the
-    /// responder.
+    /// the responder.
     #[inline]
     pub(crate) fn prefetch_half(&self, qp: QpId, is_control: bool) {
         let Some(qp) = self.qps.get(qp) else { return };

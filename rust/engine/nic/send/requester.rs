@@ -377,8 +377,7 @@ impl Requester {
     }
 
     /// Informs the recovery first: the policy and congestion control see what is in flight after
-    /// it.
-    /// Completions come last.
+    /// it. Completions come last.
     fn handle_ack(&mut self, now: Time, ack: AckView<'_>, events: &mut VecDeque<NicEvent>) {
         let new = self.recovery.handle_ack(now, self.recovery.read(ack));
         self.inform_policy(now, ack, new);

@@ -2,9 +2,8 @@
 //!
 //! Requesters that may send wait in a queue and take round-robin turns, one packet each. With
 //! several traffic classes each class has its own queue (`classes`). Requesters that their rate or
-//! a
-//! missing context delays are in an agenda by start time. Timers are in two agendas. An entry that
-//! turns out to be early is put back, so packets never remove from the middle of an agenda.
+//! a missing context delays are in an agenda by start time. Timers are in two agendas. An entry
+//! that turns out to be early is put back, so packets never remove from the middle of an agenda.
 
 use std::collections::VecDeque;
 
@@ -27,8 +26,7 @@ pub(in crate::nic) struct Schedule {
     /// Retransmission timers. An early entry is put back.
     pub timers: Agenda<Turn>,
     /// Acknowledgement timers, also put back; empty without a limit on the wait. [`Slot::NONE`] is
-    /// the
-    /// timer of the credit pacer.
+    /// the timer of the credit pacer.
     pub ack_timers: Agenda<Slot>,
     /// The queues of a NIC with several classes.
     pub classes: Option<Box<ClassLines>>,
@@ -60,16 +58,14 @@ impl Nic {
     }
 
     /// Returns the packet that starts on the wire at `now`, if any: control packets first, then
-    /// queue
-    /// pairs in round-robin order.
+    /// queue pairs in round-robin order.
     pub fn poll_transmit(&mut self, now: Time) -> Option<Packet> {
         let mut packet = Packet::default();
         self.poll_transmit_to(now, &mut packet).then_some(packet)
     }
 
     /// Writes the packet of [`Self::poll_transmit`] to `place`, where it stays: a copy would stall
-    /// until
-    /// its parts have been written. Returns false if there is none; `place` may have changed.
+    /// until its parts have been written. Returns false if there is none; `place` may have changed.
     #[inline(always)]
     pub(crate) fn poll_transmit_to(&mut self, now: Time, place: &mut Packet) -> bool {
         if self.poll_transmit_control_to(place) {
@@ -128,8 +124,7 @@ impl Nic {
     #[inline(always)]
     pub(in crate::nic) fn end_pauses(&mut self, now: Time) {
         // At equal start times the older requester comes first, so the order does not depend on how
-        // the
-        // agenda was filled.
+        // the agenda was filled.
         while let Some((_, Turn { slot, .. })) = self.schedule.paced.pop(now) {
             if self.responders.relay.is_some() && self.is_stale_start(now, slot) {
                 continue;
@@ -185,8 +180,7 @@ impl Nic {
     #[inline(always)]
     pub(in crate::nic) fn make_ready(&mut self, slot: Slot) {
         // A requester that is Ready or Paced already has its one entry; a second one would give it
-        // two
-        // turns in a round.
+        // two turns in a round.
         if self.requesters[slot].send_state == SendState::Idle {
             self.make_idle_ready(slot);
         }
@@ -196,14 +190,12 @@ impl Nic {
     #[inline(never)]
     fn make_idle_ready(&mut self, slot: Slot) {
         // There is no `now` here. A requester that was ever paced goes through the agenda, and the
-        // next
-        // poll moves it to the end of the queue if its time has come.
+        // next poll moves it to the end of the queue if its time has come.
         self.with_windows(slot, |nic| nic.schedule(slot, |start| start == Time::ZERO));
     }
 
     /// Enqueues a requester, which holds its windows, if `is_soon` is true for the start that its
-    /// rate
-    /// permits. Otherwise it waits for that time.
+    /// rate permits. Otherwise it waits for that time.
     #[inline]
     fn schedule(&mut self, slot: Slot, is_soon: impl FnOnce(Time) -> bool) {
         let requester = &mut self.requesters[slot];
@@ -226,8 +218,7 @@ impl Nic {
         let requester = &mut self.requesters[slot];
         let deadline = requester.wake(self.config.retransmit_timeout);
         // A later deadline needs no new entry: the existing one fires early and is then put back.
-        // An
-        // acknowledgement that restarts the timer therefore costs one comparison and no heap
+        // An acknowledgement that restarts the timer therefore costs one comparison and no heap
         // operation.
         if deadline < requester.timer_entry {
             requester.timer_entry = deadline;
@@ -236,8 +227,7 @@ impl Nic {
     }
 
     /// Ensures that a running acknowledgement timer has an entry. There is one at a time, which is
-    /// put
-    /// back if the arrivals that it was set for were acknowledged earlier.
+    /// put back if the arrivals that it was set for were acknowledged earlier.
     pub(in crate::nic) fn update_ack_timer(&mut self, slot: Slot) {
         let responder = &mut self.responders[slot];
         let deadline = responder.deadline();

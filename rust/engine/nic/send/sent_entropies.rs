@@ -34,8 +34,7 @@ impl SentEntropies {
     }
 
     /// Calls `tell` with the entropy value and the signal of each packet that `report` is the first
-    /// to
-    /// report. `acknowledged` is the oldest packet that is still missing after it.
+    /// to report. `acknowledged` is the oldest packet that is still missing after it.
     pub(in crate::nic) fn handle_ack(
         &mut self,
         report: &ArrivalReport,

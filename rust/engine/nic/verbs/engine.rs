@@ -29,8 +29,7 @@ impl Nic {
     ///
     /// # Errors
     /// If there is no such queue pair, its state or kind does not permit it, the queue is full, or
-    /// the
-    /// length is out of range.
+    /// the length is out of range.
     pub fn post_send(&mut self, qp: QpId, request: WorkRequest) -> Result<(), VerbsError> {
         let found = self.with_queues(qp)?;
         if found.role == Role::ReceiveOnly {
@@ -126,8 +125,7 @@ impl Nic {
         while let Some((number, request)) = queues.begin() {
             let WorkRequest { operation, bytes, path, .. } = request;
             // Each call takes the next message number. It must immediately precede the post,
-            // because
-            // the numbers follow the order of the requester's messages.
+            // because the numbers follow the order of the requester's messages.
             let header = queues.header(Meaning::of(operation, bytes.get()));
             // A READ leaves as a request without payload; its bytes come back as a message of the
             // peer.
@@ -140,8 +138,7 @@ impl Nic {
     }
 
     /// Withdraws from the requester the messages that it has not begun, except responses to READs.
-    /// A
-    /// queue pair without completions finishes what was posted.
+    /// A queue pair without completions finishes what was posted.
     pub(in crate::nic) fn hold_back(&mut self, id: QpId) {
         let Qp { queues, requester: slot, .. } = self.qps[id];
         let Some(queues) = self.verbs.queues.get_mut(queues.index()) else { return };
@@ -177,8 +174,7 @@ impl Nic {
     }
 
     /// Handles all packets that [`Nic::handle_packet`] does not dispatch itself. Their queue pair
-    /// has
-    /// completions, is not ready, lacks a half or does not exist.
+    /// has completions, is not ready, lacks a half or does not exist.
     #[cold]
     pub(in crate::nic) fn handle_slow_path(&mut self, now: Time, packet: &Packet) {
         let id = packet.qp;
@@ -194,8 +190,7 @@ impl Nic {
             return;
         };
         // Only data creates a missing half: a control packet for a queue pair that never sent
-        // answers
-        // nothing.
+        // answers nothing.
         let lacks_half = packet.is_control() && qp.requester.is_none();
         if !qp.state.receives() || lacks_half {
             self.out.counters.discarded += 1;
@@ -360,8 +355,7 @@ impl Nic {
     }
 
     /// Returns the number of consecutive timeouts that a requester tolerates, if limited: the
-    /// NIC's, or
-    /// else the recovery's.
+    /// NIC's, or else the recovery's.
     pub(in crate::nic) fn retries_of(&self, slot: Slot) -> Option<u32> {
         let of_recovery = || self.settings_of(self.requesters.qp_of(slot)).recovery.retries();
         self.config.queue_pairs.retries.or_else(of_recovery)

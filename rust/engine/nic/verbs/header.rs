@@ -107,8 +107,7 @@ impl VerbHeader {
 
 impl Meaning {
     /// Returns the meaning of a work request to its receiver; `None` for a plain WRITE. The length
-    /// of a
-    /// READ must have been checked.
+    /// of a READ must have been checked.
     pub(crate) fn of(operation: Operation, bytes: u64) -> Option<Self> {
         match operation {
             Operation::Write => None,
@@ -126,8 +125,7 @@ impl Meaning {
 
 const fn near(low: u64, known: u64) -> u64 {
     // Queues hold at most 4,095 requests, and responses to READs as many again: two numbers that
-    // are
-    // compared are always less than half of the range apart.
+    // are compared are always less than half of the range apart.
     let ahead = low.wrapping_sub(known) & MASK;
     if ahead < HALF { known + ahead } else { (known + ahead).saturating_sub(MASK + 1) }
 }

@@ -1,23 +1,22 @@
-//! The verbs: work requests go in, completions come out, errors have the names of rdma-core.
+//! The verbs: work requests in, completions out, and errors with the names of rdma-core.
 //!
 //! Source: InfiniBand Architecture Specification, volume 1, chapters 9 (transport) and 11
 //! (software transport interface); statuses and error numbers are spelled as in rdma-core.
 //!
-//! Payloads are not carried, so there are no buffers, keys or addresses here. Where this is
-//! simpler than the specification:
+//! Payloads are not carried, so there are no buffers, keys or addresses here. The model is simpler
+//! than the specification in these points:
 //!
-//! - *READ*: the request is a message of one packet without payload, and the peer's sending half
-//!   streams the answer as a message with PSNs, loss recovery and congestion control of its own,
-//!   where the specification reserves PSNs of the reader for it. The reader's work completes with
-//!   the last byte. Any number of READs may be outstanding (the specification: as many as agreed
-//!   on).
+//! - *READ*: the request is a message of one packet without payload. The peer's requester streams
+//!   the response as a message with its own PSNs, loss recovery and congestion control; in the
+//!   specification it uses PSNs that the reader reserves. The reader's work completes with the last
+//!   byte. Any number of READs may be outstanding (the specification: as many as agreed on).
 //! - *SEND* and immediate data name the receive that they consume by its number, as IRN does
-//!   (SIGCOMM 2018, section 5.3), so that they find it in whatever order packets arrive. A packet
-//!   whose receive is not posted is refused (RNR NAK); the sender goes on after the RNR timer.
-//!   With the ideal erasure code there are only WRITEs.
-//! - *Unordered delivery*: SENDs take receives in the order in which they are delivered. There
-//!   are no READs: an answer is identified by its position in the order.
-//! - A queue pair has a completion queue of its NIC's, and each work request is signalled.
+//!   (SIGCOMM 2018, section 5.3), so they find it in whatever order packets arrive. A packet whose
+//!   receive is not posted is refused (RNR NAK); the sender continues after the RNR timer. With the
+//!   ideal erasure code there are only WRITEs.
+//! - *Unordered delivery*: SENDs take receives in the order of delivery. There are no READs,
+//!   because a response is identified by its position in the order.
+//! - All queue pairs of a NIC share its completion queue, and every work request is signalled.
 
 mod engine;
 mod header;
@@ -42,8 +41,8 @@ pub const LONGEST_MESSAGE: Bytes = Bytes::new(1 << 31);
 pub const SMALLEST_MTU: Bytes = Bytes::new(256);
 /// The largest MTU: 9,000 bytes, a jumbo frame; the specification stops at 4,096.
 pub const LARGEST_MTU: Bytes = Bytes::new(9_000);
-/// The deepest queue: message numbers on our wire have 14 bits, and answers to READs take as
-/// many as requests.
+/// The deepest queue: message numbers on our wire have 14 bits, and responses to READs take as many
+/// as requests.
 pub const DEEPEST_QUEUE: usize = 4_095;
 
 /// The configuration of queue pairs.
@@ -54,29 +53,29 @@ pub struct QpConfig {
     pub send_queue: usize,
     /// Receives that a receive queue holds: 1,024, at most 4,095 \[inferred\].
     pub receive_queue: usize,
-    /// WRITEs with immediate data in a send queue at once (`max_wimm` of MRC, OCP 1.0, 2026, whose
+    /// Most WRITEs with immediate data in a send queue (`max_wimm` of MRC, OCP 1.0, 2026, whose
     /// example is 128): no limit.
     pub immediates: Option<u32>,
-    /// Messages of a queue pair that reports by events are WRITEs with immediate data, and so many
-    /// are under way at once (`max_wimm` of MRC); others wait for a completion. By default they are
+    /// Most messages in progress on a queue pair that reports by events, which are then WRITEs with
+    /// immediate data (`max_wimm` of MRC). Further ones wait for a completion. By default they are
     /// plain WRITEs without a limit.
     pub immediate_messages: Option<u32>,
-    /// How long a sender waits after an RNR NAK: 640 us, code 12 of the specification's table of
-    /// RNR timers (volume 1, section 9.7.5.2.8), which the examples of rdma-core set.
+    /// Pause of a sender after an RNR NAK: 640 us, code 12 of the specification's table of RNR
+    /// timers (volume 1, section 9.7.5.2.8), which the examples of rdma-core set.
     pub rnr_timer: Span,
-    /// RNR NAKs in a row until work fails with `RNR_RETRY_EXC_ERR`; without limit by default, as
-    /// code 7 of the specification says.
+    /// Consecutive RNR NAKs before work fails with `RNR_RETRY_EXC_ERR`; no limit by default, like
+    /// code 7 of the specification.
     pub rnr_retries: Option<u32>,
-    /// Timeouts in a row until work fails with `RETRY_EXC_ERR`. Without limit by default, as the
-    /// simulators of the field have it; hardware has at most 7. Only work requests can fail: a
-    /// queue pair that reports by events has no completion to report it, and retries without limit.
+    /// Consecutive timeouts before work fails with `RETRY_EXC_ERR`. No limit by default, as in the
+    /// simulators of the field; hardware has at most 7. Only work requests can fail: a queue pair
+    /// that reports by events has no completion to report it, and retries without limit.
     pub retries: Option<u32>,
-    /// Memory of one context: 375 B, the figure that is passed on for ConnectX NICs \[inferred\].
+    /// Memory of one context: 375 B, the figure commonly given for ConnectX NICs \[inferred\].
     pub context_bytes: Bytes,
-    /// In which order messages are delivered; by default as the loss recovery does it, see
+    /// Delivery order of messages; by default that of the loss recovery, see
     /// [`crate::nic::Recovery::delivery`].
     pub delivery: Option<Delivery>,
-    /// A cache of contexts; by default every context is at hand.
+    /// A cache of contexts; by default every context is in the NIC.
     pub cache: Option<CacheConfig>,
 }
 
@@ -97,57 +96,58 @@ impl Default for QpConfig {
     }
 }
 
-/// What a work request asks for.
+/// The operation of a work request.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Operation {
     /// RDMA WRITE: the bytes are placed in the peer's memory; the peer is not notified.
     Write,
-    /// RDMA WRITE, then a completion with this number at the peer, which consumes a receive of its.
+    /// RDMA WRITE, then a completion with this number at the peer, which consumes one of its
+    /// receives.
     WriteWithImmediate(u32),
     /// SEND: the bytes go to a receive that the peer posted.
     Send,
-    /// RDMA READ: the peer's bytes come here.
+    /// RDMA READ: the peer's bytes are fetched.
     Read,
 }
 
 /// A work request for a send queue.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct WorkRequest {
-    /// Its name in its completion.
+    /// Id in its completion.
     pub id: u64,
-    /// What it asks for.
+    /// The operation.
     pub operation: Operation,
-    /// How long the message is.
+    /// Length of the message.
     pub bytes: Bytes,
-    /// The path that it is pinned to, if the policy pins and the queue pair is idle.
+    /// Path that it is pinned to, if the policy pins and the queue pair is idle.
     pub path: u16,
 }
 
 /// The kind of work that a completion reports, spelled as in rdma-core.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Opcode {
-    /// A WRITE, with immediate data or without.
+    /// A WRITE, with or without immediate data.
     RdmaWrite,
     /// A SEND, at the end that posted it.
     Send,
-    /// A READ, when the last byte of its answer is there.
+    /// A READ, when the last byte of its response has arrived.
     RdmaRead,
-    /// A receive, by a SEND.
+    /// A receive that a SEND has consumed.
     Receive,
-    /// A receive, by a WRITE with immediate data.
+    /// A receive that a WRITE with immediate data has consumed.
     ReceiveRdmaWithImmediate,
 }
 
-/// The status of completed work.
+/// Status of completed work.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum CompletionStatus {
-    /// The work is done: the peer has acknowledged it, or the message is there.
+    /// The work is done: the peer has acknowledged it, or the message has arrived.
     Success,
-    /// The queue pair went to Error before it was done.
+    /// The queue pair went to Error before the work was done.
     Flushed,
-    /// The peer did not answer as often as allowed.
+    /// The peer did not acknowledge within the permitted retries.
     RetryExceeded,
-    /// The peer had no receive as often as allowed.
+    /// The peer had no receive within the permitted retries.
     RnrRetryExceeded,
     /// The peer cannot serve the request: a READ from a queue pair that only receives.
     RemoteInvalidRequest,
@@ -165,24 +165,24 @@ impl fmt::Display for CompletionStatus {
     }
 }
 
-/// What became of a work request.
+/// The completion of a work request or receive.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Completion {
     /// The queue pair that it was posted to.
     pub qp: QpId,
-    /// The work request's name.
+    /// Id of the work request or receive.
     pub id: u64,
-    /// What it was; of a flushed receive always `Receive`.
+    /// Kind of work; always `Receive` for a flushed receive.
     pub opcode: Opcode,
-    /// Whether it succeeded, and if not, why.
+    /// Success, or the reason of the failure.
     pub status: CompletionStatus,
-    /// Bytes moved; 0 if it failed.
+    /// Bytes transferred; 0 if it failed.
     pub bytes: Bytes,
-    /// The number that came with a WRITE with immediate data.
+    /// Number that came with a WRITE with immediate data.
     pub immediate: Option<u32>,
 }
 
-/// Why a verb fails. [`VerbsError::errno`] is what rdma-core returns.
+/// The error of a verb. [`VerbsError::errno`] names what rdma-core returns.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Error)]
 pub enum VerbsError {
     /// No queue pair has this number, or it was destroyed (EINVAL).
@@ -191,39 +191,39 @@ pub enum VerbsError {
         /// The number that was given.
         qp: QpId,
     },
-    /// The states do not follow one another (EINVAL).
+    /// The transition is not legal (EINVAL).
     #[error("{qp}: {from} cannot become {to}; see the table of transitions")]
     InvalidTransition {
         /// The queue pair to be modified.
         qp: QpId,
-        /// The state that it is in.
+        /// The current state.
         from: QpState,
-        /// The state asked for.
+        /// The requested state.
         to: QpState,
     },
-    /// To receive, it must know its other end (EINVAL).
+    /// It cannot receive without knowing its other end (EINVAL).
     #[error("{qp}: it does not know the number of its other end; call set_peer_qp before RTR")]
     NotConnected {
         /// The queue pair that lacks its other end.
         qp: QpId,
     },
-    /// The queue pair's state does not allow it (EINVAL).
+    /// The queue pair's state does not permit the verb (EINVAL).
     #[error("{qp}: {verb} is not possible in state {state}")]
     WrongState {
         /// The queue pair of the call.
         qp: QpId,
-        /// The state that it is in.
+        /// The current state.
         state: QpState,
-        /// What was asked for.
+        /// The verb.
         verb: &'static str,
     },
-    /// It was made without a sending half (EINVAL).
+    /// The queue pair was created without a requester (EINVAL).
     #[error("{qp}: it only receives; give create_qp a policy to send by")]
     ReceiveOnly {
-        /// The queue pair without a sending half.
+        /// The queue pair without a requester.
         qp: QpId,
     },
-    /// It reports by events, and work requests need completions (EINVAL).
+    /// The queue pair reports by events, but work requests need completions (EINVAL).
     #[error("{qp}: it has no completions; make it with Reporting::Completions, or use Nic::post")]
     NoCompletions {
         /// The queue pair without completions.
@@ -232,10 +232,10 @@ pub enum VerbsError {
     /// The message is too long (EINVAL).
     #[error("a message of {bytes} is too long; the longest is {} bytes", LONGEST_MESSAGE.get())]
     MessageTooLong {
-        /// The length that was asked for.
+        /// The requested length.
         bytes: Bytes,
     },
-    /// A READ of nothing (EINVAL here; the specification lets it pass).
+    /// A READ of zero bytes (EINVAL here; the specification permits it).
     #[error("a READ must ask for at least one byte")]
     EmptyRead,
     /// The payload of a packet is out of range (EINVAL).
@@ -260,7 +260,7 @@ pub enum VerbsError {
         /// Receives that it holds.
         depth: usize,
     },
-    /// As many WRITEs with immediate data as may be are not complete (ENOMEM).
+    /// The limit of incomplete WRITEs with immediate data is reached (ENOMEM).
     #[error(
         "{qp}: {most} WRITEs with immediate data are not complete, the most that may be; poll \
              completions"
@@ -268,10 +268,10 @@ pub enum VerbsError {
     TooManyImmediates {
         /// The queue pair.
         qp: QpId,
-        /// How many there may be.
+        /// The limit.
         most: u32,
     },
-    /// The packets of the loss recovery have no room for other verbs' headers (EOPNOTSUPP).
+    /// The packets of the loss recovery have no room for the headers of other verbs (EOPNOTSUPP).
     #[error("with {recovery} as loss recovery there are only WRITEs; choose another")]
     WritesOnly {
         /// The loss recovery.
@@ -285,16 +285,16 @@ pub enum VerbsError {
         /// The order.
         delivery: Delivery,
     },
-    /// With unordered delivery the answers to READs cannot be identified (EOPNOTSUPP).
+    /// With unordered delivery, responses to READs cannot be identified (EOPNOTSUPP).
     #[error("with unordered delivery there are no READs; choose ordered delivery")]
     UnorderedRead,
-    /// Queue pair numbers have 24 bits (ENOMEM).
+    /// All queue pair numbers, which have 24 bits, are in use (ENOMEM).
     #[error("all 2^24 queue pair numbers are in use")]
     TooManyQueuePairs,
 }
 
 impl VerbsError {
-    /// The error number that rdma-core returns for it.
+    /// Returns the name of the error number that rdma-core returns.
     pub const fn errno(&self) -> &'static str {
         match self {
             Self::SendQueueFull { .. }

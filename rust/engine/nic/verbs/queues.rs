@@ -219,8 +219,7 @@ impl WorkQueues {
     /// Handles the delivery of the response to the oldest READ.
     pub(crate) fn answered(&mut self, completions: &mut VecDeque<Completion>) {
         // Responses carry no id. They arrive in the order of their READs, because READs are
-        // rejected
-        // with unordered delivery.
+        // rejected with unordered delivery.
         let begun = self.sends.iter_mut().take(self.begun);
         let mut reads = begun.filter(|(request, progress)| {
             request.operation == Operation::Read && *progress == Progress::Open

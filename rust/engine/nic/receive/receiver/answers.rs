@@ -171,10 +171,8 @@ impl Answers {
     }
 
     /// True if unreported arrivals must be acknowledged with `packet`. It is the last of its
-    /// message,
-    /// its sender asks for it, it is marked or retransmitted and such packets do not wait, or
-    /// enough
-    /// packets or bytes have arrived.
+    /// message, its sender asks for it, it is marked or retransmitted and such packets do not wait,
+    /// or enough packets or bytes have arrived.
     #[inline]
     pub(crate) fn is_due(&self, packet: DataView<'_>, out: &Outbox) -> bool {
         packet.is_last()
@@ -262,8 +260,7 @@ impl Answers {
             qp: self.peer.peer_qp,
             label: self.peer.label,
             // The value of the answered packet serves twice: it tells the sender which path the
-            // answer
-            // is about, and it selects the answer's own way back.
+            // answer is about, and it selects the answer's own way back.
             entropy: echo.entropy,
             route: echo.entropy,
             flags: priority.with(echo.flags).with(answer.flags),
@@ -284,8 +281,7 @@ impl Answers {
     }
 
     /// Sends a congestion notification packet, if the congestion control uses them and none was
-    /// sent
-    /// within the interval.
+    /// sent within the interval.
     pub(crate) fn notify_congestion(&mut self, now: Time, packet: DataView<'_>, out: &mut Outbox) {
         let Some(interval) = out.settings.cnp_interval else { return };
         // DCQCN, section 3.1: at most one CNP per flow and interval, the first one immediately.

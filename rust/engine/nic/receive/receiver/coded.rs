@@ -1,8 +1,8 @@
-//! Coded packets: any `m` of a message are the message. See [`crate::nic::recovery::erasure`].
+//! Coded packets: any `m` of them restore a message. See [`crate::nic::recovery::erasure`].
 //!
-//! Source: the ideal loss recovery of Ofan (arXiv 2507.21372, section 2). A message is whole
-//! when its `m`-th packet has arrived, and is delivered then whatever others miss, or in its turn
-//! where delivery is ordered.
+//! Source: the ideal loss recovery of Ofan (arXiv 2507.21372, section 2). A message is complete
+//! when its `m`-th packet has arrived. It is then delivered whatever other messages miss, or in its
+//! turn if delivery is ordered.
 
 use std::collections::BTreeMap;
 
@@ -12,17 +12,17 @@ use crate::nic::receive::board::Board;
 use crate::packet::{DataView, Flags};
 use crate::units::Time;
 
-/// A message that is arriving, or has arrived before one that was posted before it.
+/// A message that is arriving, or that is complete before one posted earlier.
 #[derive(Debug, Clone, Default)]
 struct Partial {
     /// Packets that are still needed.
     needed: u64,
     /// Bytes that are still needed.
     bytes: u64,
-    /// Which of its coded packets arrived; nothing is kept of a whole message.
+    /// Coded packets that have arrived; cleared when the message is complete.
     arrived: Board,
-    /// The highest of them. What was lost is never sent again, so that `arrived` may start far
-    /// behind it; packets on the wire are identified by how near they are to this one.
+    /// The highest of them. Lost packets are never retransmitted, so `arrived` may start far behind
+    /// it. Numbers on the wire are resolved near this one.
     highest: u64,
 }
 
@@ -30,15 +30,15 @@ struct Partial {
 #[derive(Debug, Clone)]
 pub(in crate::nic) struct Coded {
     delivery: Delivery,
-    /// Every message before this one is whole.
+    /// Every message before this one is complete.
     oldest: u64,
-    /// Those that have begun, by number.
+    /// Messages that have begun, by number.
     messages: BTreeMap<u64, Partial>,
-    /// The message that what is unreported is of.
+    /// The message of the unreported arrivals.
     reporting: u64,
 }
 
-/// Which coded packet of which message.
+/// A coded packet of a message.
 #[derive(Debug, Clone, Copy)]
 struct CodedPacket {
     message: u64,
@@ -55,7 +55,7 @@ impl Coded {
         number < self.oldest || self.messages.get(&number).is_some_and(whole)
     }
 
-    /// Takes a coded packet that was missing.
+    /// Accepts a coded packet that was missing.
     fn accept(
         &mut self,
         CodedPacket { message: number, index }: CodedPacket,
@@ -74,7 +74,8 @@ impl Coded {
         message.needed -= 1;
         message.arrived.insert(index);
         message.highest = message.highest.max(index);
-        // A repair is as long as the longest packet: the last one that counts may be cut short.
+        // A repair packet has the length of the longest packet, so payload counts only up to what
+        // is missing.
         let whole = message.needed == 0;
         let credit = if whole { u64::MAX } else { out.payload(packet) };
         let credit = credit.min(message.bytes);
@@ -83,7 +84,7 @@ impl Coded {
         if !whole {
             return;
         }
-        // A whole message is known by its count; its bits are not needed any more.
+        // A complete message is known by its count; its bits are no longer needed.
         message.arrived = Board::default();
         if self.delivery == Delivery::Unordered {
             answers.deliver(number, out);
@@ -108,7 +109,7 @@ impl ReceiveRecovery for Coded {
         self.oldest
     }
 
-    /// Packets have no numbers beyond their message.
+    /// Returns 0: packets have no numbers beyond their message.
     fn arrived(&self) -> u64 {
         0
     }
@@ -128,9 +129,9 @@ impl ReceiveRecovery for Coded {
             answers.refuse_trimmed(packet, number, out);
             return;
         }
-        // One order over all messages: an index has at most 32 bits.
+        // A single order over all messages: an index has at most 32 bits.
         answers.count_order(number << 32 | index, out);
-        // An acknowledgement names one message, so that packets of two never share one.
+        // An acknowledgement names one message, so packets of two messages never share one.
         let other = self.reporting != number && answers.has_unreported();
         if other || !answers.has_room_for(index, out) {
             answers.report(self.answer(), out);

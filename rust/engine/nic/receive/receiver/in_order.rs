@@ -1,9 +1,9 @@
 //! Packets in order, as go-back-N accepts them.
 //!
 //! Source: InfiniBand Architecture Specification, volume 1, section 9.7.5.2 (responder, NAK
-//! generation: one per missing PSN, duplicates are acknowledged again, C9-110), with the
-//! interval after which HPCC-family NICs repeat a NACK. Back to zero: Guo et al., "RDMA over
-//! Commodity Ethernet at Scale" (SIGCOMM 2016), section 4.1.
+//! generation: one per missing PSN, duplicates are acknowledged again, C9-110), with the interval
+//! after which HPCC-family NICs repeat a NACK. Back to zero: Guo et al., "RDMA over Commodity
+//! Ethernet at Scale" (SIGCOMM 2016), section 4.1.
 
 use super::{Answer, Answers, Outbox, ReceiveRecovery};
 use crate::nic::receive::ack::Echo;
@@ -59,8 +59,7 @@ impl InOrder {
     }
 
     /// Refuses a packet beyond a gap, or one without its payload. Nothing of it is kept, and the
-    /// sender
-    /// is informed of the missing packet, at most once per interval.
+    /// sender is informed of the missing packet, at most once per interval.
     fn refuse(&mut self, now: Time, packet: DataView<'_>, answers: &mut Answers, out: &mut Outbox) {
         let trimmed = packet.is_trimmed();
         out.counters.refused += u64::from(!trimmed);

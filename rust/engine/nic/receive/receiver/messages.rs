@@ -13,8 +13,8 @@ use crate::packet::DataView;
 pub(super) enum Messages {
     /// Last packets of undelivered messages, in order. A message ends where the next begins.
     Ordered { delivered: u64, ends: VecDeque<u64> },
-    /// Packets that each begun message still misses, by number, from the first incomplete one on;
-    /// 0 for messages that were delivered before their turn.
+    /// Packets that each begun message still misses, by number, from the first incomplete one on; 0
+    /// for messages that were delivered before their turn.
     Unordered { whole: u64, missing: BTreeMap<u64, u64> },
 }
 
@@ -54,8 +54,7 @@ impl Messages {
     }
 
     /// Handles a new packet and calls `deliver` with the index of each message that can be
-    /// delivered
-    /// now. Returns their number.
+    /// delivered now. Returns their number.
     #[inline]
     pub(super) fn handle_new(
         &mut self,

@@ -14,8 +14,7 @@ use crate::packet::DataView;
 use crate::units::Time;
 
 /// Registers receivers: each file of a receiver needs only a line here. Several recoveries may
-/// share
-/// a receiver, so a responder is no larger than the largest of them.
+/// share a receiver, so a responder is no larger than the largest of them.
 macro_rules! registry {
     ($($module:ident :: $receiver:ident),* $(,)?) => {
         $(pub(in crate::nic) use $module::$receiver;)*

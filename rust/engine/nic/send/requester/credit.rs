@@ -19,8 +19,7 @@ impl Requester {
     }
 
     /// Returns when it must ask for credit in a separate packet. `NEVER` while it has some, or
-    /// packets
-    /// in flight whose own timer runs.
+    /// packets in flight whose own timer runs.
     pub(in crate::nic) fn next_request(&mut self, timeout: Span) -> Time {
         if self.recovery.in_flight() > 0 || !self.has_waiting() {
             return Time::NEVER;

@@ -8,8 +8,7 @@ use crate::units::{Span, Time};
 
 impl Requester {
     /// Informs the policy of the entropy values that got through: that of the last packet
-    /// acknowledged,
-    /// or those of all.
+    /// acknowledged, or those of all.
     #[inline]
     pub(super) fn inform_policy(&mut self, now: Time, ack: AckView<'_>, new: u64) {
         let rtt = Span::from_ps(ack.echo().ps_until(now));

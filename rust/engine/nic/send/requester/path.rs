@@ -49,8 +49,7 @@ impl Requester {
     }
 
     /// Returns the entropy value of the next packet of a NIC with several ports; `None` if it must
-    /// wait
-    /// for a port that is not free.
+    /// wait for a port that is not free.
     #[inline]
     pub(in crate::nic) fn choose(&mut self, now: Time, free: PlaneMask) -> Option<u16> {
         let free = self.open(free);

@@ -42,8 +42,7 @@ impl Requester {
     }
 
     /// Returns when the timer of its recovery expires, a probe is due, or it has waited `timeout`
-    /// for
-    /// credit, whichever comes first.
+    /// for credit, whichever comes first.
     #[inline(always)]
     pub(in crate::nic) fn wake(&mut self, timeout: Span) -> Time {
         let deadline = self.deadline();

@@ -2,11 +2,9 @@
 //! several ports, or windows that queue pairs to a host share (`nic::send::destinations`).
 //!
 //! A window for each plane is G16 of `docs/multi-plane.md`. Each is a separate control, for the
-//! rate
-//! of one port. It learns of the packets whose entropy values are of its plane: their arrivals,
-//! from
-//! the recovery; their round trip, from when they were sent; the mark of the packet that an
-//! acknowledgement echoes; and their losses.
+//! rate of one port. It learns of the packets whose entropy values are of its plane: their
+//! arrivals, from the recovery; their round trip, from when they were sent; the mark of the packet
+//! that an acknowledgement echoes; and their losses.
 
 use super::{MOST_OUTSTANDING, Requester};
 use crate::nic::Owner;
@@ -44,8 +42,7 @@ struct PlaneWindow {
 
 impl PlaneWindows {
     /// Returns the windows of a new requester. `None` unless its control has one for each plane and
-    /// its
-    /// recovery counts by planes, or it shares them.
+    /// its recovery counts by planes, or it shares them.
     pub(super) fn of(config: &NicConfig, port: PortFacts, planes: u32) -> Option<Box<Self>> {
         let scope = config.congestion.scope();
         let count = if scope.is_of_plane() { planes } else { 1 };
@@ -92,12 +89,9 @@ impl Requester {
     }
 
     /// True if the window for a packet with that entropy value is full. If each plane has a window,
-    /// only
-    /// that of its plane counts, because the policy may use no path of the others. A shared window
-    /// is
-    /// full when it has no room for a packet of each other queue pair, so that the last packet of
-    /// each
-    /// requests an acknowledgement.
+    /// only that of its plane counts, because the policy may use no path of the others. A shared
+    /// window is full when it has no room for a packet of each other queue pair, so that the last
+    /// packet of each requests an acknowledgement.
     #[inline]
     pub(super) fn window_is_full(&self, entropy: u16) -> bool {
         let Some(planes) = &self.planes else { return !self.window_is_open() };
@@ -113,8 +107,7 @@ impl Requester {
             return true;
         }
         // With nothing in flight no acknowledgement would reopen the window. Credit reopens a
-        // window
-        // of 0.
+        // window of 0.
         out == 0 && window > 0 || (out + 1) * u64::from(self.packet_bytes) <= window
     }
 
