@@ -240,7 +240,7 @@ impl Nic {
         self.poll_transmit_control_to(&mut packet).then_some(packet)
     }
 
-    /// Writes the packet of [`Self::poll_transmit_control`] to `place`; false if there is none.
+    /// Writes the packet of [`Self::poll_transmit_control`] to `place`. Returns false without one.
     #[inline(always)]
     pub(crate) fn poll_transmit_control_to(&mut self, place: &mut Packet) -> bool {
         let Some(&packet) = self.out.control.front() else { return false };

@@ -1,4 +1,4 @@
-//! Two NICs back to back, as a dialogue: what goes in at which time, exactly what comes out.
+//! Two NICs back to back: for each input and time, exactly what comes out.
 
 use std::sync::Arc;
 
@@ -28,7 +28,7 @@ fn config(recovery: Recovery, ack_every: u32) -> Arc<NicConfig> {
     })
 }
 
-/// A sender at host 0, a receiver at host 1, one queue pair.
+/// A sender at host 0 and a receiver at host 1, with one queue pair.
 fn pair(recovery: Recovery, ack_every: u32) -> (Nic, Nic, QpId) {
     let config = config(recovery, ack_every);
     let (mut a, mut b) =
@@ -134,7 +134,7 @@ fn duplicates_are_acknowledged_again_and_delivered_once() {
 }
 
 #[test]
-fn a_trimmed_packet_is_not_taken_for_a_whole_one() {
+fn a_trimmed_packet_is_not_accepted() {
     for recovery in [Recovery::GO_BACK_N, Recovery::PER_PACKET] {
         let (mut a, mut b, qp) = pair(recovery, 1);
         a.post(qp, Bytes::new(1_000), 1, 0);
@@ -148,7 +148,7 @@ fn a_trimmed_packet_is_not_taken_for_a_whole_one() {
 }
 
 #[test]
-fn the_timer_retransmits_packets_without_an_answer() {
+fn the_timer_retransmits_unacknowledged_packets() {
     for recovery in [Recovery::GO_BACK_N, Recovery::PER_PACKET] {
         let (mut a, _, qp) = pair(recovery, 1);
         a.post(qp, Bytes::new(2_000), 1, 0);
@@ -209,7 +209,7 @@ fn acknowledgements_are_coalesced_in_each_message_of_a_queue_pair() {
 }
 
 #[test]
-fn packets_that_nobody_sent_are_dropped_and_counted() {
+fn forged_packets_are_dropped_and_counted() {
     let (mut a, mut b, _) = pair(Recovery::GO_BACK_N, 1);
     for kind in [PacketKind::Data, PacketKind::Ack, PacketKind::Nack, PacketKind::Cnp] {
         for qp in [1, u32::MAX] {
@@ -231,9 +231,9 @@ fn a_packet_shorter_than_its_header_carries_nothing() {
     }
 }
 
-/// Found by the property tests: with a window below `ack_every`, each packet cost a time-out.
+/// Found by the property tests: with a window below `ack_every`, each packet cost a timeout.
 #[test]
-fn an_acknowledgement_that_is_asked_for_is_not_held_back() {
+fn a_requested_acknowledgement_is_not_delayed() {
     for recovery in [Recovery::GO_BACK_N, Recovery::PER_PACKET] {
         let (mut a, mut b, qp) = pair(recovery, 4);
         a.post(qp, Bytes::new(9_000), 1, 0);
@@ -247,11 +247,11 @@ fn an_acknowledgement_that_is_asked_for_is_not_held_back() {
 }
 
 #[test]
-fn an_acknowledgement_never_speaks_of_two_blocks() {
+fn an_acknowledgement_never_covers_two_blocks() {
     let (mut a, mut b, qp) = pair(Recovery::PER_PACKET, 4);
     a.post(qp, Bytes::new(130_000), 1, 0);
     let packets = drain(&mut a, at(0));
-    // The copy of packet 0 comes while packet 65, of the next block of 64, is unreported.
+    // The copy of packet 0 arrives while packet 65, of the next block of 64, is unreported.
     for arrived in [0, 65, 0] {
         b.handle_packet(at(1), &packets[arrived]);
     }

@@ -170,7 +170,7 @@ mod tests {
     }
 
     #[test]
-    fn a_context_is_fetched_once_and_the_least_recently_used_makes_room() {
+    fn a_context_is_fetched_once_and_the_least_recently_used_is_evicted() {
         let mut cache = cache(2);
         let mut sends = |qp| cache.send(QpId(qp)).is_none();
         assert_eq!([sends(0), sends(0), sends(0)], [false, true, true]);
@@ -183,7 +183,7 @@ mod tests {
     }
 
     #[test]
-    fn with_room_for_one_context_everybody_still_gets_a_packet_a_fetch() {
+    fn a_cache_of_one_context_still_makes_progress() {
         let mut cache = cache(1);
         for _ in 0..3 {
             assert!([2, 0, 1].into_iter().all(|qp| cache.send(QpId(qp)).is_some()));
@@ -207,7 +207,7 @@ mod tests {
     }
 
     #[test]
-    fn it_decides_as_a_plain_list_would() {
+    fn the_cache_behaves_like_a_plain_lru_list() {
         let mut random = crate::rng::Stream::new(3, crate::rng::Purpose::Test, 0);
         let (mut cache, mut list) = (cache(5), Vec::<u32>::new());
         for _ in 0..10_000 {

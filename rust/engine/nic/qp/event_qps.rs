@@ -39,8 +39,8 @@ pub struct ReceiveHalf {
 }
 
 impl Nic {
-    /// Reserves room for `count` more queue pairs that send, if there is none for one. A message
-    /// that is split into many flows then does not reallocate the tables again and again.
+    /// Reserves room for `count` more queue pairs that send once the tables are full. A message that
+    /// is split into many flows then does not reallocate them again and again.
     pub(crate) fn expect_senders(&mut self, count: usize) {
         // Free slots are used first, so the list of requesters does not grow yet.
         if self.qps.free.requesters.is_empty() {
@@ -49,7 +49,7 @@ impl Nic {
         self.qps.expect(count);
     }
 
-    /// Reserves room for `count` more queue pairs that only receive, if there is none for one.
+    /// Reserves room for `count` more queue pairs that only receive once the tables are full.
     pub(crate) fn expect_receivers(&mut self, count: usize) {
         if self.qps.free.responders.is_empty() {
             self.responders.expect(count);

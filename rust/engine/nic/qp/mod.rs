@@ -197,8 +197,8 @@ pub(super) enum Life {
     Gone,
 }
 
-/// Slot and age of a requester. Of two schedule entries with equal times, that of the older
-/// requester comes first, whichever slot it was given.
+/// Slot and age of a requester. Schedule entries with equal times are ordered by age, whichever
+/// slots the requesters were given.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
 pub(super) struct Turn {
     /// Number of requesters that the NIC created before this one.

@@ -58,7 +58,7 @@ mod tests {
     const ONE: PeerAccount = PeerAccount { live: 1, sending: 1, extra: 0 };
 
     #[test]
-    fn accounts_are_those_of_a_map() {
+    fn peer_ranges_behave_like_a_map() {
         let mut random = Stream::new(5, Purpose::Test, 0);
         for hosts in [1, 2, 5, 40] {
             let (mut ranges, mut map) = (PeerRanges::default(), BTreeMap::new());

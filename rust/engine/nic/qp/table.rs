@@ -62,7 +62,7 @@ impl QpTable {
         prefetch_behind(&self.list);
     }
 
-    /// Reserves room for `count` more, if there is none for one.
+    /// Reserves room for `count` more once the list is full.
     pub(in crate::nic) fn expect(&mut self, count: usize) {
         make_room(&mut self.list, count);
     }
@@ -124,7 +124,7 @@ impl QpTable {
     }
 }
 
-/// Reserves room for `count` more items, if there is none for one.
+/// Reserves room for `count` more items once the list is full.
 pub(in crate::nic) fn make_room<T>(items: &mut Vec<T>, count: usize) {
     if items.len() == items.capacity() {
         items.reserve(count);
@@ -152,7 +152,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn what_is_gone_is_forgotten_in_order_and_stays_counted() {
+    fn discarded_queue_pairs_stay_counted() {
         let mut table = QpTable::default();
         let new = |origin| Qp {
             state: QpState::Reset,

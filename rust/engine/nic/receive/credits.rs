@@ -3,7 +3,7 @@
 //! which lists the sources.
 //!
 //! Each data packet, whole or trimmed, and each request carries the number up to which its sender
-//! asks for credit. The pacer serves those that ask round-robin, one grant at a time, at just less
+//! asks for credit. The pacer serves those that ask in round-robin order, one grant at a time, at just less
 //! than the rate of the ports. While none asks, those that asked before get unsolicited grants,
 //! round-robin, up to one window each.
 //!

@@ -14,7 +14,7 @@ use crate::units::Time;
 #[derive(Debug, Clone)]
 #[repr(align(64))]
 pub(in crate::nic) struct Responder {
-    /// Due time of its entry among the NIC's acknowledgement timers; `NEVER` if it has none.
+    /// Due time of its entry among the NIC's acknowledgement timers; `NEVER` without one.
     pub timer_entry: Time,
     answers: Answers,
     receiving: Receiving,

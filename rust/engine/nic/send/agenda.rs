@@ -68,7 +68,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn entries_come_out_by_time_and_then_by_what_they_are() {
+    fn entries_come_out_by_time_and_then_by_value() {
         let at = Time::from_ps;
         let mut agenda = Agenda::default();
         assert_eq!((agenda.first(), agenda.pop(Time::NEVER)), (Time::NEVER, None));

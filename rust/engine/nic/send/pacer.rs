@@ -66,7 +66,7 @@ mod tests {
     }
 
     #[test]
-    fn time_lost_is_not_made_up() {
+    fn lost_time_is_not_made_up() {
         let rate = BitRate::from_gbps(8);
         let mut pacer = Pacer::default();
         pacer.handle_sent(Time::from_ps(500), 1, rate, Span::from_ps(1));
@@ -74,7 +74,7 @@ mod tests {
     }
 
     #[test]
-    fn pauses_are_cut_to_whole_units() {
+    fn pauses_are_rounded_down_to_whole_units() {
         let (mut pacer, unit) = (Pacer::default(), Span::from_ns(1));
         pacer.handle_sent(Time::ZERO, 1_048, BitRate::from_gbps(100), unit);
         assert_eq!(pacer.next(), Time::from_ps(83_000));
@@ -83,7 +83,7 @@ mod tests {
     }
 
     #[test]
-    fn what_a_faster_rate_leaves_over_is_less_than_a_picosecond_at_a_slower_one() {
+    fn the_remainder_of_a_faster_rate_is_limited_at_a_slower_one() {
         let mut pacer = Pacer::default();
         // 7.992e15 / 7,000,000,001 = 1,141,714.286: nearly two billion units of 1/rate remain.
         pacer.handle_sent(Time::ZERO, 999, BitRate::from_bps(7_000_000_001), Span::from_ps(1));

@@ -35,7 +35,7 @@ use crate::nic::send::sent_entropies::SentEntropies;
 use crate::packet::{AckView, DataFields, Flags, MessageLabel, NackView, Packet, Psn, Stamp, View};
 use crate::units::{BitRate, Bytes, Span, Time};
 
-/// Most packets in flight: PSNs that are 2^23 or more apart would compare in the wrong order
+/// Most packets in flight: PSNs at a distance of 2^23 or more would compare in the wrong order
 /// (InfiniBand specification, volume 1, 9.7.2).
 const MOST_OUTSTANDING: u64 = Psn::MODULUS / 2 - 1;
 
@@ -93,7 +93,7 @@ pub(in crate::nic) struct Requester {
     /// Bytes of a full packet on the wire.
     packet_bytes: u32,
     path: Path,
-    /// Due time of its entry among the NIC's timers; `NEVER` if it has none.
+    /// Due time of its entry among the NIC's timers; `NEVER` without one.
     pub timer_entry: Time,
     /// One past the last packet of the last message.
     end: u64,
@@ -136,7 +136,7 @@ impl Requester {
     /// inclusive.
     pub(in crate::nic) const TOUCHED: usize = offset_of!(Self, recovery) + size_of::<Sending>();
 
-    /// The same with go-back-N, which has 48 bytes after the discriminant of [`Sending`].
+    /// Bytes touched with go-back-N, which has 48 bytes after the discriminant of [`Sending`].
     pub(in crate::nic) const TOUCHED_BY_GO_BACK_N: usize = offset_of!(Self, recovery) + 56;
 
     pub(in crate::nic) fn new(

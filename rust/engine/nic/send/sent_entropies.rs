@@ -89,7 +89,7 @@ mod tests {
     }
 
     #[test]
-    fn a_packet_that_a_bitmap_repeats_is_told_once() {
+    fn a_repeated_arrival_is_reported_once() {
         let mut sent = SentEntropies::new(AckRange::Last64);
         (0..10).for_each(|n| sent.handle_sent(n, 100 + n as u16));
         let mut told = Vec::new();

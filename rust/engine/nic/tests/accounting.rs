@@ -1,10 +1,10 @@
-//! What a NIC counts of its queue pairs.
+//! Counters of a NIC's queue pairs.
 
 use super::*;
 use crate::nic::{CacheConfig, CacheCounters, NicCounters, QpAccount};
 
 #[test]
-fn queue_pairs_are_counted_by_peer_and_by_who_asked_for_them() {
+fn queue_pairs_are_counted_by_peer_and_origin() {
     let mut nic = Nic::new(HostId(0), PORT, config(Recovery::PER_PACKET, 1));
     let mut open = |peer: u32, extra: bool| {
         let policy = SenderConfig::Ecmp(ecmp::Config {}).build(&QpContext::for_test());
@@ -22,7 +22,7 @@ fn queue_pairs_are_counted_by_peer_and_by_who_asked_for_them() {
     assert_eq!((nic.send_qps(), nic.extra_qps()), (3, 1));
     assert_eq!(nic.policy_bits_max(), 0, "a policy begins with the connection");
     nic.connect(qp, QpId(5));
-    // The entropy value of ECMP.
+    // The state of ECMP is its entropy value.
     assert_eq!(nic.policy_bits_max(), 16);
 }
 

@@ -4,7 +4,7 @@ use super::*;
 use crate::ids::ClassId;
 use crate::sharing::Scheduling;
 
-/// A sender with a queue pair of each of these classes, each with `packets` packets to send.
+/// Returns a sender with a queue pair per class in `classes`, each with `packets` packets to send.
 fn sender(scheduling: &[Scheduling], classes: &[u32], packets: u64) -> Nic {
     let config = config(Recovery::GO_BACK_N, 1);
     let mut nic = Nic::new(HostId(0), PORT, config.clone());
@@ -21,7 +21,7 @@ fn sender(scheduling: &[Scheduling], classes: &[u32], packets: u64) -> Nic {
     nic
 }
 
-/// The queue pair and the class of each packet that the NIC sends.
+/// Returns the queue pair and the class of each packet that the NIC sends.
 fn sent(nic: &mut Nic) -> Vec<(u32, u32)> {
     drain(nic, at(0)).iter().map(|packet| (packet.qp.0, packet.class().0)).collect()
 }
@@ -62,7 +62,7 @@ fn a_queue_pair_that_was_reset_takes_turns_with_others_of_its_class_as_before() 
 }
 
 #[test]
-fn a_paused_class_holds_up_no_other() {
+fn a_paused_class_does_not_block_others() {
     let mut nic = sender(&[Scheduling::Strict, Scheduling::Weighted(1)], &[0, 1], 2);
     nic.pause_class(ClassId(0), true);
     nic.out.control.push_back(Packet::cnp(Stamp::default()));

@@ -1,4 +1,4 @@
-//! Delivery between two NICs: a message that overtakes another.
+//! Delivery between two NICs when one message overtakes another.
 
 use super::*;
 use crate::nic::recovery::sack;
@@ -25,8 +25,8 @@ fn delivered(nic: &mut Nic) -> Vec<u32> {
     events(nic).into_iter().map(number).collect()
 }
 
-/// What is delivered when messages of 2, 1 and 3 packets arrive but for packet 1; then with it;
-/// and what the sender completes then.
+/// Sends messages of 2, 1 and 3 packets. Returns the deliveries without packet 1, the deliveries
+/// with it, and the sender's completions afterwards.
 fn overtaking(recovery: Recovery, delivery: Option<Delivery>) -> [Vec<u32>; 3] {
     let (mut a, mut b, qp) = wired(recovery, delivery);
     for (work, packets) in [(10, 2), (11, 1), (12, 3)] {
@@ -49,7 +49,7 @@ fn overtaking(recovery: Recovery, delivery: Option<Delivery>) -> [Vec<u32>; 3] {
 }
 
 #[test]
-fn unordered_a_message_is_delivered_when_it_is_whole_and_ordered_when_its_turn_comes() {
+fn unordered_messages_are_delivered_when_complete_and_ordered_ones_in_turn() {
     let sack = Recovery::Sack(sack::Config { reordering: 9, ..sack::Config::default() });
     let works = vec![10, 11, 12];
     for recovery in [sack, Recovery::PER_PACKET, Recovery::ERASURE] {
@@ -64,7 +64,7 @@ fn unordered_a_message_is_delivered_when_it_is_whole_and_ordered_when_its_turn_c
 }
 
 #[test]
-fn unordered_a_duplicate_of_what_is_delivered_changes_nothing() {
+fn a_duplicate_of_a_delivered_message_changes_nothing() {
     let (mut a, mut b, qp) = wired(Recovery::PER_PACKET, Some(Delivery::Unordered));
     a.post(qp, Bytes::new(2_000), 1, 0);
     a.post(qp, Bytes::ZERO, 2, 0);
@@ -94,7 +94,7 @@ fn verbs_pair(recovery: Recovery) -> (Nic, Nic, QpId) {
 }
 
 #[test]
-fn unordered_sends_take_receives_as_they_are_delivered_and_complete_as_posted() {
+fn unordered_sends_take_receives_in_delivery_order_and_complete_in_posting_order() {
     let (mut a, mut b, qp) = verbs_pair(Recovery::PER_PACKET);
     let completions = |nic: &mut Nic| -> Vec<(u64, u64)> {
         std::iter::from_fn(|| nic.poll_completion()).map(|it| (it.id, it.bytes.get())).collect()
@@ -133,8 +133,8 @@ fn go_back_n_refuses_unordered_delivery_by_name() {
     }
 }
 
-/// The numbers of a coded message's packets count on from message to message and from repair to
-/// repair; the wire distinguishes only numbers that are near each other.
+/// The packets of a coded message are numbered on from message to message and from repair to
+/// repair, but the wire distinguishes only numbers that are near each other.
 #[test]
 fn a_coded_message_may_have_more_packets_than_sequence_numbers_distinguish() {
     if extent::is_left_out("nic::delivery, more packets than sequence numbers") {
@@ -152,7 +152,7 @@ fn a_coded_message_may_have_more_packets_than_sequence_numbers_distinguish() {
     a.post(qp, Bytes::new(packets), 1, 0);
     let mut sent = 0;
     while let Some(mut packet) = a.poll_transmit(at(sent)) {
-        // Two are cut: their numbers stay missing for ever.
+        // Two are trimmed: their numbers stay missing permanently.
         packet.flags = packet.flags.with(Flags::TRIMMED.when(sent == 0 || sent == 5));
         sent += 1;
         b.handle_packet(at(sent), &packet);

@@ -9,8 +9,8 @@ use crate::nic::{AnswerPlanes, FreePorts};
 use crate::packet::PlaneMask;
 use crate::units::Fraction;
 
-/// Two NICs with a message on each queue pair from the first to the second. A packet takes a
-/// microsecond, the pipe 5 us each way.
+/// Two NICs with a message on each queue pair from the first to the second. A packet takes 1 us,
+/// the pipe 5 us each way.
 struct Wire {
     a: Nic,
     b: Nic,
@@ -31,7 +31,7 @@ fn sender(nic: &mut Nic, peer: u32, cookie: u32) -> QpId {
 }
 
 impl Wire {
-    /// `messages` are the packets of each.
+    /// `messages` has the number of packets of each.
     fn new(congestion: nscc::Config, messages: &[u64]) -> Self {
         let config = nscc_of(congestion);
         let mut a = Nic::new(HostId(0), PORT, Arc::clone(&config));
@@ -45,8 +45,8 @@ impl Wire {
         Self { a, b }
     }
 
-    /// The data that is sent within so many microseconds, and when. What `loses` is true for is
-    /// lost.
+    /// Returns the data that is sent within `us` microseconds, with the times. Packets for which
+    /// `loses` is true are lost.
     fn run(&mut self, us: u64, mut loses: impl FnMut(&Packet) -> bool) -> Vec<(u64, Packet)> {
         let mut sent = Vec::new();
         let mut pipes: [VecDeque<(u64, Packet)>; 2] = Default::default();
@@ -73,7 +73,7 @@ impl Wire {
 }
 
 #[test]
-fn the_only_queue_pair_to_a_host_sends_the_same_packets_whatever_the_scope() {
+fn a_single_queue_pair_to_a_host_is_unaffected_by_the_scope() {
     let packets = |scope| {
         let mut wire = Wire::new(of_scope(scope), &[3_000]);
         let mut data = 0;
@@ -91,7 +91,7 @@ fn the_only_queue_pair_to_a_host_sends_the_same_packets_whatever_the_scope() {
 }
 
 #[test]
-fn queue_pairs_to_a_host_share_a_window_in_turn_and_those_to_another_have_theirs() {
+fn queue_pairs_to_the_same_host_share_one_window() {
     let in_flight = |scope| {
         let mut a = Nic::new(HostId(0), PORT, nscc_of(of_scope(scope)));
         let qps = [(1, 0), (1, 1), (1, 2), (2, 3)].map(|(peer, cookie)| {
@@ -113,7 +113,7 @@ fn queue_pairs_to_a_host_share_a_window_in_turn_and_those_to_another_have_theirs
 }
 
 #[test]
-fn queue_pairs_take_turns_where_the_window_has_room_for_one_packet() {
+fn queue_pairs_alternate_in_a_window_of_one_packet() {
     let tiny = Fraction::new(1, 1_000).unwrap();
     let congestion =
         nscc::Config { start_window: tiny, max_window: tiny, ..of_scope(Scope::Destination) };
@@ -126,7 +126,7 @@ fn queue_pairs_take_turns_where_the_window_has_room_for_one_packet() {
 }
 
 #[test]
-fn what_a_queue_pair_had_in_flight_is_free_for_others_when_it_is_reset() {
+fn a_reset_frees_the_shared_window() {
     let mut a = Nic::new(HostId(0), PORT, nscc_of(of_scope(Scope::Destination)));
     let [first, second] = [0, 1].map(|cookie| {
         let qp = sender(&mut a, 1, cookie);
@@ -143,10 +143,10 @@ fn what_a_queue_pair_had_in_flight_is_free_for_others_when_it_is_reset() {
     assert!(sent.iter().all(|packet| packet.label == 1));
 }
 
-/// The last packet that each sends before the shared window is full asks for an acknowledgement, so
-/// that none has arrivals that are never reported.
+/// The last packet that each sends before the shared window is full requests an acknowledgement, so
+/// that no arrivals stay unreported.
 #[test]
-fn each_asks_for_an_acknowledgement_before_the_window_is_full() {
+fn each_sharer_requests_an_acknowledgement_before_the_window_is_full() {
     let of = nscc_of(of_scope(Scope::Destination));
     let ack = AckConfig { every: 1_000, ..of.ack };
     let mut a = Nic::new(HostId(0), PORT, Arc::new(NicConfig { ack, ..(*of).clone() }));
@@ -165,7 +165,7 @@ fn each_asks_for_an_acknowledgement_before_the_window_is_full() {
 }
 
 #[test]
-fn those_that_share_a_window_go_on_in_turn_when_one_of_them_is_destroyed() {
+fn sharers_continue_round_robin_after_one_is_destroyed() {
     let tiny = Fraction::new(1, 1_000).unwrap();
     let congestion =
         nscc::Config { start_window: tiny, max_window: tiny, ..of_scope(Scope::Destination) };
@@ -178,7 +178,7 @@ fn those_that_share_a_window_go_on_in_turn_when_one_of_them_is_destroyed() {
 }
 
 #[test]
-fn the_window_of_a_queue_pair_that_was_destroyed_is_not_shared_any_more() {
+fn a_destroyed_queue_pair_leaves_its_shared_window() {
     let of = nscc_of(of_scope(Scope::Destination));
     let ack = AckConfig { every: 1_000, ..of.ack };
     let mut a = Nic::new(HostId(0), PORT, Arc::new(NicConfig { ack, ..(*of).clone() }));
@@ -224,7 +224,7 @@ fn queue_pairs_to_a_host_share_a_window_in_each_plane() {
         a.connect(qp, QpId(cookie));
         a.post(qp, Bytes::new(10_000_000), 0, 0);
     }
-    // Each has one and a half products of half of the rate.
+    // Each has 1.5 bandwidth-delay products of half of the rate.
     let window = a.sending_state(at(0), QpId(0)).window_bytes;
     assert_eq!(window, 2 * 375_000);
     let free = FreePorts { data: PlaneMask::all(2), answers: PlaneMask::all(2) };

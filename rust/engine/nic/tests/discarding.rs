@@ -1,4 +1,4 @@
-//! Queue pairs of which nothing can come any more, and those that take their places.
+//! Queue pairs that can have no further effect, and the reuse of their slots.
 
 use super::policies::{Told, joined, nics};
 use super::*;
@@ -13,20 +13,20 @@ fn ecmp_policy() -> crate::balance::sender::Sender {
     SenderConfig::Ecmp(ecmp::Config {}).build(&QpContext::for_test())
 }
 
-/// Carries all that both have to send, and what comes of it.
+/// Delivers all that both have to send, and the control packets that follow.
 fn carry(a: &mut Nic, b: &mut Nic, now: Time) {
     drain(a, now).iter().for_each(|packet| b.handle_packet(now, packet));
     drain(b, now).iter().for_each(|answer| a.handle_packet(now, answer));
     assert_eq!((drain(a, now).len(), drain(b, now).len()), (0, 0));
 }
 
-/// Whether a queue pair is quiet before its first message, while that is in flight, and after.
+/// Whether a queue pair is quiet before its first message, while that is in flight, and afterwards.
 fn is_quiet(config: NicConfig, policy: crate::balance::sender::Sender) -> [bool; 3] {
     let [mut a, mut b] = nics(config);
     let qp = joined(&mut a, &mut b, policy);
     let before = a.is_quiet(qp);
     a.post(qp, Bytes::new(1_000), 1, 0);
-    // With a cache the context comes first.
+    // With a cache the context has to be fetched first.
     let packets: Vec<_> = [0, 1_000].map(|now| drain(&mut a, at(now))).concat();
     let in_flight = a.is_quiet(qp);
     packets.iter().for_each(|packet| b.handle_packet(at(2_000), packet));
@@ -36,17 +36,17 @@ fn is_quiet(config: NicConfig, policy: crate::balance::sender::Sender) -> [bool;
 }
 
 #[test]
-fn a_queue_pair_is_quiet_when_all_that_it_sent_has_arrived() {
+fn a_queue_pair_is_quiet_once_all_its_packets_have_arrived() {
     let quiet = [true, false, true];
     assert_eq!(is_quiet(plain(), ecmp_policy()), quiet);
     assert_eq!(is_quiet((*config(Recovery::GO_BACK_N, 1)).clone(), ecmp_policy()), quiet);
     let keeps_path = (*config(Recovery::ROD, 1)).clone();
-    // A policy that the recovery does not ask for paths sends no probes either.
+    // A policy whose paths the recovery does not use sends no probes either.
     assert_eq!(is_quiet(keeps_path, Told::default().policy()), quiet);
 }
 
 #[test]
-fn a_queue_pair_is_not_quiet_where_something_may_come_later() {
+fn a_queue_pair_is_not_quiet_if_packets_may_still_arrive() {
     let mut cached = plain();
     cached.queue_pairs.cache = Some(CacheConfig { entries: 1, miss: Span::from_ns(500) });
     let mut waits = plain();
@@ -60,7 +60,7 @@ fn a_queue_pair_is_not_quiet_where_something_may_come_later() {
 }
 
 #[test]
-fn a_queue_pair_that_sent_a_packet_again_is_not_quiet() {
+fn a_queue_pair_with_a_retransmission_is_not_quiet() {
     for packets in [1, 2] {
         let [mut a, mut b] = nics(plain());
         let qp = joined(&mut a, &mut b, ecmp_policy());
@@ -73,7 +73,7 @@ fn a_queue_pair_that_sent_a_packet_again_is_not_quiet() {
 }
 
 #[test]
-fn a_queue_pair_that_sent_two_packets_again_is_not_quiet() {
+fn a_queue_pair_with_two_retransmissions_is_not_quiet() {
     let [mut a, mut b] = nics(plain());
     let qp = joined(&mut a, &mut b, ecmp_policy());
     a.post(qp, Bytes::new(1_000), 1, 0);
@@ -87,16 +87,16 @@ fn a_queue_pair_that_sent_two_packets_again_is_not_quiet() {
 }
 
 #[test]
-fn timers_of_discarded_queue_pairs_are_forgotten_once_they_are_many() {
+fn timers_of_discarded_queue_pairs_are_cleaned_up() {
     for others in [0, 3] {
         let [mut a, mut b] = nics(plain());
-        // These wait for answers, and keep their timers.
+        // These wait for acknowledgements and keep their timers.
         for _ in 0..others {
             let qp = joined(&mut a, &mut b, ecmp_policy());
             a.post(qp, Bytes::new(1_000), 1, 0);
         }
         assert_eq!(drain(&mut a, at(0)).len(), others);
-        // One place is used again and again: twice the places and 64 may be left over.
+        // One slot is reused again and again: twice the slots and 64 entries may remain.
         let last = 2 * (others + 1) + 64 - others + 1;
         for round in 1..=last {
             let qp = joined(&mut a, &mut b, ecmp_policy());
@@ -112,7 +112,7 @@ fn timers_of_discarded_queue_pairs_are_forgotten_once_they_are_many() {
 }
 
 #[test]
-fn places_of_discarded_queue_pairs_are_used_again_at_both_ends() {
+fn slots_of_discarded_queue_pairs_are_reused_at_both_ends() {
     let [mut a, mut b] = nics(plain());
     for round in 0..3 {
         let qp = joined(&mut a, &mut b, ecmp_policy());
@@ -127,7 +127,7 @@ fn places_of_discarded_queue_pairs_are_used_again_at_both_ends() {
 }
 
 #[test]
-fn late_answers_to_a_discarded_queue_pair_are_counted_as_received_and_data_as_misdirected() {
+fn late_packets_for_a_discarded_queue_pair_are_counted() {
     let [mut a, mut b] = nics(plain());
     let qp = joined(&mut a, &mut b, ecmp_policy());
     a.post(qp, Bytes::new(1_000), 1, 0);
@@ -146,7 +146,7 @@ fn late_answers_to_a_discarded_queue_pair_are_counted_as_received_and_data_as_mi
 }
 
 #[test]
-fn of_two_time_outs_at_once_that_of_the_older_queue_pair_comes_first_whatever_their_places() {
+fn simultaneous_timeouts_are_ordered_by_queue_pair_age() {
     let [mut a, mut b] = nics(plain());
     let [first, second] = [(); 2].map(|()| joined(&mut a, &mut b, ecmp_policy()));
     a.post(first, Bytes::new(1_000), 1, 0);
@@ -162,7 +162,7 @@ fn of_two_time_outs_at_once_that_of_the_older_queue_pair_comes_first_whatever_th
 }
 
 #[test]
-fn packets_go_to_the_number_that_the_other_end_has_now() {
+fn packets_use_the_current_number_of_the_other_end() {
     let [mut a, mut b] = nics(plain());
     let qp = joined(&mut a, &mut b, ecmp_policy());
     a.post(qp, Bytes::new(2_000), 1, 0);
@@ -173,10 +173,10 @@ fn packets_go_to_the_number_that_the_other_end_has_now() {
 }
 
 #[test]
-fn a_queue_pair_is_younger_than_all_that_were_made_before_however_often_places_were_used() {
+fn queue_pair_ages_increase_despite_reused_slots() {
     let [mut a, mut b] = nics(plain());
     let mut live = [(); 2].map(|()| joined(&mut a, &mut b, ecmp_policy()));
-    // Each of three new ones takes the place of the oldest: the last has the first place again.
+    // Each of three new ones takes the slot of the oldest, so the last has the first slot again.
     for index in [0, 1, 0] {
         a.post(live[index], Bytes::new(1_000), 1, 0);
         carry(&mut a, &mut b, at(0));

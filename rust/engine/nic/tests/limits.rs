@@ -1,4 +1,4 @@
-//! What a sender lets out, and what it asks for: the window beside a rate, and credit.
+//! Limits of a sender: the window in addition to a rate, and the credit that it asks for.
 
 use std::collections::VecDeque;
 
@@ -10,19 +10,20 @@ use crate::nic::recovery::SendRecovery as _;
 use crate::packet::View;
 use crate::units::Fraction;
 
-/// From one NIC to the other.
+/// Delay from one NIC to the other.
 const DELAY: Span = Span::from_us(5);
 
-/// The next packet that has arrived by `now`.
+/// Returns the next packet that has arrived by `now`.
 fn arrived(wire: &mut VecDeque<(Time, Packet)>, now: Time) -> Option<Packet> {
     wire.front().filter(|(due, _)| *due <= now)?;
     wire.pop_front().map(|(_, packet)| packet)
 }
 
-/// Card of HPCC, form 5: with `VAR_WIN` a packet goes only where what is in flight with it is
-/// within W · R / R_max, in whole packets, or nothing is in flight; with `HAS_WIN` within W.
+/// Card of HPCC, form 5. With `VAR_WIN` a packet starts only if the packets in flight, itself
+/// included, are within W · R / R_max in whole packets, or nothing is in flight. With `HAS_WIN`
+/// they must be within W.
 #[test]
-fn what_is_in_flight_is_within_the_window_at_each_start() {
+fn packets_in_flight_stay_within_the_window() {
     for rule in [WindowRule::Fixed, WindowRule::ByRate] {
         let control = dcqcn_mlx::Config { window: rule, ..dcqcn_mlx::Config::default() };
         let congestion = CongestionControl::DcqcnMlx(control);
@@ -49,21 +50,21 @@ fn what_is_in_flight_is_within_the_window_at_each_start() {
             }
             a.handle_timeout(now);
             loop {
-                // A cut that is due at this start acts on the next one.
+                // A cut that is due at this start takes effect at the next one.
                 let (before, window) =
                     (a.requesters[Slot(0)].recovery.in_flight(), a.requesters[Slot(0)].window());
                 let Some(packet) = a.poll_transmit(now) else { break };
                 let out = (before + 1) * 1_062;
                 assert!(out <= window || before == 0, "{rule:?}: {out} of {window}");
                 (least, most) = (least.min(window), most.max(out));
-                // Marks for a third of the time.
+                // Every packet is marked in a third of the steps.
                 let marked = Flags::MARKED.when(step % 3_000 < 1_000);
                 sent += 1;
                 let marked = Packet { flags: packet.flags.with(marked), ..packet };
                 ways.push_back((now + DELAY, marked));
             }
         }
-        // A bandwidth-delay product is 500,000 B.
+        // The bandwidth-delay product is 500,000 B.
         let full = 500 * 1_062;
         assert!(sent > 1_000 && most > full / 2, "{rule:?}: {sent} packets, {most} B at most");
         match rule {
@@ -75,7 +76,7 @@ fn what_is_in_flight_is_within_the_window_at_each_start() {
 
 /// Card of Ultra Ethernet, form 4: a source with m destinations asks each for an m-th.
 #[test]
-fn a_source_asks_each_of_its_destinations_for_its_part() {
+fn a_source_divides_its_credit_requests_among_destinations() {
     for destinations in [1, 2, 4, 8] {
         let congestion = CongestionControl::Rccc(rccc::Config::default());
         let config =
@@ -91,7 +92,7 @@ fn a_source_asks_each_of_its_destinations_for_its_part() {
             source.connect(qp, receiver);
             source.post(qp, Bytes::new(10_000_000), 1, 0);
         }
-        // The hundredth packet to each: so much of its first credit is gone, which it asks for.
+        // The hundredth packet to each asks for the part of its first credit that is used up.
         let mut packets = std::iter::from_fn(|| source.poll_transmit(at(0)));
         let last = packets.by_ref().skip(99 * destinations as usize).take(destinations as usize);
         for packet in last {
@@ -102,10 +103,10 @@ fn a_source_asks_each_of_its_destinations_for_its_part() {
     }
 }
 
-/// Two sending halves of a source that may have one packet each in flight: the first is out of
-/// credit, and asks for it beside its packets.
+/// Two requesters of a source that may have one packet each in flight. The first is out of credit,
+/// and asks for it in a separate packet.
 #[test]
-fn a_request_beside_packets_asks_for_a_part_while_another_has_something_to_send() {
+fn a_separate_request_asks_for_a_share_while_another_requester_is_waiting() {
     for (other, units) in [(false, 5), (true, 3)] {
         let max_window = Fraction::new(1, 1_000).unwrap();
         let congestion = rccc::Config { max_window, ..rccc::Config::default() }.into();
@@ -138,7 +139,7 @@ fn a_request_for_credit_to_a_queue_pair_that_grants_none_is_counted_as_discarded
 }
 
 #[test]
-fn a_receiver_grants_to_data_that_asks_and_to_requests_while_it_receives() {
+fn a_receiver_grants_to_data_and_to_requests() {
     let congestion = rccc::Config::default().into();
     let common = (*config(Recovery::PER_PACKET, 1)).clone();
     let [mut a, mut b] = nics(NicConfig { congestion, ..common });
@@ -161,7 +162,7 @@ fn a_receiver_grants_to_data_that_asks_and_to_requests_while_it_receives() {
     assert_eq!((kinds(&mut b, at(99_000)), b.counters().discarded), (vec![], 1));
 }
 
-/// Two NICs whose senders are granted credit, and a queue pair from the first to the second.
+/// Two NICs whose senders need credit, and a queue pair from the first to the second.
 fn joined_by_credit(control: rccc::Config) -> ([Nic; 2], QpId) {
     let common = (*config(Recovery::PER_PACKET, 1)).clone();
     let [mut a, mut b] = nics(NicConfig { congestion: control.into(), ..common });
@@ -172,7 +173,7 @@ fn joined_by_credit(control: rccc::Config) -> ([Nic; 2], QpId) {
 
 /// 64 units of 256 B take 331 ns at 396 Gbps.
 #[test]
-fn a_receiver_wakes_up_for_each_grant_and_for_nothing_else() {
+fn a_receiver_wakes_up_only_for_grants() {
     let ([_, mut b], qp) =
         joined_by_credit(rccc::Config { unasked: false, ..rccc::Config::default() });
     let request = Packet::credit_request(qp, Psn::on_wire(FIRST_CREDIT + 128));
@@ -193,7 +194,7 @@ fn a_receiver_wakes_up_for_each_grant_and_for_nothing_else() {
 }
 
 #[test]
-fn a_sender_without_credit_asks_for_it_a_time_out_after_it_last_heard_anything() {
+fn a_sender_without_credit_asks_after_a_timeout() {
     let max_window = Fraction::new(1, 1_000).unwrap();
     let ([mut a, mut b], qp) =
         joined_by_credit(rccc::Config { max_window, ..rccc::Config::default() });
@@ -202,7 +203,7 @@ fn a_sender_without_credit_asks_for_it_a_time_out_after_it_last_heard_anything()
     assert_eq!(a.poll_transmit(at(0)), None, "no credit is left");
     b.handle_packet(at(1_000), &packet);
     let answers = drain(&mut b, at(1_000)).into_iter();
-    // All credit is lost on its way, and the timer's entry is left over from the packet.
+    // All credit is lost, and the packet's timer entry remains.
     let acks = answers.filter(|answer| answer.kind == PacketKind::Ack);
     acks.for_each(|ack| a.handle_packet(at(500_000), &ack));
     let mut after = |now| {
@@ -215,7 +216,7 @@ fn a_sender_without_credit_asks_for_it_a_time_out_after_it_last_heard_anything()
 }
 
 #[test]
-fn a_sender_without_credit_and_without_anything_to_send_asks_for_nothing() {
+fn an_idle_sender_without_credit_does_not_ask() {
     let max_window = Fraction::new(1, 1_000).unwrap();
     let ([mut a, mut b], qp) =
         joined_by_credit(rccc::Config { max_window, ..rccc::Config::default() });
@@ -229,8 +230,8 @@ fn a_sender_without_credit_and_without_anything_to_send_asks_for_nothing() {
 }
 
 #[test]
-fn a_sender_asks_for_what_it_has_to_send_again() {
-    // 10,620 B, which ten packets take.
+fn a_sender_asks_for_credit_to_retransmit() {
+    // 10,620 B, the size of ten packets.
     let max_window = Fraction::new(1_062, 50_000).unwrap();
     let ([mut a, _], qp) = joined_by_credit(rccc::Config { max_window, ..rccc::Config::default() });
     a.post(qp, Bytes::new(10_000), 1, 0);

@@ -1,4 +1,4 @@
-//! NICs that are not all configured alike.
+//! NICs with different configurations.
 
 use super::*;
 use crate::nic::{Delivery, Mismatch, Peers};
@@ -23,7 +23,7 @@ fn each_knows_how_the_others_acknowledge_and_who_wants_notifications() {
     let informed = NicConfig { peers: Some(Arc::new(peers)), ..plain.clone() };
     assert_eq!([0, 1].map(|host| informed.notifies(HostId(host))), [false, true]);
     assert_eq!(informed.ack_of(HostId(1)).every, 1);
-    // Where all are alike, the others are as this one.
+    // Without `peers` a NIC assumes that all are configured like itself.
     assert!(plain.notifies(HostId(0)) && dcqcn.notifies(HostId(0)));
     assert_eq!(plain.ack_of(HostId(0)).every, 16);
     assert!(!Peers::new([&plain].into_iter()).any_wants_cnp());
@@ -56,7 +56,7 @@ fn queue_pairs_need_the_same_payload_header_recovery_and_delivery() {
 }
 
 #[test]
-fn notifications_go_to_those_alone_that_want_them() {
+fn notifications_go_only_to_peers_that_use_them() {
     let dcqcn = peer(CongestionControl::Dcqcn(dcqcn::Config::default()), 100);
     let peers = Peers::new([&plain(100), &dcqcn, &dcqcn].into_iter());
     let informed = NicConfig { peers: Some(Arc::new(peers)), ..dcqcn };

@@ -1,5 +1,5 @@
-//! NICs with a port in each of several planes: by which of them packets and answers leave, and the
-//! window that each plane has.
+//! NICs with a port in each of several planes: the plane of each packet, and the window of each
+//! plane.
 
 use super::policies::{Told, joined, nics};
 use super::*;
@@ -8,7 +8,7 @@ use crate::nic::{AnswerPlanes, FreePorts};
 use crate::packet::{PlaneMask, View};
 use crate::units::Fraction;
 
-/// All ports of that many are free.
+/// Returns `planes` ports that are all free.
 fn free(planes: u32) -> FreePorts {
     FreePorts { data: PlaneMask::all(planes), answers: PlaneMask::all(planes) }
 }
@@ -17,7 +17,8 @@ fn drain_on(nic: &mut Nic, now: Time, free: FreePorts) -> Vec<(Packet, u32)> {
     std::iter::from_fn(|| nic.poll_transmit_on(now, free)).collect()
 }
 
-/// A receiver with four ports and the answers to packets of the entropy values 0, 5, 2, 7, 9.
+/// A receiver with four ports and the acknowledgements of packets with entropy values 0, 5, 2, 7,
+/// 9.
 fn with_answers(answers: AnswerPlanes) -> Nic {
     let [mut a, mut b] = nics((*config(Recovery::PER_PACKET, 1)).clone());
     b.set_planes(4, answers, 1);
@@ -29,7 +30,7 @@ fn with_answers(answers: AnswerPlanes) -> Nic {
 }
 
 #[test]
-fn answers_leave_by_the_plane_of_the_packet_or_by_each_in_turn() {
+fn control_packets_leave_by_the_packets_plane_or_round_robin() {
     let planes = |answers| -> Vec<u32> {
         let sent = drain_on(&mut with_answers(answers), at(1), free(4));
         assert_eq!(sent.iter().map(|it| it.0.entropy).collect::<Vec<_>>(), [0, 5, 2, 7, 9]);
@@ -41,7 +42,7 @@ fn answers_leave_by_the_plane_of_the_packet_or_by_each_in_turn() {
 }
 
 #[test]
-fn an_answer_whose_port_is_busy_lets_others_pass() {
+fn a_control_packet_with_a_busy_port_does_not_block_others() {
     let mut b = with_answers(AnswerPlanes::Echo);
     let some = FreePorts { data: PlaneMask::NONE, answers: PlaneMask::of_bits(0b0110) };
     let entropies = |sent: Vec<(Packet, u32)>| -> Vec<u16> {
@@ -53,8 +54,8 @@ fn an_answer_whose_port_is_busy_lets_others_pass() {
 }
 
 #[test]
-fn a_mark_cuts_the_window_of_the_plane_that_its_packet_came_by() {
-    // Each plane has 200 Gbps, and a window of one and a half times 250,000 B.
+fn a_mark_cuts_the_window_of_its_packets_plane() {
+    // Each plane has 200 Gbps, and a window of 1.5 times 250,000 B.
     let start = 375_000;
     let congestion =
         nscc::Config { scope: Scope::Plane, delay_gain: Fraction::ONE, ..nscc::Config::default() };
@@ -72,8 +73,8 @@ fn a_mark_cuts_the_window_of_the_plane_that_its_packet_came_by() {
         let answers = drain(&mut b, at(15_000));
         assert_eq!(answers.len(), 2 / every as usize);
         answers.iter().for_each(|answer| a.handle_packet(at(30_000), answer));
-        // A delay of two targets takes 4/5 of a half; an adjustment adds 0.15 MTU · a, where a is
-        // 250,000 B of 150,000 B. The other plane's window is the largest already.
+        // A delay of two targets cuts 4/5 of a half; an adjustment adds 0.15 MTU · a, where a is
+        // 250,000 B / 150,000 B. The other plane's window is already the largest.
         let cut = 375_000.0 * 0.6 + 0.15 * 1_062.0 * 250.0 / 150.0;
         let window = a.sending_state(at(30_000), qp).window_bytes;
         assert_eq!(window, start + cut as u64, "an acknowledgement for each {every}");
@@ -93,14 +94,14 @@ fn senders(peers: &[u32], policies: &[Told]) -> Nic {
     a
 }
 
-/// The host, the entropy value and the plane of each data packet that goes out now.
+/// Returns the host, the entropy value and the plane of each data packet that leaves now.
 fn data(a: &mut Nic, free: FreePorts) -> Vec<(u32, u16, u32)> {
     let sent = drain_on(a, at(0), free).into_iter();
     let data = sent.filter(|(packet, _)| !packet.is_control());
     data.map(|(packet, plane)| (packet.dst.0, packet.entropy, plane)).collect()
 }
 
-/// The host and the planes of each port status.
+/// Returns the host and the planes of each port status.
 fn statuses(a: &mut Nic) -> Vec<(u32, u32)> {
     let none = FreePorts { data: PlaneMask::NONE, answers: PlaneMask::all(4) };
     let status = |(packet, _): (Packet, u32)| match packet.view() {
@@ -111,18 +112,18 @@ fn statuses(a: &mut Nic) -> Vec<(u32, u32)> {
 }
 
 #[test]
-fn the_remaining_planes_share_the_values_of_one_that_is_down() {
+fn working_planes_share_the_entropy_values_of_a_failed_one() {
     let mut a = senders(&[1; 4], &[0, 4, 8, 12].map(Told::from));
     a.handle_plane(at(0), 2, false);
     let mut sent = data(&mut a, free(4));
     sent.sort_unstable();
     let planes: Vec<u32> = sent.iter().map(|it| it.2).collect();
-    // Of 2, 6, 10 and 14 the quotients by 4 are 0 to 3: the first, second, third and first plane.
+    // The quotients of 2, 6, 10 and 14 by 4 are 0 to 3: the first, second, third and first plane.
     assert_eq!(planes, [0, 1, 0, 3, 0, 1, 1, 3, 0, 1, 3, 3, 0, 1, 0, 3]);
 }
 
 #[test]
-fn a_packet_waits_for_the_port_of_its_value_and_lets_other_queue_pairs_pass() {
+fn a_packet_waits_for_its_port_without_blocking_other_queue_pairs() {
     let mut a = senders(&[1, 2], &[0, 5].map(Told::from));
     let second = FreePorts { data: PlaneMask::of_bits(0b10), answers: PlaneMask::NONE };
     assert_eq!(data(&mut a, second), [(2, 5, 1)]);
@@ -133,7 +134,7 @@ fn a_packet_waits_for_the_port_of_its_value_and_lets_other_queue_pairs_pass() {
 }
 
 #[test]
-fn each_peer_is_told_once_of_a_port_that_is_dead_and_of_one_that_works_again() {
+fn each_peer_is_notified_once_of_a_port_failure_and_recovery() {
     let mut a = senders(&[1, 1, 2], &[(); 3].map(|()| Told::default()));
     for (is_up, usable) in [(false, 0b0111), (true, 0b1111)] {
         a.handle_plane(at(0), 3, is_up);
@@ -149,7 +150,7 @@ fn each_peer_is_told_once_of_a_port_that_is_dead_and_of_one_that_works_again() {
 }
 
 #[test]
-fn a_port_that_a_peer_reports_dead_is_avoided_on_the_way_to_that_peer_alone() {
+fn a_port_that_a_peer_reports_dead_is_avoided_only_for_that_peer() {
     let told = [(); 2].map(|()| Told::default());
     let mut a = senders(&[1, 2], &told);
     let status = |usable| Packet { src: HostId(1), ..Packet::port_status(usable) };
@@ -165,7 +166,7 @@ fn a_port_that_a_peer_reports_dead_is_avoided_on_the_way_to_that_peer_alone() {
 }
 
 #[test]
-fn answers_leave_by_the_value_of_a_probe_that_was_answered_and_name_that_of_their_packet() {
+fn control_packets_use_the_path_of_an_answered_probe() {
     let [mut a, mut b] = nics((*config(Recovery::PER_PACKET, 1)).clone());
     [&mut a, &mut b].into_iter().for_each(|nic| nic.set_planes(4, AnswerPlanes::ProbedHash, 1));
     let told = Told::default();

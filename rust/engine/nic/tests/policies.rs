@@ -1,4 +1,4 @@
-//! What the policy of a queue pair learns.
+//! Feedback to the policy of a queue pair.
 
 use std::sync::Mutex;
 
@@ -9,17 +9,17 @@ use crate::nic::recovery::mrc;
 use crate::nic::{AnswerPlanes, Delivery};
 use crate::packet::{MessageLabel, PlaneMask};
 
-/// A policy that takes the entropy values 0, 1, 2, ... and writes down what it is told.
+/// A policy that uses the entropy values 0, 1, 2, ... and logs its feedback.
 #[derive(Debug, Clone, Default)]
 pub(super) struct Told {
     next: u16,
-    /// When it probes the value 77.
+    /// When it probes value 77.
     probe: Option<Time>,
     log: Arc<Mutex<Vec<String>>>,
 }
 
 impl Told {
-    /// The same with the values from `next` on.
+    /// Returns a policy that uses the values from `next` on.
     pub(super) fn from(next: u16) -> Self {
         Self { next, ..Self::default() }
     }
@@ -29,7 +29,7 @@ impl Told {
         SenderConfig::Custom(custom::Config { factory }).build(&QpContext::for_test())
     }
 
-    /// What it was told since the last call.
+    /// Returns the feedback since the last call.
     pub(super) fn take(&self) -> Vec<String> {
         std::mem::take(&mut self.log.lock().unwrap())
     }
@@ -89,7 +89,7 @@ impl CustomSender for Told {
     }
 }
 
-/// A queue pair with that policy from the first NIC to the second.
+/// Opens a queue pair with that policy from the first NIC to the second.
 pub(super) fn joined(a: &mut Nic, b: &mut Nic, policy: Sender) -> QpId {
     let qp = a.open_sender(SendHalf { peer: HostId(1), label: 7, cookie: 0, extra: false, policy });
     let receiver = b.open_receiver(HostId(0), qp, 7, 0);
@@ -97,14 +97,14 @@ pub(super) fn joined(a: &mut Nic, b: &mut Nic, policy: Sender) -> QpId {
     qp
 }
 
-/// Two NICs of that configuration.
+/// Returns two NICs with that configuration.
 pub(super) fn nics(config: NicConfig) -> [Nic; 2] {
     let config = Arc::new(config);
     [0, 1].map(|host| Nic::new(HostId(host), PORT, config.clone()))
 }
 
 #[test]
-fn one_that_needs_it_learns_of_each_packet_that_an_acknowledgement_covers() {
+fn a_policy_can_get_feedback_for_each_acknowledged_packet() {
     let [mut a, mut b] = nics((*config(Recovery::PER_PACKET, 4)).clone());
     let told = Told::default();
     let qp = joined(&mut a, &mut b, told.policy());
@@ -119,7 +119,7 @@ fn one_that_needs_it_learns_of_each_packet_that_an_acknowledgement_covers() {
 }
 
 #[test]
-fn a_time_out_names_the_value_of_its_packet() {
+fn a_timeout_reports_the_entropy_value_of_its_packet() {
     let [mut a, mut b] = nics((*config(Recovery::PER_PACKET, 1)).clone());
     let told = Told::default();
     let qp = joined(&mut a, &mut b, told.policy());
@@ -133,7 +133,7 @@ fn a_time_out_names_the_value_of_its_packet() {
 }
 
 #[test]
-fn a_probe_goes_when_it_is_due_and_the_policy_learns_what_its_reply_says() {
+fn probes_are_sent_when_due_and_replies_reach_the_policy() {
     for (mark, learnt) in
         [(Flags::NONE, "77 Good by a probe"), (Flags::MARKED, "77 Marked by a probe")]
     {
@@ -157,7 +157,7 @@ fn a_probe_goes_when_it_is_due_and_the_policy_learns_what_its_reply_says() {
 }
 
 #[test]
-fn a_policy_whose_values_are_not_taken_sends_no_probes() {
+fn a_policy_without_control_of_paths_sends_no_probes() {
     let [mut a, mut b] = nics((*config(Recovery::ROD, 1)).clone());
     let told = Told { probe: Some(at(5_000)), ..Told::default() };
     let qp = joined(&mut a, &mut b, told.policy());
@@ -169,9 +169,9 @@ fn a_policy_whose_values_are_not_taken_sends_no_probes() {
     assert_eq!(kinds, [PacketKind::Data], "the packet again");
 }
 
-/// MRC takes a hole for lost a round trip after a later packet has arrived.
+/// MRC declares a gap lost a round trip after a later packet has arrived.
 #[test]
-fn a_loss_that_time_shows_is_told_to_the_policy() {
+fn losses_detected_by_time_reach_the_policy() {
     let [mut a, mut b] = nics((*config(Recovery::Mrc(mrc::Config::by_round_trip()), 1)).clone());
     let told = Told::default();
     let qp = joined(&mut a, &mut b, told.policy());
@@ -187,7 +187,7 @@ fn a_loss_that_time_shows_is_told_to_the_policy() {
 }
 
 #[test]
-fn a_policy_learns_whether_the_last_switch_trimmed_a_packet() {
+fn a_policy_learns_of_trims_at_the_last_hop() {
     let (trimmed, last) = (Flags::TRIMMED, Flags::TRIMMED.with(Flags::LAST_HOP));
     for (flags, learnt) in [(trimmed, "1 Trimmed 0 0"), (last, "1 TrimmedAtLastHop 0 0")] {
         let [mut a, mut b] = nics((*config(Recovery::PER_PACKET, 1)).clone());
@@ -242,7 +242,7 @@ fn a_new_queue_pair_learns_of_planes_that_are_down_already() {
     assert_eq!(second.take(), ["planes 1011"]);
 }
 
-/// Where messages are delivered in their order, packets are known by their numbers alone.
+/// With ordered delivery, PSNs alone identify packets.
 #[test]
 fn packets_name_their_message_only_if_it_may_overtake_another() {
     let labels = |delivery| {

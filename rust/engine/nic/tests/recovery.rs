@@ -1,4 +1,4 @@
-//! Loss recovery between two NICs: dialogues, then closed forms over a pipe that loses packets.
+//! Loss recovery between two NICs: single exchanges, then closed forms over a pipe with losses.
 
 mod accounts;
 mod modes;
@@ -29,7 +29,7 @@ fn all() -> [Recovery; 8] {
     ]
 }
 
-/// Those whose receivers know what has arrived.
+/// Recoveries whose receivers know which packets have arrived.
 fn with_state() -> impl Iterator<Item = Recovery> {
     all().into_iter().filter(|&recovery| recovery != Recovery::RUDI)
 }
@@ -38,7 +38,7 @@ fn settings(recovery: Recovery) -> NicConfig {
     NicConfig::clone(&config(recovery, 1))
 }
 
-/// A sender at host 0, a receiver at host 1, one queue pair, entropy values 0, 1, 2, ...
+/// A sender at host 0 and a receiver at host 1, with one queue pair and entropy values 0, 1, 2, ...
 fn wired(config: NicConfig) -> (Nic, Nic, QpId) {
     let config = Arc::new(config);
     let (mut a, mut b) =
@@ -60,7 +60,7 @@ fn psns(packets: &[Packet]) -> Vec<u32> {
 }
 
 #[test]
-fn with_sack_a_gap_is_answered_at_once_and_only_the_missing_packet_is_sent_again() {
+fn with_sack_only_the_missing_packet_is_retransmitted() {
     let (mut a, mut b, qp) = wired(settings(sack_beyond(0)));
     a.post(qp, Bytes::new(5_000), 1, 0);
     let packets = drain(&mut a, at(0));
@@ -89,8 +89,8 @@ fn with_sack_a_gap_is_answered_at_once_and_only_the_missing_packet_is_sent_again
 }
 
 #[test]
-fn with_sack_one_bandwidth_delay_product_is_out_at_most() {
-    // 400 Gbps for 10 us are 500,000 B: 471 packets of 1,062 B, rounded up.
+fn with_sack_at_most_one_bandwidth_delay_product_is_in_flight() {
+    // 10 us at 400 Gbps are 500,000 B: 471 packets of 1,062 B, rounded up.
     let (mut a, mut b, qp) = wired(settings(sack_beyond(0)));
     a.post(qp, Bytes::new(1_000_000), 1, 0);
     let packets = drain(&mut a, at(0));
@@ -121,7 +121,7 @@ fn a_window_smaller_than_an_acknowledgement_does_not_wait_for_more() {
 }
 
 #[test]
-fn a_trimmed_packet_is_requested_again_by_its_psn() {
+fn a_trimmed_packet_is_nacked_by_its_psn() {
     for (recovery, expected) in [
         (Recovery::GO_BACK_N, vec![1, 2, 3]),
         (Recovery::GO_BACK_TO_ZERO, vec![0, 1, 2, 3]),
@@ -150,7 +150,7 @@ fn a_trimmed_packet_is_requested_again_by_its_psn() {
 }
 
 #[test]
-fn a_trimmed_duplicate_is_acknowledged_and_not_requested_again() {
+fn a_trimmed_duplicate_is_acknowledged_without_a_nack() {
     for recovery in with_state() {
         let (mut a, mut b, qp) = wired(settings(recovery));
         a.post(qp, Bytes::new(1_000), 1, 0);
@@ -165,7 +165,7 @@ fn a_trimmed_duplicate_is_acknowledged_and_not_requested_again() {
 }
 
 #[test]
-fn back_to_zero_gives_up_what_there_was_of_the_message_and_no_other() {
+fn back_to_zero_discards_only_the_current_message() {
     let (mut a, mut b, qp) = wired(settings(Recovery::GO_BACK_TO_ZERO));
     a.post(qp, Bytes::new(2_000), 1, 0);
     a.post(qp, Bytes::new(4_000), 2, 0);
@@ -188,7 +188,7 @@ fn back_to_zero_gives_up_what_there_was_of_the_message_and_no_other() {
 }
 
 #[test]
-fn any_packets_of_a_coded_message_are_the_message() {
+fn any_packets_restore_a_coded_message() {
     let (mut a, mut b, qp) = wired(settings(Recovery::ERASURE));
     a.post(qp, Bytes::new(2_500), 1, 0);
     a.post(qp, Bytes::new(900), 2, 0);
@@ -209,7 +209,7 @@ fn any_packets_of_a_coded_message_are_the_message() {
     assert_eq!(b.counters().payload_received, 3_400);
     drain(&mut b, at(1_000_001)).iter().for_each(|ack| a.handle_packet(at(1_000_002), ack));
     assert_eq!(events(&mut a).len(), 2);
-    // The first one was late only.
+    // The first one was only late.
     b.handle_packet(at(1_000_003), &packets[2]);
     assert!(events(&mut b).is_empty() && b.counters().duplicates == 1);
 }
@@ -235,7 +235,7 @@ fn an_arrival_waits_for_its_acknowledgement_no_longer_than_the_timer() {
             (packets[1].entropy, packets[1].fields.raw().stamp)
         );
         assert_eq!(b.poll_timeout(), None);
-        // The timer finds nothing if the count came first.
+        // If the count is reached first, the timer finds nothing.
         packets[2..10].iter().for_each(|packet| b.handle_packet(at(6_000), packet));
         assert_eq!(drain(&mut b, at(6_000)).len(), 1);
         b.handle_timeout(at(11_000));
@@ -244,7 +244,7 @@ fn an_arrival_waits_for_its_acknowledgement_no_longer_than_the_timer() {
 }
 
 #[test]
-fn a_marked_packet_is_acknowledged_at_once_where_it_cannot_wait() {
+fn a_marked_packet_is_acknowledged_immediately_if_configured() {
     for (marked, expected) in [(Marked::Wait, vec![8]), (Marked::AtOnce, vec![3, 5])] {
         let mut config = settings(Recovery::PER_PACKET);
         config.ack = AckConfig { every: 32, marked, ..config.ack };
@@ -261,7 +261,7 @@ fn a_marked_packet_is_acknowledged_at_once_where_it_cannot_wait() {
 }
 
 #[test]
-fn bytes_make_an_acknowledgement_due_and_it_says_what_was_marked() {
+fn bytes_make_an_acknowledgement_due_that_reports_marks() {
     let mut config = settings(Recovery::PER_PACKET);
     config.ack = AckConfig {
         every: 32,
@@ -311,13 +311,13 @@ fn a_lost_acknowledgement_of_one_packet_costs_a_timeout_and_one_packet() {
 }
 
 #[test]
-fn behind_a_gap_a_lost_acknowledgement_costs_nothing_where_bitmaps_repeat() {
+fn repeated_bitmaps_make_up_for_a_lost_acknowledgement() {
     for (range, resent) in [(AckRange::Cumulative, vec![0, 1]), (AckRange::Last64, vec![0])] {
         let mut config = settings(Recovery::PER_PACKET);
         config.ack.range = range;
         let (mut a, mut b, qp) = wired(config);
         a.post(qp, Bytes::new(3_000), 1, 0);
-        // Packet 0 is lost, and the acknowledgement of packet 1.
+        // Packet 0 and the acknowledgement of packet 1 are lost.
         drain(&mut a, at(0))[1..].iter().for_each(|packet| b.handle_packet(at(1), packet));
         a.handle_packet(at(2), &drain(&mut b, at(1))[1]);
         let due = at(1_000_000);
@@ -326,9 +326,9 @@ fn behind_a_gap_a_lost_acknowledgement_costs_nothing_where_bitmaps_repeat() {
     }
 }
 
-/// MRC's sender finds itself what is lost: a NACK for a gap is no more than an acknowledgement.
+/// MRC's sender detects losses itself: a NACK for a gap is only an acknowledgement.
 #[test]
-fn with_mrc_a_nack_for_a_gap_reports_arrivals_and_has_nothing_sent_again() {
+fn with_mrc_a_gap_nack_reports_arrivals_without_retransmission() {
     let (mut a, _, qp) = wired(settings(Recovery::Mrc(mrc::Config::default())));
     a.post(qp, Bytes::new(4_000), 1, 0);
     assert_eq!(drain(&mut a, at(0)).len(), 4);
@@ -340,7 +340,7 @@ fn with_mrc_a_nack_for_a_gap_reports_arrivals_and_has_nothing_sent_again() {
 }
 
 #[test]
-fn a_message_is_acknowledged_at_once_though_its_last_packet_was_not_the_last_to_come() {
+fn a_message_completed_by_an_earlier_packet_is_acknowledged_immediately() {
     for recovery in [sack_beyond(6), Recovery::PER_PACKET] {
         let mut config = settings(recovery);
         config.ack.every = 8;
@@ -370,13 +370,13 @@ fn coded_packets_are_in_order_from_message_to_message() {
 }
 
 #[test]
-fn a_coded_message_is_acknowledged_when_it_is_whole_and_copies_are_at_once() {
+fn a_complete_coded_message_and_its_duplicates_are_acknowledged_immediately() {
     let mut config = settings(Recovery::ERASURE);
     config.ack.every = 8;
     let (mut a, mut b, qp) = wired(config);
     a.post(qp, Bytes::new(4_000), 1, 0);
     let packets = drain(&mut a, at(0));
-    // Whether each packet is answered, and the answer says that the message is there.
+    // Whether each packet is acknowledged, and whether the message is then complete.
     let answers = [0, 0, 3, 1, 2, 2].map(|index: usize| {
         b.handle_packet(at(1), &packets[index]);
         b.poll_transmit(at(1)).map(|ack| ack.as_ack().unwrap().completes_message())

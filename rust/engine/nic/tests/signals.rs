@@ -1,4 +1,4 @@
-//! What acknowledgements and NACKs say beside what arrived, and when the first one goes.
+//! Signals of acknowledgements and NACKs other than arrivals, and when the first one is sent.
 
 use super::policies::{joined, nics};
 use super::*;
@@ -6,7 +6,7 @@ use crate::nic::congestion::{dcqcn, dcqcn_mlx, nscc};
 use crate::nic::{AckRange, AckSpan, First, NackSignal, Resent};
 use crate::units::Fraction;
 
-/// A sender and a receiver with these acknowledgements, under DCQCN of ConnectX NICs.
+/// A sender and a receiver with these acknowledgements, with the DCQCN of ConnectX NICs.
 fn wired(recovery: Recovery, ack: AckConfig) -> (Nic, Nic, QpId) {
     let congestion = CongestionControl::DcqcnMlx(dcqcn_mlx::Config::default());
     let plain = config(recovery, 1);
@@ -25,7 +25,7 @@ fn answers_to(b: &mut Nic, packets: &[Packet], order: &[usize]) -> Vec<Packet> {
     drain(b, at(1_000))
 }
 
-/// How many of 40 packets a sender starts at once, 8 us after these answers.
+/// Returns how many of 40 packets a sender starts immediately, 8 us after these control packets.
 fn sent_after(a: &mut Nic, qp: QpId, answers: &[Packet]) -> usize {
     answers.iter().for_each(|answer| a.handle_packet(at(2_000), answer));
     drain(a, at(9_000));
@@ -34,7 +34,7 @@ fn sent_after(a: &mut Nic, qp: QpId, answers: &[Packet]) -> usize {
 }
 
 #[test]
-fn a_nack_for_a_gap_slows_the_sender_where_it_is_a_sign_of_congestion() {
+fn a_gap_nack_slows_the_sender_if_it_signals_congestion() {
     for recovery in
         [Recovery::GO_BACK_N, Recovery::from(crate::nic::recovery::sack::Config::default())]
     {
@@ -55,7 +55,7 @@ fn a_nack_for_a_gap_slows_the_sender_where_it_is_a_sign_of_congestion() {
 }
 
 #[test]
-fn a_nack_that_answers_a_marked_packet_says_so_where_marks_count() {
+fn a_gap_nack_echoes_the_mark_if_configured() {
     for (nacks, slows) in [(NackSignal::None, false), (NackSignal::Mark, true)] {
         let ack = AckConfig { nacks, ..AckConfig::default() };
         let (mut a, mut b, qp) = wired(Recovery::GO_BACK_N, ack);
@@ -68,7 +68,7 @@ fn a_nack_that_answers_a_marked_packet_says_so_where_marks_count() {
 }
 
 #[test]
-fn the_first_packet_of_a_queue_pair_is_acknowledged_at_once_where_it_is_asked_for() {
+fn the_first_packet_is_acknowledged_immediately_if_configured() {
     for (first, expected) in [(First::Wait, vec![4, 4]), (First::AtOnce, vec![1, 4, 3])] {
         let ack = AckConfig { every: 4, first, ..AckConfig::default() };
         let (mut a, mut b, qp) = wired(Recovery::PER_PACKET, ack);
@@ -82,7 +82,7 @@ fn the_first_packet_of_a_queue_pair_is_acknowledged_at_once_where_it_is_asked_fo
 }
 
 #[test]
-fn a_packet_that_was_sent_again_is_acknowledged_at_once_where_it_is_asked_for() {
+fn a_retransmission_is_acknowledged_immediately_if_configured() {
     for (resent, expected) in [(Resent::Wait, vec![4, 4]), (Resent::AtOnce, vec![3, 4, 1])] {
         let ack = AckConfig { every: 4, resent, ..AckConfig::default() };
         let (mut a, mut b, qp) = wired(Recovery::PER_PACKET, ack);
@@ -97,7 +97,7 @@ fn a_packet_that_was_sent_again_is_acknowledged_at_once_where_it_is_asked_for() 
 }
 
 #[test]
-fn arrivals_far_apart_share_an_acknowledgement_where_its_span_has_no_limit() {
+fn distant_arrivals_share_an_acknowledgement_of_unlimited_span() {
     for (span, expected) in [(AckSpan::Bitmap, 2), (AckSpan::Unlimited, 1)] {
         let ack = AckConfig { every: 4, range: AckRange::Last64, span, ..AckConfig::default() };
         let (mut a, mut b, qp) = wired(Recovery::PER_PACKET, ack);
@@ -105,7 +105,8 @@ fn arrivals_far_apart_share_an_acknowledgement_where_its_span_has_no_limit() {
         let packets = drain(&mut a, at(0));
         let answers = answers_to(&mut b, &packets, &[5, 60, 130, 131]);
         assert_eq!(answers.len(), expected, "{span:?}");
-        // The last one reports what is within 64 PSNs of its end; 5 waits for the cumulative one.
+        // The last one reports arrivals within 64 PSNs of its end; 5 is left to the cumulative
+        // number.
         if span == AckSpan::Unlimited {
             let report = answers[0].as_ack().unwrap().report();
             let bits = |psn: u32| report.arrived >> (psn - report.base.get()) & 1;
@@ -115,10 +116,10 @@ fn arrivals_far_apart_share_an_acknowledgement_where_its_span_has_no_limit() {
     }
 }
 
-/// A sender whose window is full asks for an acknowledgement, and waits for it: that the packet
-/// which asks was trimmed does not keep what arrived before it from being reported.
+/// A sender whose window is full requests an acknowledgement and waits for it. Even if the packet
+/// with the request is trimmed, earlier arrivals are reported.
 #[test]
-fn a_trimmed_packet_that_asks_has_what_arrived_before_it_acknowledged() {
+fn a_trimmed_packet_with_a_request_gets_earlier_arrivals_acknowledged() {
     let answers = |flags: Flags| {
         let ack = AckConfig { every: 16, ..AckConfig::default() };
         let (mut a, mut b, qp) = wired(Recovery::PER_PACKET, ack);
@@ -136,7 +137,7 @@ fn a_trimmed_packet_that_asks_has_what_arrived_before_it_acknowledged() {
 }
 
 #[test]
-fn a_trimmed_packet_takes_of_the_window_what_a_trim_takes_and_not_what_a_loss_takes() {
+fn a_trim_cuts_the_window_by_the_amount_for_trims() {
     let three = Fraction::new(3, 1).unwrap();
     let congestion = nscc::Config {
         trims_call: false,
@@ -160,7 +161,7 @@ fn a_trimmed_packet_takes_of_the_window_what_a_trim_takes_and_not_what_a_loss_ta
 }
 
 #[test]
-fn pauses_do_not_hold_answers_back_where_these_have_priority() {
+fn prioritized_control_packets_pass_pauses() {
     for priority in [true, false] {
         let ack = AckConfig { priority, ..AckConfig::default() };
         let (mut a, mut b, qp) = wired(Recovery::GO_BACK_N, ack);
@@ -171,9 +172,9 @@ fn pauses_do_not_hold_answers_back_where_these_have_priority() {
     }
 }
 
-/// A copy of a packet whose arrival is not reported yet has it reported, once and with its mark.
+/// A copy of an unreported packet triggers its report, which counts it once and with its mark.
 #[test]
-fn a_copy_of_a_packet_that_waits_for_its_report_is_no_second_packet() {
+fn a_copy_of_an_unreported_packet_is_counted_once() {
     let ack = AckConfig { every: 8, ..AckConfig::default() };
     let (mut a, mut b, qp) = wired(Recovery::PER_PACKET, ack);
     a.post(qp, Bytes::new(8_000), 1, 0);
@@ -186,7 +187,7 @@ fn a_copy_of_a_packet_that_waits_for_its_report_is_no_second_packet() {
 }
 
 #[test]
-fn a_nack_that_signals_congestion_cuts_the_rate_of_dcqcn_as_a_notification_does() {
+fn a_congestion_nack_cuts_the_dcqcn_rate_like_a_cnp() {
     for (nacks, gbps) in [(NackSignal::Mark, 400), (NackSignal::Congestion, 200)] {
         let congestion = dcqcn::Config { initial_alpha: Fraction::ONE, ..dcqcn::Config::default() };
         let ack = AckConfig { nacks, ..AckConfig::default() };
@@ -198,13 +199,13 @@ fn a_nack_that_signals_congestion_cuts_the_rate_of_dcqcn_as_a_notification_does(
         let packets = drain(&mut a, at(0));
         let answers = answers_to(&mut b, &packets, &[0, 2]);
         answers.iter().for_each(|answer| a.handle_packet(at(2_000), answer));
-        // An alpha of 1 halves it.
+        // An alpha of 1 halves the rate.
         assert_eq!(a.sending_state(at(2_000), qp).rate, BitRate::from_gbps(gbps), "{nacks:?}");
     }
 }
 
-/// Those that read the marks of acknowledgements read those of a NACK that reports arrivals, and do
-/// not take the NACK for a second mark.
+/// Controls that read the marks of acknowledgements also read those of a NACK that reports
+/// arrivals. They do not count the NACK as a second mark.
 #[test]
 fn the_mark_of_a_nack_that_reports_arrivals_counts_once() {
     let g = Fraction::new(1, 4).unwrap();
@@ -222,15 +223,15 @@ fn the_mark_of_a_nack_that_reports_arrivals_counts_once() {
     let answers = answers_to(&mut b, &packets, &[0, 2]);
     assert_eq!(answers[1].kind, PacketKind::Nack);
     answers.iter().for_each(|answer| a.handle_packet(at(2_000), answer));
-    // Four ticks before the cut, none of which a mark came before.
+    // Four ticks before the cut, all without a mark.
     let alpha = 0.5 * 0.75f64.powi(4);
     let rate = a.sending_state(at(7_000), qp).rate.as_bps() as f64;
     assert!((rate / 400e9 - (1.0 - alpha / 2.0)).abs() < 1e-9, "{rate}");
 }
 
-/// DCQCN, section 3.1: at most one for a flow in each interval, the first one at once.
+/// DCQCN, section 3.1: at most one per flow and interval, the first one immediately.
 #[test]
-fn marked_packets_have_one_notification_in_each_interval() {
+fn marked_packets_trigger_one_cnp_per_interval() {
     let common = (*config(Recovery::GO_BACK_N, 100)).clone();
     let congestion = dcqcn::Config::default().into();
     let [mut a, mut b] = nics(NicConfig { congestion, ..common });
@@ -252,7 +253,7 @@ fn marked_packets_have_one_notification_in_each_interval() {
 }
 
 #[test]
-fn a_nack_for_a_packet_that_fills_a_gap_is_no_sign_of_congestion_though_another_is_missing() {
+fn a_nack_for_a_packet_that_fills_a_gap_does_not_signal_congestion() {
     let ack = AckConfig { nacks: NackSignal::Congestion, ..AckConfig::default() };
     let sack = Recovery::from(crate::nic::recovery::sack::Config::default());
     let (mut a, mut b, qp) = wired(sack, ack);

@@ -1,4 +1,5 @@
-//! Telemetry on its way from data into answers, and what it does to the sender's next packet.
+//! Telemetry on its way from data into acknowledgements, and its effect on the sender's next
+//! packet.
 
 use super::policies::{joined, nics};
 use super::*;
@@ -21,7 +22,7 @@ fn pint() -> (Nic, Nic, QpId) {
     (a, b, qp)
 }
 
-/// A packet arrives with that telemetry, and its acknowledgement without any delay.
+/// Delivers a packet with that telemetry, and its acknowledgement without delay.
 fn answer(a: &mut Nic, b: &mut Nic, now: Time, packet: &Packet, power: u16) {
     b.handle_telemetry(&of_power(power));
     b.handle_packet(now, packet);
@@ -31,7 +32,7 @@ fn answer(a: &mut Nic, b: &mut Nic, now: Time, packet: &Packet, power: u16) {
 }
 
 #[test]
-fn each_answer_carries_the_telemetry_of_its_packet_and_data_carries_none() {
+fn control_packets_carry_the_telemetry_of_their_data_packet() {
     let (mut a, mut b, qp) = pint();
     a.post(qp, Bytes::new(3_000), 1, 0);
     let packets = drain(&mut a, at(0));
@@ -50,7 +51,7 @@ fn each_answer_carries_the_telemetry_of_its_packet_and_data_carries_none() {
 
 /// Powers of 697, 767 and 837 are loads of 2, 4 and 8.
 #[test]
-fn a_change_of_the_rate_moves_the_packet_that_waits_for_its_start() {
+fn a_rate_change_moves_the_start_of_a_paced_packet() {
     let (mut a, mut b, qp) = pint();
     a.post(qp, Bytes::new(20_000), 1, 0);
     let first = [(); 3].map(|()| a.poll_transmit(at(0)).unwrap());
@@ -64,13 +65,13 @@ fn a_change_of_the_rate_moves_the_packet_that_waits_for_its_start() {
     let fourth = a.poll_transmit(at(2_000)).unwrap();
     let planned = a.next_paced().unwrap();
     assert!(is(planned, after(at(2_000), 697)), "{planned}");
-    // Later: the start that was planned passes.
+    // The start moves later: the planned one passes.
     answer(&mut a, &mut b, at(2_010), &first[2], 767);
     assert_eq!(a.poll_transmit(planned), None);
     let later = a.next_paced().unwrap();
     assert!(is(later, after(at(2_000), 767)), "{later}");
     assert!(a.poll_transmit(later).is_some());
-    // Earlier: it does not wait for the start that was planned.
+    // The start moves earlier: the packet does not wait for the planned one.
     let planned = a.next_paced().unwrap();
     answer(&mut a, &mut b, later + Span::from_ns(5), &fourth, 697);
     let earlier = a.next_paced().unwrap();
@@ -80,14 +81,14 @@ fn a_change_of_the_rate_moves_the_packet_that_waits_for_its_start() {
 }
 
 #[test]
-fn a_start_that_is_left_over_gives_no_second_turn() {
+fn a_stale_start_gives_no_second_turn() {
     let (mut a, mut b, first) = pint();
     a.post(first, Bytes::new(20_000), 1, 0);
     let packets = [(); 3].map(|()| a.poll_transmit(at(0)).unwrap());
     packets[..2].iter().for_each(|packet| answer(&mut a, &mut b, at(2_000), packet, 697));
     assert!(a.poll_transmit(at(2_000)).is_some());
     let planned = a.next_paced().unwrap();
-    // Nothing is busy any more: the rate is that of the line, and the start is earlier.
+    // All links are idle now: the rate is the line rate, and the start is earlier.
     answer(&mut a, &mut b, at(2_010), &packets[2], 0);
     assert!(a.next_paced() < Some(planned));
     let policy = SenderConfig::Ecmp(ecmp::Config {}).build(&QpContext::for_test());

@@ -11,14 +11,14 @@ use crate::nic::recovery::sack;
 use crate::packet::Stamp;
 use crate::rng::{Purpose, Stream};
 
-/// Whether the world calls `handle_timeout` when nobody asked for it.
+/// Whether the driver also calls `handle_timeout` when no timer is due.
 #[derive(Clone, Copy, PartialEq, Eq)]
 enum Calls {
     Asked,
     Extra,
 }
 
-/// Two NICs, a pipe of 2 us that loses, cuts and marks, and a record of every packet sent.
+/// Two NICs, a pipe of 2 us that loses, trims and marks, and a record of every packet sent.
 struct World {
     now: Time,
     nics: [Nic; 2],
@@ -77,7 +77,7 @@ impl World {
         [arrival, wake(0), wake(1)].into_iter().flatten().min()
     }
 
-    /// At any instant before `next`, any number of times.
+    /// Calls at random times before `next`, any number of times.
     fn call_early(&mut self, next: Time) {
         let Some(random) = &mut self.extra else { return };
         let gap = u32::try_from(next.since(self.now).as_ps()).unwrap_or(u32::MAX);
@@ -155,7 +155,7 @@ fn an_early_wake_up_changes_no_packet() {
 }
 
 #[test]
-fn timers_that_wake_nobody_are_caught_up_however_often_the_rate_is_asked_for() {
+fn lazy_timers_do_not_depend_on_how_often_the_rate_is_read() {
     let path = PathFacts {
         line_rate: PORT.line_rate,
         base_rtt: PORT.base_rtt,
@@ -218,16 +218,16 @@ fn a_wake_up_before_each_deadline_finds_nothing_due() {
     assert_eq!((b.poll_transmit_control(), b.next_timer()), (None, Some(at(1_010))));
     b.handle_timeout(at(1_010));
     assert_eq!(b.poll_transmit_control().unwrap().kind, PacketKind::Ack);
-    // Retransmission: the same at the sender.
+    // Retransmission: likewise, at the sender.
     let due = a.next_timer().unwrap();
     a.handle_timeout(Time::from_ps(due.as_ps() - 1));
     assert_eq!(a.next_timer(), Some(due));
 }
 
-/// After its last packet a queue pair has no turn and no start to wait for, at line rate and below
-/// it, and an acknowledgement that moves the next start makes none.
+/// After its last packet a queue pair is not scheduled and waits for no start, at line rate and
+/// below it. An acknowledgement that moves the next start changes neither.
 #[test]
-fn a_queue_pair_with_nothing_to_send_waits_for_its_retransmission_timer_alone() {
+fn an_idle_queue_pair_waits_only_for_its_retransmission_timer() {
     let dcqcn = CongestionControl::Dcqcn(dcqcn::Config::default());
     let plain = CongestionControl::LineRate(line_rate::Config::default());
     let telemetry = CongestionControl::HpccPint(hpcc_pint::Config::default());
@@ -236,7 +236,7 @@ fn a_queue_pair_with_nothing_to_send_waits_for_its_retransmission_timer_alone() 
         let [mut a, mut b] = nics(NicConfig { congestion: congestion.clone(), ..common });
         let policy = SenderConfig::Ecmp(ecmp::Config {}).build(&QpContext::for_test());
         let qp = joined(&mut a, &mut b, policy);
-        // Two notifications: DCQCN paces from here on.
+        // After two notifications DCQCN paces.
         [0, 60_000].into_iter().for_each(|now| a.handle_packet(at(now), &cnp(qp)));
         a.post(qp, Bytes::new(1_000), 1, 0);
         let packet = a.poll_transmit(at(100_000)).unwrap();
@@ -255,7 +255,7 @@ fn cnp(qp: QpId) -> Packet {
 }
 
 #[test]
-fn a_nic_has_packets_while_an_answer_or_a_turn_or_a_start_waits() {
+fn a_nic_has_packets_while_control_or_data_waits() {
     let dcqcn = CongestionControl::Dcqcn(dcqcn::Config::default());
     let common = (*config(Recovery::GO_BACK_N, 1)).clone();
     let [mut a, mut b] = nics(NicConfig { congestion: dcqcn, ..common });
@@ -273,7 +273,7 @@ fn a_nic_has_packets_while_an_answer_or_a_turn_or_a_start_waits() {
 }
 
 #[test]
-fn a_half_has_one_entry_among_the_timers_and_none_without_anything_to_wait_for() {
+fn a_half_has_at_most_one_timer_entry() {
     let mut config = NicConfig::clone(&config(Recovery::GO_BACK_N, 8));
     config.ack.within = Span::from_us(1);
     let [mut a, mut b] = nics(config);
@@ -288,7 +288,7 @@ fn a_half_has_one_entry_among_the_timers_and_none_without_anything_to_wait_for()
 }
 
 #[test]
-fn a_reset_leaves_the_starts_that_other_queue_pairs_wait_for() {
+fn a_reset_keeps_the_starts_of_other_queue_pairs() {
     let congestion = CongestionControl::Dcqcn(dcqcn::Config::default());
     let common = (*config(Recovery::GO_BACK_N, 1)).clone();
     let [mut a, mut b] = nics(NicConfig { congestion, ..common });

@@ -1,4 +1,5 @@
-//! What congestion control learns of what is in flight and lost, and what its windows let out.
+//! Congestion control: its view of packets in flight and losses, and the packets that its windows
+//! permit.
 
 use super::policies::{Told, joined, nics};
 use super::*;
@@ -22,7 +23,7 @@ fn deliver(a: &mut Nic, b: &mut Nic, now: Time, packets: &[Packet]) {
 }
 
 #[test]
-fn a_hole_halves_what_was_in_flight_at_the_last_acknowledgement() {
+fn a_gap_halves_the_packets_in_flight_at_the_last_acknowledgement() {
     let sack = sack::Config { reordering: 0, ..sack::Config::default() };
     let (mut a, mut b, qp) = wired(new_reno::Config::default().into(), sack.into());
     a.post(qp, Bytes::new(10_000), 1, 0);
@@ -34,7 +35,7 @@ fn a_hole_halves_what_was_in_flight_at_the_last_acknowledgement() {
 }
 
 #[test]
-fn a_window_of_less_than_a_packet_lets_one_out_at_a_time() {
+fn a_window_below_one_packet_permits_one_packet() {
     let flow_control = sack::Window::Bytes(Bytes::new(1));
     let sack = sack::Config { flow_control, ..sack::Config::default() };
     let (mut a, mut b, qp) = wired(line_rate::Config::default().into(), sack.into());
@@ -47,9 +48,9 @@ fn a_window_of_less_than_a_packet_lets_one_out_at_a_time() {
     assert_eq!(events(&mut a).len(), 1);
 }
 
-/// The largest window is one and a half products of the shortest round trip.
+/// The largest window is 1.5 bandwidth-delay products of the shortest round trip.
 #[test]
-fn the_round_trip_of_a_nack_lowers_the_largest_window_where_it_counts() {
+fn the_round_trip_of_a_nack_lowers_the_largest_window() {
     for scope in [Scope::Qp, Scope::Destination] {
         for (base_rtt_of_nacks, largest) in [(false, 750_000), (true, 384_000)] {
             let (trims_call, trim_cut) = (false, Fraction::new(0, 1).unwrap());
@@ -60,7 +61,7 @@ fn the_round_trip_of_a_nack_lowers_the_largest_window_where_it_counts() {
             let packet = a.poll_transmit(at(0)).unwrap();
             let flags = packet.flags.with(Flags::TRIMMED);
             let trimmed = Packet { wire_bytes: 64, flags, ..packet };
-            // 5.12 us in place of 10: five units of the stamps in packets.
+            // 5.12 us instead of 10: five units of the stamps in packets.
             deliver(&mut a, &mut b, at(5_120), &[trimmed]);
             let window = a.sending_state(at(5_120), qp).window_bytes;
             assert_eq!(window, largest, "{scope:?}");
@@ -68,7 +69,7 @@ fn the_round_trip_of_a_nack_lowers_the_largest_window_where_it_counts() {
     }
 }
 
-/// What the control of each window knows to be in flight, in packets.
+/// Returns the packets in flight that the control of each window knows of.
 fn in_flight<'a>(controls: impl Iterator<Item = &'a Controller>) -> Vec<f64> {
     let bytes = controls.map(|control| match control {
         Controller::Nscc(nscc) => nscc.in_flight(),
@@ -78,7 +79,7 @@ fn in_flight<'a>(controls: impl Iterator<Item = &'a Controller>) -> Vec<f64> {
 }
 
 #[test]
-fn an_acknowledgement_tells_each_plane_what_is_left_in_flight_there() {
+fn an_acknowledgement_updates_the_packets_in_flight_of_each_plane() {
     let nscc = nscc::Config { scope: Scope::Plane, ..nscc::Config::default() };
     let common = (*config(Recovery::PER_PACKET, 1)).clone();
     let [mut a, mut b] = nics(NicConfig { congestion: nscc.into(), ..common });
@@ -88,14 +89,14 @@ fn an_acknowledgement_tells_each_plane_what_is_left_in_flight_there() {
     let free = FreePorts { data: PlaneMask::all(2), answers: PlaneMask::all(2) };
     let sent = std::iter::from_fn(|| a.poll_transmit_on(at(0), free));
     let packets: Vec<_> = sent.map(|(packet, _)| packet).collect();
-    // One of plane 0, two of plane 1.
+    // One packet of plane 0, two of plane 1.
     deliver(&mut a, &mut b, at(10_000), &[packets[0], packets[1], packets[3]]);
     let windows = a.requesters[Slot(0)].own_windows().unwrap();
     assert_eq!(in_flight(windows.controls()), [4.0, 3.0]);
 }
 
 #[test]
-fn an_acknowledgement_tells_a_shared_window_what_all_that_share_it_have_in_flight() {
+fn an_acknowledgement_updates_the_packets_in_flight_of_a_shared_window() {
     let nscc = nscc::Config { scope: Scope::Destination, ..nscc::Config::default() };
     let common = (*config(Recovery::PER_PACKET, 1)).clone();
     let [mut a, mut b] = nics(NicConfig { congestion: nscc.into(), ..common });
@@ -108,7 +109,7 @@ fn an_acknowledgement_tells_a_shared_window_what_all_that_share_it_have_in_fligh
 }
 
 #[test]
-fn an_acknowledgement_tells_each_plane_how_many_packets_have_arrived_there() {
+fn an_acknowledgement_reports_the_arrivals_of_each_plane() {
     let start_window = Fraction::new(1, 1_000).unwrap();
     let nscc = nscc::Config { scope: Scope::Plane, start_window, ..nscc::Config::default() };
     let common = (*config(Recovery::PER_PACKET, 1)).clone();
@@ -124,9 +125,9 @@ fn an_acknowledgement_tells_each_plane_how_many_packets_have_arrived_there() {
         assert_eq!(packets.len(), 2, "the window of each is a packet");
         deliver(&mut a, &mut b, arrived, &packets);
     }
-    // MTU · a, where a is 250,000 B of 150,000 B. The first packet adds to what waits for the
-    // adjustment, 4 · a · MTU · 10/12 of its bytes; the second, which is more than a window without
-    // a queue, a quarter of its own times a; the adjustment adds 0.15 MTU · a.
+    // MTU · a, where a is 250,000 B / 150,000 B. The first packet adds to what waits for the
+    // adjustment, 4 · a · MTU · 10/12 of its bytes. The second, which exceeds a window without a
+    // queue, adds a quarter of its own times a. The adjustment adds 0.15 MTU · a.
     let unit = 1_062.0 * 250.0 / 150.0;
     let window = 1_062.0 + unit / 4.0;
     let window = window + unit * 1_062.0 * 40.0 / 12.0 / window + 0.15 * unit;

@@ -8,7 +8,7 @@ fn at(us: u64) -> Time {
     Time::ZERO + Span::from_us(us)
 }
 
-/// Name, whose it is, its default as the configurations have it, and the source.
+/// Returns the name, the owner, the default in the configurations, and the source.
 fn row(timer: Timer) -> [String; 4] {
     let nic = NicConfig::default();
     let (dcqcn, mlx) = (dcqcn::Config::default(), dcqcn_mlx::Config::default());
@@ -68,7 +68,7 @@ fn every_timer_is_listed_once() {
 }
 
 #[test]
-fn timers_run_out_in_the_order_of_their_times_and_stop() {
+fn timers_expire_in_order_of_time_and_stop() {
     let mut timers = RateTimers::<3>::default();
     let order = [Timer::Alpha, Timer::RateIncrease, Timer::RateDecrease];
     assert_eq!(timers.next(Time::from_ps(u64::MAX - 1), order), None, "none runs");
@@ -84,7 +84,7 @@ fn timers_run_out_in_the_order_of_their_times_and_stop() {
 }
 
 #[test]
-fn equal_times_go_in_the_order_named() {
+fn timers_at_equal_times_expire_in_the_given_order() {
     use Timer::{Alpha, RateDecrease, RateIncrease};
     for order in [
         [Alpha, RateIncrease, RateDecrease],

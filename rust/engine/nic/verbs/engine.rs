@@ -231,7 +231,7 @@ impl Nic {
                 self.update_timer(qp.requester);
             }
         }
-        // After every branch: both halves report through the same queue of events.
+        // Either half may have emitted events above.
         self.process_events(id);
         self.relay_to_answers();
     }

@@ -125,7 +125,7 @@ impl Meaning {
 
 const fn near(low: u64, known: u64) -> u64 {
     // Queues hold at most 4,095 requests, and responses to READs as many again: two numbers that
-    // are compared are always less than half of the range apart.
+    // are compared always differ by less than half of the range.
     let ahead = low.wrapping_sub(known) & MASK;
     if ahead < HALF { known + ahead } else { (known + ahead).saturating_sub(MASK + 1) }
 }
@@ -135,7 +135,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn what_is_written_is_read() {
+    fn headers_round_trip() {
         for meaning in [
             Meaning::WriteWithImmediate(u32::MAX),
             Meaning::Send,

@@ -1,4 +1,4 @@
-//! Two NICs back to back, as a dialogue: what is posted, and exactly what completes.
+//! Two NICs back to back: for each post, exactly what completes.
 
 mod failures;
 mod states;
@@ -14,7 +14,7 @@ use crate::nic::{AckConfig, Nic, NicConfig, Origin, PortFacts, QpAttributes, Rec
 use crate::packet::{Flags, Packet, PacketKind};
 use crate::units::{BitRate, Time};
 
-/// All that carry every verb.
+/// Recoveries that carry every verb.
 fn recoveries() -> [Recovery; 4] {
     let sack = Recovery::Sack(sack::Config::default());
     [Recovery::GO_BACK_N, Recovery::GO_BACK_TO_ZERO, sack, Recovery::PER_PACKET]
@@ -55,12 +55,12 @@ struct World {
 }
 
 impl World {
-    /// With one queue pair at each, connected and ready to send.
+    /// Returns NICs with one queue pair each, connected and ready to send.
     fn new(recovery: Recovery, queue_pairs: QpConfig) -> Self {
         Self::of(config(recovery, queue_pairs))
     }
 
-    /// The same with NICs of that configuration.
+    /// Returns such NICs with that configuration.
     fn of(config: NicConfig) -> Self {
         let config = Arc::new(config);
         let port = PortFacts { line_rate: BitRate::from_gbps(400), base_rtt: Span::from_us(10) };
@@ -73,7 +73,7 @@ impl World {
         Self { a, b, now: Time::ZERO }
     }
 
-    /// Moves packets and time until nothing happens any more, or `until`.
+    /// Moves packets and time until nothing more happens, or until `until`.
     fn run_until(&mut self, until: Time) {
         loop {
             while self.exchange(|_| true) {}
@@ -91,7 +91,8 @@ impl World {
         self.run_until(Time::from_ps(u64::MAX - 1));
     }
 
-    /// Carries over what both have to send and `passes` lets through; false if nothing.
+    /// Delivers the packets that both have to send and that `passes` accepts; false if there are no
+    /// packets.
     fn exchange(&mut self, passes: impl Fn(&Packet) -> bool) -> bool {
         let [from_a, from_b] = [&mut self.a, &mut self.b].map(|nic| drain(nic, self.now));
         let any = !from_a.is_empty() || !from_b.is_empty();
@@ -101,7 +102,7 @@ impl World {
     }
 }
 
-/// From Reset to RTS, with the same number at the other end.
+/// Moves it from Reset to RTS, with the same number at the other end.
 fn connect(nic: &mut Nic) {
     nic.modify_qp(QP, QpState::Init).unwrap();
     nic.set_peer_qp(QP, QP).unwrap();
@@ -117,7 +118,7 @@ fn request(id: u64, operation: Operation, bytes: u64) -> WorkRequest {
     WorkRequest { id, operation, bytes: Bytes::new(bytes), path: 0 }
 }
 
-/// Everything that completed: name, what, how, bytes.
+/// Returns all completions: id, opcode, status and bytes.
 fn completions(nic: &mut Nic) -> Vec<(u64, Opcode, CompletionStatus, u64)> {
     std::iter::from_fn(|| nic.poll_completion())
         .map(|it| (it.id, it.opcode, it.status, it.bytes.get()))
@@ -143,7 +144,7 @@ fn a_write_completes_at_the_sender_and_does_not_notify_the_receiver() {
 }
 
 #[test]
-fn a_send_takes_a_receive_and_both_ends_complete() {
+fn a_send_consumes_a_receive_and_both_ends_complete() {
     for recovery in recoveries() {
         let mut world = World::new(recovery, QpConfig::default());
         world.b.post_receive(QP, 70).unwrap();
@@ -175,7 +176,7 @@ fn immediate_data_comes_with_the_last_byte_of_its_write() {
 }
 
 #[test]
-fn messages_find_their_receives_in_whatever_order_packets_come() {
+fn messages_find_their_receives_in_any_packet_order() {
     let mut world = World::new(Recovery::PER_PACKET, QpConfig::default());
     for id in 0..20 {
         world.b.post_receive(QP, id).unwrap();
@@ -198,7 +199,7 @@ fn messages_find_their_receives_in_whatever_order_packets_come() {
 }
 
 #[test]
-fn a_read_streams_the_peers_bytes_and_completes_in_its_turn() {
+fn a_read_streams_the_peers_bytes_and_completes_in_order() {
     for recovery in recoveries() {
         let mut world = World::new(recovery, QpConfig::default());
         world.a.post_send(QP, request(1, Operation::Read, 10_500)).unwrap();
@@ -215,7 +216,7 @@ fn a_read_streams_the_peers_bytes_and_completes_in_its_turn() {
 }
 
 #[test]
-fn the_answer_to_a_read_completes_no_write_that_is_not_acknowledged() {
+fn a_read_response_does_not_complete_an_unacknowledged_write() {
     for recovery in recoveries() {
         let mut world = World::new(recovery, QpConfig::default());
         world.a.post_send(QP, request(1, Operation::Write, 1_000)).unwrap();
@@ -233,7 +234,7 @@ fn the_answer_to_a_read_completes_no_write_that_is_not_acknowledged() {
 }
 
 #[test]
-fn reads_are_answered_in_rtr_and_the_answer_survives_losses() {
+fn reads_are_served_in_rtr_and_responses_survive_losses() {
     for recovery in recoveries() {
         let mut world = World::new(recovery, QpConfig::default());
         world.b.modify_qp(QP, QpState::Reset).unwrap();
@@ -249,7 +250,7 @@ fn reads_are_answered_in_rtr_and_the_answer_survives_losses() {
 }
 
 #[test]
-fn a_gap_that_no_refusal_made_is_answered_at_once() {
+fn a_gap_without_a_refusal_is_nacked_immediately() {
     for recovery in [Recovery::GO_BACK_N, Recovery::GO_BACK_TO_ZERO] {
         let mut world = World::new(recovery, QpConfig::default());
         world.a.post_send(QP, request(1, Operation::Write, 1_000)).unwrap();
@@ -265,7 +266,7 @@ fn a_gap_that_no_refusal_made_is_answered_at_once() {
 }
 
 #[test]
-fn a_message_that_came_in_part_and_again_is_received_with_its_bytes() {
+fn a_partly_retransmitted_message_is_received_with_all_its_bytes() {
     for recovery in recoveries() {
         let mut world = World::new(recovery, QpConfig::default());
         world.b.post_receive(QP, 7).unwrap();
@@ -303,7 +304,7 @@ fn the_account_follows_the_queue_pairs_that_exist() {
     assert_eq!((nic.account().live, nic.account().peak), (2, 3));
 }
 
-/// Another queue pair to the same host, which may send.
+/// Creates another queue pair to the same host, which may send.
 fn ready(nic: &mut Nic) -> QpId {
     let qp = nic.create_qp(attributes(1)).unwrap();
     nic.modify_qp(qp, QpState::Init).unwrap();
@@ -314,7 +315,7 @@ fn ready(nic: &mut Nic) -> QpId {
 }
 
 #[test]
-fn a_context_miss_delays_its_own_queue_pair_only() {
+fn a_context_miss_delays_only_its_own_queue_pair() {
     let cache = CacheConfig { entries: 1, miss: Span::from_ns(500) };
     let queue_pairs = QpConfig { cache: Some(cache), ..QpConfig::default() };
     let mut world = World::new(Recovery::GO_BACK_N, queue_pairs);
@@ -337,7 +338,7 @@ fn a_context_miss_delays_its_own_queue_pair_only() {
 }
 
 #[test]
-fn the_other_end_is_set_before_a_queue_pair_is_ready_and_not_after() {
+fn the_peer_can_be_set_only_before_a_queue_pair_is_ready() {
     let mut world = World::new(Recovery::GO_BACK_N, QpConfig::default());
     let nic = &mut world.a;
     let qp = nic.create_qp(attributes(1)).unwrap();
@@ -354,7 +355,7 @@ fn the_other_end_is_set_before_a_queue_pair_is_ready_and_not_after() {
 }
 
 #[test]
-fn queue_pairs_of_other_hosts_have_other_labels() {
+fn queue_pairs_of_different_hosts_have_different_labels() {
     let label = |host, peer| QpAttributes::single_path(HostId(host), HostId(peer)).label;
     for [one, other] in [[(0, 1), (1, 0)], [(1, 2), (1, 3)], [(1 << 16, 0), (1 << 16, 1)]] {
         assert_ne!(label(one.0, one.1), label(other.0, other.1), "{one:?}, {other:?}");
@@ -362,7 +363,7 @@ fn queue_pairs_of_other_hosts_have_other_labels() {
 }
 
 #[test]
-fn a_reset_leaves_the_turns_of_other_queue_pairs() {
+fn a_reset_keeps_the_turns_of_other_queue_pairs() {
     let mut world = World::new(Recovery::GO_BACK_N, QpConfig::default());
     let nic = &mut world.a;
     let second = ready(nic);

@@ -178,7 +178,7 @@ mod tests {
     }
 
     #[test]
-    fn trims_before_the_last_hop_take_their_part_and_those_at_it_none() {
+    fn only_trims_before_the_last_hop_lower_the_rate() {
         assert_eq!(after(&mut adapting(4), 1, 10, Arrival::TrimmedAtLastHop), 1.0);
         let mut adaptation = adapting(4);
         assert_eq!(after(&mut adaptation, 1, 3, Arrival::TrimmedBefore), 0.7);
@@ -207,7 +207,7 @@ mod tests {
     }
 
     #[test]
-    fn intervals_are_drawn_around_one_and_a_half_round_trips_for_each_host() {
+    fn interval_lengths_are_random_for_each_host() {
         let drawn = |host| {
             let mut adaptation = Adaptation { host: HostId(host), ..adapting(4) };
             (0..1_000).map(|_| adaptation.draw().as_ps()).collect::<Vec<_>>()
@@ -252,7 +252,7 @@ mod tests {
     }
 
     #[test]
-    fn the_rate_falls_with_trims_and_marks_and_rises_in_doubling_steps() {
+    fn the_rate_falls_with_congestion_and_rises_in_doubling_steps() {
         let mut adaptation = adapting(4);
         assert_eq!(interval(&mut adaptation, [10, 0, 0, 0]), 1.0, "it is at most 1");
         assert_eq!(adaptation.increases, 1);
@@ -276,14 +276,14 @@ mod tests {
     }
 
     #[test]
-    fn marks_at_the_target_leave_the_rate_to_rise() {
+    fn marks_at_the_target_let_the_rate_rise() {
         let mut adaptation = Adaptation { target: 0.5, rate: 0.8, ..adapting(4) };
         assert_eq!(interval(&mut adaptation, [8, 8, 0, 0]), 0.8 + 0.01, "half of 8 of 8");
         assert_eq!((adaptation.marked, adaptation.increases), (0.5, 1));
     }
 
     #[test]
-    fn arrivals_are_counted_by_how_they_came_and_marks_among_those_that_are_whole() {
+    fn arrivals_are_counted_by_their_congestion() {
         let mut adaptation = adapting(4);
         use Arrival::{Clean, Marked, TrimmedAtLastHop, TrimmedBefore};
         for (arrival, times) in [(Clean, 4), (Marked, 4), (TrimmedAtLastHop, 3), (TrimmedBefore, 2)]
@@ -297,7 +297,7 @@ mod tests {
     }
 
     #[test]
-    fn a_packet_says_whether_it_was_marked_or_trimmed_and_where() {
+    fn packets_are_classified_by_marks_and_trims() {
         let of = |flags| Arrival::of(Packet { flags, ..Packet::default() }.as_data().unwrap());
         let trimmed = Flags::TRIMMED.with(Flags::MARKED);
         assert_eq!(of(Flags::NONE), Arrival::Clean);

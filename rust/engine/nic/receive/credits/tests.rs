@@ -3,7 +3,7 @@ use crate::nic::congestion::CongestionControl;
 use crate::nic::congestion::rccc::Config;
 use crate::units::{Bytes, Fraction};
 
-/// Ports of 100 Gbps and a base round trip of 8 us: the most is 150,000 B, 586 units.
+/// Ports of 100 Gbps with a base round trip of 8 us: the limit is 150,000 B, 586 units.
 fn credits(config: Config) -> Credits {
     let nic = NicConfig {
         payload: Bytes::new(938),
@@ -23,7 +23,7 @@ fn asks(units: u64) -> Wish {
     Wish { target, urgency: Urgency::IfMore, entropy: 7, flags: Flags::NONE }
 }
 
-/// Grants until `end`: their times, senders and numbers.
+/// Returns the grants until `end`: their times, senders and numbers.
 fn granted(credits: &mut Credits, end: Time) -> Vec<(u64, usize, u64)> {
     let mut grants = Vec::new();
     while credits.due() <= end {
@@ -35,7 +35,7 @@ fn granted(credits: &mut Credits, end: Time) -> Vec<(u64, usize, u64)> {
 }
 
 #[test]
-fn those_that_ask_are_served_in_turn_at_99_hundredths_of_the_rate() {
+fn askers_are_served_round_robin_at_99_percent_of_the_rate() {
     let mut credits = credits(Config { unasked: false, ..Config::default() });
     credits.note(Time::ZERO, slot(0), asks(128));
     credits.note(Time::ZERO, slot(2), asks(100));
@@ -46,7 +46,7 @@ fn those_that_ask_are_served_in_turn_at_99_hundredths_of_the_rate() {
 }
 
 #[test]
-fn k_senders_with_endless_backlogs_get_equal_parts_of_the_rate() {
+fn backlogged_senders_get_equal_shares_of_the_rate() {
     for senders in [1, 2, 8, 64] {
         let mut credits = credits(Config::default());
         let mut sums = vec![0; senders];
@@ -57,7 +57,7 @@ fn k_senders_with_endless_backlogs_get_equal_parts_of_the_rate() {
             let grant = credits.poll(now).unwrap();
             let index = grant.slot.index();
             sums[index] = grant.number - FIRST;
-            // It sends what it got, and asks for more.
+            // It sends as much as it was granted, and asks for more.
             credits.note(now, slot(index), asks(sums[index] + 500));
             now = credits.due();
         }
@@ -68,43 +68,43 @@ fn k_senders_with_endless_backlogs_get_equal_parts_of_the_rate() {
 }
 
 #[test]
-fn with_nobody_asking_each_gets_up_to_a_window_unasked() {
+fn without_requests_each_sender_gets_up_to_a_window() {
     let mut credits = credits(Config::default());
     credits.note(Time::ZERO, slot(0), asks(10));
     credits.note(Time::ZERO, slot(1), asks(74));
     let all = granted(&mut credits, Time::ZERO + Span::from_ms(1));
     let last = |index| all.iter().rev().find(|grant| grant.1 == index).unwrap().2;
-    // The grant that reaches a window, 586 units, beyond what was asked for is the last.
+    // The last grant is the one that reaches a window, 586 units, beyond the request.
     assert_eq!([last(0), last(1)], [10 + 640, 74 + 640]);
     assert_eq!(credits.due(), Time::NEVER);
-    // What was granted unasked is taken off what is asked for later.
+    // Unsolicited grants are subtracted from later requests.
     credits.note(Time::ZERO + Span::from_ms(2), slot(0), asks(700));
     assert_eq!(granted(&mut credits, Time::ZERO + Span::from_us(2_001)), [(2_000_000, 0, 700)]);
 }
 
 #[test]
-fn a_trimmed_packet_is_answered_with_credit_even_if_it_asks_for_nothing_new() {
+fn a_trimmed_packet_gets_credit_without_a_new_request() {
     let mut credits = credits(Config { unasked: false, ..Config::default() });
     credits.note(Time::ZERO, slot(0), asks(64));
     assert_eq!(granted(&mut credits, Time::ZERO), [(0, 0, 64)]);
     credits.note(Time::ZERO, slot(0), asks(64));
     assert_eq!(credits.due(), Time::NEVER);
     credits.note(Time::ZERO, slot(0), Wish { urgency: Urgency::Always, ..asks(64) });
-    // It waits for the grant before, and then takes the time of 1,024 B itself.
+    // It waits for the previous grant, and then itself takes the time of 1,024 B.
     let all = granted(&mut credits, Time::ZERO + Span::from_us(2));
     assert_eq!(all, [(1_323, 0, 64)]);
     assert_eq!(credits.free.as_ps() / 1_000, 1_406);
 }
 
 #[test]
-fn nobody_can_ask_for_more_than_a_window_and_a_packet_ahead() {
+fn requests_are_limited_to_a_window_and_a_packet() {
     let mut credits = credits(Config { unasked: false, ..Config::default() });
     credits.note(Time::ZERO, slot(0), asks(1 << 22));
     assert_eq!(credits.senders[0].target - FIRST, 586 + 4);
 }
 
 #[test]
-fn an_oversubscribed_receiver_grants_less_after_trims_on_the_way() {
+fn an_oversubscribed_receiver_grants_less_after_trims_in_the_fabric() {
     let ratio = Fraction::new(4, 1).unwrap();
     let mut credits = credits(Config { oversubscription: ratio, ..Config::default() });
     let before = credits.time_for(64);
@@ -119,7 +119,7 @@ fn an_oversubscribed_receiver_grants_less_after_trims_on_the_way() {
 }
 
 #[test]
-fn a_grant_waits_for_its_time_and_is_not_lost_after_it() {
+fn a_grant_waits_for_its_time_and_is_not_lost() {
     let mut credits = credits(Config { unasked: false, ..Config::default() });
     credits.note(Time::ZERO, slot(0), asks(128));
     assert!(credits.poll(Time::ZERO).is_some());
@@ -130,7 +130,7 @@ fn a_grant_waits_for_its_time_and_is_not_lost_after_it() {
 }
 
 #[test]
-fn unasked_grants_end_at_just_a_window() {
+fn unsolicited_grants_end_at_exactly_a_window() {
     // Two grants are a window.
     let grant = Bytes::new(293 * 256);
     let mut credits = credits(Config { grant, ..Config::default() });
@@ -152,13 +152,13 @@ fn a_sender_may_ask_for_a_window_and_a_whole_packet_with_its_header() {
     assert_eq!((credits.law.most, credits.law.furthest), (586, 586 + 5));
 }
 
-/// A pause is made up for while anybody is to get a grant, asked for or not.
+/// A pause is made up for while any sender is to get a grant, requested or not.
 #[test]
-fn a_late_grant_takes_nothing_of_the_rate_while_others_get_theirs_unasked() {
+fn a_late_grant_does_not_lower_the_rate() {
     let mut credits = credits(Config::default());
     credits.note(Time::ZERO, slot(0), asks(64));
     assert!(credits.poll(Time::ZERO).is_some());
-    // Its unasked grant is due; another asks 50 ns later.
+    // Its unsolicited grant is due; another sender asks 50 ns later.
     let due = credits.due();
     let late = due + Span::from_ns(50);
     credits.note(late, slot(1), asks(64));

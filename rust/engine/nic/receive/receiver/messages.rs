@@ -108,7 +108,7 @@ mod tests {
     use crate::packet::{DataFields, MessageLabel, Packet, Psn};
 
     #[test]
-    fn unordered_messages_are_delivered_with_their_last_missing_packet() {
+    fn unordered_messages_are_delivered_once_complete() {
         let mut messages = Messages::new(Delivery::Unordered);
         let mut told = Vec::new();
         let mut arrive = |sequence, first, number, packets| {

@@ -144,7 +144,7 @@ mod tests {
 
     /// A list behaves like a plain queue under random operations.
     #[test]
-    fn a_list_is_a_queue_of_which_the_oldest_is_kept_apart() {
+    fn a_work_list_behaves_like_a_plain_queue() {
         let mut random = Stream::new(4, Purpose::Test, 0);
         let (mut list, mut queue, mut end) = (WorkList::new(), VecDeque::new(), 0);
         for id in 0..20_000 {

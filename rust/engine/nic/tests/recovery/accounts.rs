@@ -1,10 +1,10 @@
-//! What halves of queue pairs say of their state, for each loss recovery.
+//! The state of requesters and responders, for each loss recovery.
 
 use super::*;
 use crate::nic::Delivery;
 use crate::nic::receive::receiver::ReceiveRecovery as _;
 
-/// All, and that of MRC.
+/// Returns all of them and MRC.
 fn recoveries() -> impl Iterator<Item = Recovery> {
     all().into_iter().chain([Recovery::Mrc(mrc::Config::default())])
 }
@@ -20,7 +20,7 @@ fn receivers_count_messages_and_packets_that_have_arrived_in_order() {
             (receiving.delivered(), receiving.arrived())
         };
         assert_eq!(state(&b), (0, 0), "{recovery:?}");
-        // With an erasure code there are packets beyond the message, without numbers of their own.
+        // An erasure code sends packets beyond the message, without their own numbers.
         let coded = recovery == Recovery::ERASURE;
         let first = packets.len() / 2;
         packets[..first].iter().for_each(|packet| b.handle_packet(at(1), packet));
@@ -31,7 +31,7 @@ fn receivers_count_messages_and_packets_that_have_arrived_in_order() {
 }
 
 #[test]
-fn unordered_receivers_know_which_messages_are_delivered_before_their_turn() {
+fn unordered_receivers_record_messages_delivered_early() {
     let mrc = Recovery::Mrc(mrc::Config::default());
     for recovery in [Recovery::PER_PACKET, Recovery::RUDI, mrc] {
         let mut config = settings(recovery);
@@ -52,12 +52,12 @@ fn unordered_receivers_know_which_messages_are_delivered_before_their_turn() {
 }
 
 #[test]
-fn senders_count_what_is_in_flight_and_what_waits_to_be_sent_again() {
+fn senders_count_packets_in_flight_and_waiting_for_retransmission() {
     for recovery in recoveries() {
         let (mut a, mut b, qp) = wired(settings(recovery));
         a.post(qp, Bytes::new(4_000), 1, 0);
         let packets = drain(&mut a, at(0));
-        // In flight, waiting to be sent again; left the network, and sent.
+        // In flight and waiting for retransmission; left the network and sent.
         let state = |a: &Nic| {
             let sending = &a.requesters[Slot(0)].recovery;
             (sending.in_flight(), sending.waiting_again(), sending.progress())
@@ -67,14 +67,14 @@ fn senders_count_what_is_in_flight_and_what_waits_to_be_sent_again() {
         drain(&mut b, at(1)).iter().for_each(|answer| a.handle_packet(at(2), answer));
         assert_eq!(state(&a), (3, 0, (1, 4)), "{recovery:?}");
         a.handle_timeout(at(20_000_000));
-        // With an erasure code what is lost has left the network: others are sent in its place.
+        // With an erasure code lost packets have left the network: others replace them.
         let left = if recovery == Recovery::ERASURE { 4 } else { 1 };
         assert_eq!(state(&a), (0, 3, (left, 4)), "{recovery:?}");
     }
 }
 
 #[test]
-fn parameters_of_recoveries_are_refused_beyond_their_bounds_and_taken_at_them() {
+fn recovery_parameters_are_accepted_up_to_their_bounds() {
     let mrc = Recovery::Mrc(mrc::Config::default());
     let takes = |name: &str, text: &str| {
         let default = all().into_iter().chain([mrc]).find(|it| it.name() == name).unwrap();
@@ -93,14 +93,14 @@ fn parameters_of_recoveries_are_refused_beyond_their_bounds_and_taken_at_them() 
     }
 }
 
-/// Where packets wait for their recovery's own timer, that is the shortest.
+/// If the recovery has its own packet timer, that is the shortest.
 #[test]
-fn no_retransmission_timer_runs_out_before_the_shortest_time_out() {
+fn no_retransmission_timer_expires_before_the_shortest_timeout() {
     let timeout = Span::from_ms(1);
     for recovery in recoveries() {
         let shortest = match recovery {
             Recovery::Sack(_) => Span::from_us(100),
-            // The least 1.024 us · 2^t that is as long.
+            // The least 1.024 us · 2^t that is at least as long.
             Recovery::Mrc(_) => Span::from_ps(1_048_576_000),
             _ => timeout,
         };

@@ -1,5 +1,5 @@
-//! The delivery modes of Ultra Ethernet between two NICs: ROD over one path, RUDI without state at
-//! the target.
+//! Delivery modes of Ultra Ethernet between two NICs: ROD over one path, RUDI without state at the
+//! target.
 
 use super::*;
 use crate::nic::Delivery;
@@ -19,13 +19,13 @@ fn whole(nic: &mut Nic) -> Vec<u32> {
 }
 
 #[test]
-fn with_rod_the_first_value_of_a_policy_is_that_of_all_packets() {
+fn with_rod_all_packets_use_the_first_entropy_value() {
     let (mut a, mut b, qp) = wired(settings(Recovery::ROD));
     a.post(qp, Bytes::new(5_000), 1, 0);
     let packets = drain(&mut a, at(0));
     let first = packets[0].entropy;
     assert_eq!(entropies(&packets), [first; 5]);
-    // Packet 1 is missing, packet 2 makes that known, and what is behind it is dropped silently.
+    // Packet 1 is missing, packet 2 reveals that, and the packets after it are dropped silently.
     [0, 2, 3, 4].iter().for_each(|&index| b.handle_packet(at(1), &packets[index]));
     let answers = drain(&mut b, at(1));
     let kinds: Vec<_> = answers.iter().map(|it| (it.kind, it.fields.raw().ack)).collect();
@@ -34,7 +34,7 @@ fn with_rod_the_first_value_of_a_policy_is_that_of_all_packets() {
     answers.iter().for_each(|answer| a.handle_packet(at(2), answer));
     let again = drain(&mut a, at(2));
     assert_eq!((psns(&again), entropies(&again)), (vec![1, 2, 3, 4], vec![first; 4]));
-    // Nor does a time-out change it.
+    // A timeout does not change it either.
     a.handle_timeout(at(1_000_002));
     let after = drain(&mut a, at(1_000_002));
     assert_eq!((psns(&after), entropies(&after)), (vec![1, 2, 3, 4], vec![first; 4]));
@@ -64,8 +64,8 @@ fn with_rod_a_pinned_queue_pair_follows_its_splitter() {
 }
 
 #[test]
-fn with_rudi_each_packet_is_executed_as_it_comes_and_answered_alone() {
-    // However acknowledgements are coalesced: a response is for one request.
+fn with_rudi_each_packet_is_executed_and_acknowledged_separately() {
+    // Coalescing does not apply: each response is for one request.
     let mut config = settings(Recovery::RUDI);
     config.ack.every = 8;
     let (mut a, mut b, qp) = wired(config);
@@ -80,7 +80,7 @@ fn with_rudi_each_packet_is_executed_as_it_comes_and_answered_alone() {
     let answers = drain(&mut b, at(1));
     let about = answers.iter().map(|it| (it.fields.raw().psn, it.fields.raw().sack));
     assert_eq!(about.collect::<Vec<_>>(), [(2, 1), (1, 1), (1, 1), (0, 1)]);
-    // Without the response to packet 1 nothing before or after it makes up for it.
+    // No earlier or later response makes up for that to packet 1.
     [0, 3].iter().for_each(|&index| a.handle_packet(at(2), &answers[index]));
     assert_eq!(events(&mut a), []);
     a.handle_timeout(at(1_000_000));
@@ -96,7 +96,7 @@ fn with_rudi_each_packet_is_executed_as_it_comes_and_answered_alone() {
 }
 
 #[test]
-fn with_rudi_a_trimmed_packet_is_asked_for_even_if_it_was_executed() {
+fn with_rudi_a_trimmed_packet_is_nacked_even_if_executed_before() {
     let (mut a, mut b, qp) = wired(settings(Recovery::RUDI));
     a.post(qp, Bytes::new(2_000), 1, 0);
     let packets = drain(&mut a, at(0));
@@ -104,10 +104,10 @@ fn with_rudi_a_trimmed_packet_is_asked_for_even_if_it_was_executed() {
     b.handle_packet(at(1), &cut(&packets[0], Flags::NONE));
     let answers = drain(&mut b, at(1));
     assert_eq!(answers[1].kind, PacketKind::Nack);
-    // Its response came first: the NACK is of no use.
+    // Its response came first, so the NACK has no effect.
     answers.iter().for_each(|answer| a.handle_packet(at(2), answer));
     assert!(drain(&mut a, at(2)).is_empty());
-    // Without the response it is sent, and executed, again.
+    // Without the response it is sent and executed again.
     b.handle_packet(at(3), &cut(&packets[1], Flags::NONE));
     drain(&mut b, at(3)).iter().for_each(|answer| a.handle_packet(at(4), answer));
     assert_eq!(psns(&drain(&mut a, at(4))), [1]);

@@ -1,4 +1,4 @@
-//! Two NICs over a pipe that loses packets: closed forms, and delivery whatever happens.
+//! Two NICs over a pipe that loses packets: closed forms, and delivery under random faults.
 
 use std::collections::VecDeque;
 
@@ -6,7 +6,7 @@ use super::*;
 use crate::nic::recovery::mrc;
 use crate::rng::{Purpose, Stream};
 
-/// What happens to a packet in a pipe.
+/// The fate of a packet in a pipe.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 enum Fate {
     Pass,
@@ -16,7 +16,7 @@ enum Fate {
     Late,
 }
 
-/// Two NICs joined by a pipe in which data takes its slot and everything a fixed delay.
+/// Two NICs connected by a pipe: each data packet takes a slot, and every packet a fixed delay.
 struct Pipe {
     a: Nic,
     b: Nic,
@@ -58,7 +58,7 @@ impl Pipe {
         }
     }
 
-    /// One slot: what arrives, what is due, what is sent.
+    /// Simulates one slot: arrivals, timers, then the next packet.
     fn step(&mut self, fate: &mut dyn FnMut(&Packet) -> Fate) {
         let now = Time::from_ps(self.slot * SLOT.as_ps());
         let slot = self.slot;
@@ -83,7 +83,7 @@ impl Pipe {
         self.slot += 1;
     }
 
-    /// Until everything is complete; how many slots it took.
+    /// Runs until everything is complete and returns the number of slots.
     fn run(&mut self, messages: usize, fate: &mut dyn FnMut(&Packet) -> Fate) -> u64 {
         while self.completed < messages {
             self.step(fate);
@@ -108,15 +108,15 @@ fn one_loss_costs_go_back_n_a_round_trip_of_packets_and_irn_one() {
     assert_eq!(resent(sack_beyond(0)), 1);
     let go_back_n = resent(Recovery::GO_BACK_N);
     assert!((460..=480).contains(&go_back_n), "{go_back_n}");
-    // Card of Ultra Ethernet, test 5: ROD pays for all that is in flight, RUD for one packet.
+    // Card of Ultra Ethernet, test 5: ROD retransmits all that is in flight, RUD one packet.
     assert_eq!(resent(Recovery::ROD), go_back_n);
     assert_eq!(resent(Recovery::RUDI), 1);
-    // An erasure code and a timer a packet find the loss by its timer, 1 ms, and send one packet.
+    // An erasure code and per-packet timers detect the loss after 1 ms and send one packet.
     assert_eq!((resent(Recovery::PER_PACKET), resent(Recovery::ERASURE)), (1, 1));
 }
 
 #[test]
-fn one_lost_acknowledgement_costs_one_packet_where_each_speaks_of_one() {
+fn a_lost_per_packet_acknowledgement_costs_one_packet() {
     let resent = |recovery, range| {
         let mut config = settings(recovery);
         config.ack.range = range;
@@ -130,7 +130,7 @@ fn one_lost_acknowledgement_costs_one_packet_where_each_speaks_of_one() {
     };
     let cumulative = resent(Recovery::PER_PACKET, AckRange::Cumulative);
     let one = resent(Recovery::PER_PACKET, AckRange::Packet);
-    // So it is with RUDI, whatever acknowledgements are configured to speak of.
+    // RUDI behaves the same, whatever acknowledgements are configured to report.
     assert_eq!(resent(Recovery::RUDI, AckRange::Cumulative), one);
     assert_eq!((cumulative.0, cumulative.1), (0, 0));
     assert_eq!((one.0, one.1), (1, 1));
@@ -141,21 +141,21 @@ fn one_lost_acknowledgement_costs_one_packet_where_each_speaks_of_one() {
 }
 
 #[test]
-fn goodput_of_go_back_n_under_random_loss_is_that_of_the_closed_form() {
+fn goodput_of_go_back_n_under_random_loss_matches_the_closed_form() {
     let (delay, packets) = (32, 100_000);
     for loss in [0.001, 0.005, 0.02] {
         let mut config = settings(Recovery::GO_BACK_N);
-        // A NACK that did not help is repeated when its retransmissions should have come.
+        // A NACK without effect is repeated when its retransmissions should have arrived.
         config.nack_interval = Span::from_ps(2 * delay * SLOT.as_ps());
         let mut pipe = Pipe::new(config, delay, &[packets]);
         let mut random = Stream::new(5, Purpose::Test, 0);
         let slots = pipe.run(1, &mut |packet| {
-            // Nothing follows the last packet that would show its loss, but its timer.
+            // Only its timer would show the loss of the last packet, because nothing follows it.
             let body = !packet.is_control() && u64::from(packet.fields.raw().psn) + 1 < packets;
             let lost = f64::from(random.next_u32()) < loss * 4_294_967_296.;
             if body && lost { Fate::Lose } else { Fate::Pass }
         });
-        // From a packet's slot to that of the one sent after its NACK came back.
+        // From a packet's slot to that of the one sent after its NACK has returned.
         let window = (2 * delay + 2) as f64;
         let expected = (1. - loss) / (1. - loss + window * loss);
         let goodput = packets as f64 / slots as f64;
@@ -182,7 +182,7 @@ fn at_one_percent_of_loss_selective_repeat_has_twice_the_goodput_of_go_back_n() 
         });
         packets as f64 / slots as f64
     };
-    // The limit of PSNs is not to bind while a packet that was lost twice waits for its timer.
+    // The limit of PSNs must not bind while a packet that was lost twice waits for its timer.
     let mrc = mrc::Config { mpr: 1 << 16, ..mrc::Config::by_round_trip() };
     let selective = goodput(mrc.into());
     assert!((selective - (1. - loss)).abs() < 0.005, "{selective}");
@@ -194,7 +194,7 @@ fn at_one_percent_of_loss_selective_repeat_has_twice_the_goodput_of_go_back_n() 
 }
 
 #[test]
-fn whatever_happens_to_packets_each_message_arrives_once() {
+fn each_message_arrives_once_under_random_faults() {
     let messages = [1, 70, 3, 200, 1, 40];
     for recovery in all() {
         for seed in 0..30 {

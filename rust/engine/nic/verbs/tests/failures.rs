@@ -1,4 +1,4 @@
-//! What fails and how: retries that run out, and posts that are refused.
+//! Failures: retries that run out, and posts that are rejected.
 
 use super::*;
 
@@ -24,7 +24,7 @@ fn without_a_receive_the_sender_waits_for_the_rnr_timer() {
 }
 
 #[test]
-fn each_answer_is_counted_where_it_is_sent_and_where_it_arrives() {
+fn control_packets_are_counted_at_both_ends() {
     for recovery in recoveries() {
         let mut world = World::new(recovery, QpConfig::default());
         world.a.post_send(QP, request(1, Operation::Send, 1_000)).unwrap();
@@ -39,7 +39,7 @@ fn each_answer_is_counted_where_it_is_sent_and_where_it_arrives() {
 }
 
 #[test]
-fn a_copy_of_a_message_that_was_received_asks_for_no_second_receive() {
+fn a_duplicate_message_consumes_no_second_receive() {
     for recovery in recoveries() {
         let mut world = World::new(recovery, QpConfig::default());
         world.b.post_receive(QP, 3).unwrap();
@@ -55,9 +55,9 @@ fn a_copy_of_a_message_that_was_received_asks_for_no_second_receive() {
     }
 }
 
-/// A number takes its receive with the last packet of its WRITE.
+/// A WRITE with immediate data takes its receive with its last packet.
 #[test]
-fn the_last_packet_alone_of_a_write_with_immediate_data_waits_for_a_receive() {
+fn only_the_last_packet_of_a_write_with_immediate_data_needs_a_receive() {
     for recovery in recoveries() {
         let mut world = World::new(recovery, QpConfig::default());
         let operation = Operation::WriteWithImmediate(9);
@@ -73,9 +73,9 @@ fn the_last_packet_alone_of_a_write_with_immediate_data_waits_for_a_receive() {
     }
 }
 
-/// A queue pair in the line of those that may send loses its turn.
+/// A refused queue pair loses its place in the queue of those that may send.
 #[test]
-fn nothing_goes_before_the_rnr_timer_of_a_message_of_which_more_is_to_be_sent() {
+fn a_partly_sent_message_waits_for_the_rnr_timer() {
     for recovery in recoveries() {
         let mut world = World::new(recovery, QpConfig::default());
         world.a.post_send(QP, request(1, Operation::Send, 4_000)).unwrap();
@@ -92,7 +92,7 @@ fn nothing_goes_before_the_rnr_timer_of_a_message_of_which_more_is_to_be_sent() 
 }
 
 #[test]
-fn too_many_rnr_naks_in_a_row_end_the_queue_pair() {
+fn too_many_consecutive_rnr_naks_fail_the_queue_pair() {
     for recovery in recoveries() {
         let queue_pairs = QpConfig { rnr_retries: Some(3), ..QpConfig::default() };
         let mut world = World::new(recovery, queue_pairs);
@@ -114,7 +114,7 @@ fn too_many_rnr_naks_in_a_row_end_the_queue_pair() {
 }
 
 #[test]
-fn too_many_timeouts_in_a_row_end_the_queue_pair() {
+fn too_many_consecutive_timeouts_fail_the_queue_pair() {
     for recovery in recoveries() {
         let mut world = World::new(recovery, QpConfig { retries: Some(7), ..QpConfig::default() });
         world.a.post_send(QP, request(1, Operation::Write, 100)).unwrap();
@@ -130,11 +130,11 @@ fn too_many_timeouts_in_a_row_end_the_queue_pair() {
 }
 
 #[test]
-fn time_outs_are_counted_anew_when_a_packet_has_arrived() {
+fn progress_resets_the_timeout_count() {
     for recovery in recoveries() {
         let mut world = World::new(recovery, QpConfig { retries: Some(1), ..QpConfig::default() });
         world.a.post_send(QP, request(1, Operation::Write, 3_000)).unwrap();
-        // In each round the oldest packet arrives in the second attempt.
+        // In each round the oldest packet arrives at the second attempt.
         for round in 0..3 {
             drain(&mut world.a, world.now);
             world.now += Span::from_us(100);
@@ -151,7 +151,7 @@ fn time_outs_are_counted_anew_when_a_packet_has_arrived() {
 }
 
 #[test]
-fn the_oldest_work_that_is_not_complete_is_what_fails() {
+fn the_oldest_incomplete_work_fails() {
     let mut world =
         World::new(Recovery::GO_BACK_N, QpConfig { retries: Some(7), ..QpConfig::default() });
     world.a.post_send(QP, request(1, Operation::Write, 100)).unwrap();
@@ -166,10 +166,10 @@ fn the_oldest_work_that_is_not_complete_is_what_fails() {
     assert_eq!(completions(&mut world.a), [exceeded, (3, Opcode::RdmaWrite, FLUSHED, 0)]);
 }
 
-/// MRC's series of time-outs: `linear` retries at a constant interval, `exponential` at doubling
-/// ones, then an error.
+/// MRC's series of timeouts: `linear` retries at a constant interval, `exponential` ones at
+/// doubling intervals, then an error.
 #[test]
-fn the_queue_pair_fails_after_the_series_of_time_outs_of_mrc() {
+fn the_queue_pair_fails_after_mrcs_series_of_timeouts() {
     let t = Span::from_us(10);
     for (linear, exponential, intervals) in [(2, 1, 3 + 2), (2, 3, 3 + 2 + 4 + 8), (0, 0, 1)] {
         let timer = mrc::Wait::Span(t);
@@ -186,9 +186,9 @@ fn the_queue_pair_fails_after_the_series_of_time_outs_of_mrc() {
     }
 }
 
-/// Card of MRC, section 1.6: each recoverable NACK counts as a time-out does.
+/// Card of MRC, section 1.6: each recoverable NACK counts as a timeout.
 #[test]
-fn the_queue_pair_fails_after_as_many_nacks_as_time_outs_of_mrc() {
+fn mrc_nacks_count_as_timeouts() {
     for (linear, exponential) in [(2, 1), (0, 0), (3, 4)] {
         let timer = mrc::Wait::Span(Span::from_us(10));
         let config = mrc::Config { timer, linear, exponential, ..mrc::Config::default() };
@@ -215,9 +215,9 @@ fn the_queue_pair_fails_after_as_many_nacks_as_time_outs_of_mrc() {
     }
 }
 
-/// A hole is found by its age, one round trip, and is not counted as a time-out.
+/// A gap is detected by its age, one round trip, and does not count as a timeout.
 #[test]
-fn a_hole_fails_no_queue_pair_with_mrc() {
+fn with_mrc_a_gap_does_not_fail_the_queue_pair() {
     let timer = mrc::Wait::Span(Span::from_us(100));
     let config = mrc::Config { timer, linear: 0, exponential: 0, ..mrc::Config::by_round_trip() };
     let mut world = World::new(config.into(), QpConfig::default());
@@ -230,7 +230,7 @@ fn a_hole_fails_no_queue_pair_with_mrc() {
 }
 
 #[test]
-fn without_a_limit_retries_never_end() {
+fn retries_are_unlimited_by_default() {
     let mut world = World::new(Recovery::GO_BACK_N, QpConfig::default());
     world.b.modify_qp(QP, QpState::Error).unwrap();
     world.a.post_send(QP, request(1, Operation::Write, 100)).unwrap();
@@ -240,7 +240,7 @@ fn without_a_limit_retries_never_end() {
 }
 
 #[test]
-fn a_read_from_a_queue_pair_that_only_receives_is_an_invalid_request() {
+fn a_read_from_a_receive_only_queue_pair_is_an_invalid_request() {
     let mut world = World::new(Recovery::GO_BACK_N, QpConfig::default());
     let receiver = world.b.create_qp(QpAttributes { policy: None, ..attributes(0) }).unwrap();
     let sender = world.a.create_qp(attributes(1)).unwrap();
@@ -324,7 +324,7 @@ fn an_mtu_is_from_256_to_9000_bytes() {
 }
 
 #[test]
-fn the_ideal_erasure_code_carries_writes_alone() {
+fn the_ideal_erasure_code_carries_only_writes() {
     let mut world = World::new(Recovery::ERASURE, QpConfig::default());
     for operation in [Operation::Send, Operation::Read, Operation::WriteWithImmediate(1)] {
         let refused = world.a.post_send(QP, request(0, operation, 1)).unwrap_err();
@@ -337,9 +337,9 @@ fn the_ideal_erasure_code_carries_writes_alone() {
     assert_eq!(completions(&mut world.a), [(1, Opcode::RdmaWrite, SUCCESS, 2_500)]);
 }
 
-/// MRC's `max_wimm`: other operations are not concerned, and a completion makes room.
+/// MRC's `max_wimm`: other operations are not limited, and a completion makes room.
 #[test]
-fn no_more_writes_with_immediate_data_are_under_way_than_the_limit() {
+fn writes_with_immediate_data_are_limited() {
     for recovery in recoveries() {
         let queue_pairs = QpConfig { immediates: Some(2), ..QpConfig::default() };
         let mut world = World::new(recovery, queue_pairs);
@@ -373,15 +373,15 @@ fn a_queue_pair_with_events_has_no_completions() {
     assert_eq!(world.a.post_receive(qp, 0), none);
 }
 
-/// Acknowledgements put off the deadline: the timer's entry comes early, and finds no time-out.
+/// Acknowledgements postpone the deadline: the timer's entry fires early and finds no timeout.
 #[test]
-fn work_that_is_acknowledged_bit_by_bit_completes_without_any_retry() {
+fn slowly_acknowledged_work_completes_without_retries() {
     for recovery in [Recovery::GO_BACK_N, Recovery::Sack(sack::Config::default())] {
         let mut world = World::new(recovery, QpConfig { retries: Some(0), ..QpConfig::default() });
         world.a.post_send(QP, request(1, Operation::Write, 4_000)).unwrap();
         let packets = drain(&mut world.a, world.now);
         for (packet, us) in packets.iter().zip([60, 140, 220, 300]) {
-            // The time-out is 100 us.
+            // The timeout is 100 us.
             let now = Time::ZERO + Span::from_us(us);
             while let Some(due) = world.a.poll_timeout().filter(|&due| due < now) {
                 world.a.handle_timeout(due);
@@ -396,7 +396,7 @@ fn work_that_is_acknowledged_bit_by_bit_completes_without_any_retry() {
 }
 
 #[test]
-fn the_work_that_is_refused_is_what_fails_though_older_work_is_not_complete() {
+fn refused_work_fails_even_if_older_work_is_incomplete() {
     for recovery in [Recovery::PER_PACKET, Recovery::Sack(sack::Config::default())] {
         let queue_pairs = QpConfig { rnr_retries: Some(0), ..QpConfig::default() };
         let mut world = World::new(recovery, queue_pairs);

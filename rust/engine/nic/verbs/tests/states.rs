@@ -1,11 +1,11 @@
-//! What the states of a queue pair do with work and packets.
+//! The handling of work and packets in each state of a queue pair.
 
 use super::*;
 use crate::nic::congestion::{FIRST_CREDIT, rccc};
 use crate::units::Fraction;
 
 #[test]
-fn sqd_finishes_what_was_begun_and_keeps_the_rest_for_rts() {
+fn sqd_finishes_begun_work_and_keeps_the_rest_for_rts() {
     for recovery in recoveries() {
         let mut world = World::new(recovery, QpConfig::default());
         for id in 0..3 {
@@ -30,7 +30,7 @@ fn sqd_finishes_what_was_begun_and_keeps_the_rest_for_rts() {
 }
 
 #[test]
-fn answers_to_reads_go_on_in_sqd() {
+fn responses_to_reads_continue_in_sqd() {
     let mut world = World::new(Recovery::GO_BACK_N, QpConfig::default());
     world.b.post_send(QP, request(1, Operation::Write, 2_000)).unwrap();
     world.a.post_send(QP, request(2, Operation::Read, 2_000)).unwrap();
@@ -48,7 +48,7 @@ fn answers_to_reads_go_on_in_sqd() {
 }
 
 #[test]
-fn error_flushes_and_reset_forgets() {
+fn error_flushes_work_and_reset_discards_it() {
     let mut world = World::new(Recovery::GO_BACK_N, QpConfig::default());
     world.a.post_send(QP, request(1, Operation::Write, 9_000)).unwrap();
     world.a.post_receive(QP, 2).unwrap();
@@ -99,10 +99,10 @@ fn init_and_reset_drop_packets() {
     assert_eq!(world.b.counters().misdirected, 2);
 }
 
-/// The credit that a sender asks for follows from what it has to send.
+/// The credit that a sender asks for follows from its unsent work.
 #[test]
-fn work_that_sqd_takes_back_and_rts_begins_again_is_asked_for_once() {
-    // 5,410 B of credit let six packets of 1,062 B go.
+fn withdrawn_and_restarted_work_requests_credit_once() {
+    // 5,410 B of credit permit six packets of 1,062 B.
     let max_window = Fraction::new(541, 50_000).unwrap();
     let rccc = rccc::Config { max_window, ..rccc::Config::default() };
     let common = config(Recovery::GO_BACK_N, QpConfig::default());
@@ -114,13 +114,13 @@ fn work_that_sqd_takes_back_and_rts_begins_again_is_asked_for_once() {
     let packets = drain(&mut world.a, world.now);
     assert_eq!(packets.len(), 6);
     let asked = u64::from(packets[5].as_data().unwrap().credit_target().get()) - FIRST_CREDIT;
-    // The four that are left, and what the sixth took beyond the credit.
+    // The remaining four, and the excess of the sixth over the credit.
     assert_eq!(asked, (4u64 * 1_062 + 6 * 1_062 - 5_410).div_ceil(256));
 }
 
 #[test]
-fn what_was_begun_is_still_asked_for_when_sqd_takes_later_work_back() {
-    // As above: six of ten packets go.
+fn begun_work_still_requests_credit_in_sqd() {
+    // As above: six of ten packets are sent.
     let max_window = Fraction::new(541, 50_000).unwrap();
     let rccc = rccc::Config { max_window, ..rccc::Config::default() };
     let common = config(Recovery::GO_BACK_N, QpConfig::default());
