@@ -137,6 +137,7 @@ impl<const FIRST: u8, const COUNT: usize> Timers<FIRST, COUNT> {
     /// Makes `timer` due: what it limits may be sent at any time.
     #[inline]
     pub(super) const fn expire(&mut self, timer: Timer) {
+        // No time is earlier, so it is due at any `now`.
         self.set(timer, Time::ZERO);
     }
 

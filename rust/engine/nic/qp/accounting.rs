@@ -45,6 +45,7 @@ impl QpAccount {
             peers: most.peers.max(it.peers),
             per_peer_max: most.per_peer_max.max(it.per_peer_max),
             context_bytes: most.context_bytes.max(it.context_bytes),
+            // Sums, because misses cost time at every NIC, not only at the most loaded one.
             cache: CacheCounters {
                 hits: most.cache.hits + it.cache.hits,
                 send_misses: most.cache.send_misses + it.cache.send_misses,
@@ -84,6 +85,7 @@ impl Nic {
         let context = self.config.queue_pairs.context_bytes.get();
         QpAccount {
             opened: self.qps.len() as u64,
+            // Discarding only saves memory: the account must not depend on it.
             live: self.qps.gone().all + self.count_qps(|qp| qp.life == Life::Live),
             peak: self.qps.peak(),
             sending: self.send_qps(),
@@ -116,6 +118,7 @@ impl Nic {
 
     /// Returns the largest state that a policy keeps for a queue pair, in bits.
     pub(crate) fn policy_bits_max(&self) -> u64 {
+        // Slots of discarded requesters may hold others by now; their maximum was kept.
         let gone = self.qps.gone().policy_bits;
         self.requesters.iter().map(|requester| requester.policy_bits()).fold(gone, u64::max)
     }

@@ -98,6 +98,7 @@ impl ContextCache {
                 self.nodes[qp.index()].presence = Presence::Fetched;
                 return Some(self.config.miss);
             }
+            // The miss was counted when the fetch began.
             Presence::Fetched => {}
             Presence::Present => {
                 self.counters.hits += 1;
@@ -124,6 +125,7 @@ impl ContextCache {
     }
 
     fn presence(&mut self, qp: QpId) -> Presence {
+        // Grows on demand: many queue pairs of a run never send or receive.
         if self.nodes.len() <= qp.index() {
             let absent = Node { newer: NONE, older: NONE, presence: Presence::Absent };
             self.nodes.resize(qp.index() + 1, absent);

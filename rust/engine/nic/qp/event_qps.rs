@@ -39,8 +39,8 @@ pub struct ReceiveHalf {
 }
 
 impl Nic {
-    /// Reserves room for `count` more queue pairs that send once the tables are full. A message that
-    /// is split into many flows then does not reallocate them again and again.
+    /// Reserves room for `count` more queue pairs that send once the tables are full. A message
+    /// that is split into many flows then does not reallocate them again and again.
     pub(crate) fn expect_senders(&mut self, count: usize) {
         // Free slots are used first, so the list of requesters does not grow yet.
         if self.qps.free.requesters.is_empty() {
@@ -94,6 +94,7 @@ impl Nic {
         let ReceiveHalf { peer, peer_qp, label, cookie, settings } = half;
         let qp = self.add_qp(QpAttributes {
             peer,
+            // It sends only control packets, which hash as the reverse flow.
             label: answer_label(label),
             policy: None,
             reporting: Reporting::Events(cookie),

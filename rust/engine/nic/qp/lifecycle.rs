@@ -323,7 +323,7 @@ impl Nic {
         };
         let mut requester = Requester::new(parts, &self.config, &mut self.setups.controls);
         requester.connect(peer_qp);
-        // A queue pair that was reset keeps its slot: the tables do not grow with resets, and timer
+        // A queue pair that was reset keeps its slot, so the tables do not grow with resets. Timer
         // entries of the old requester name a slot that still exists.
         let slot = self.qps[id].requester;
         match slot.is_none() {

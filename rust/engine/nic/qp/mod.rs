@@ -91,6 +91,7 @@ impl QpState {
 
     /// True if the owner of a queue pair may move it from this state to `next`.
     pub fn may_become(self, next: Self) -> bool {
+        // Reset and Error are legal from every state, so the table does not list them.
         matches!(next, Self::Reset | Self::Error) || TRANSITIONS.contains(&(self, next, By::Owner))
     }
 
@@ -142,6 +143,7 @@ impl fmt::Display for QpState {
 pub(super) struct Slot(pub(super) u32);
 
 impl Slot {
+    // No `Option`: a slot stays 4 bytes, and a lookup with this one finds nothing.
     pub(super) const NONE: Self = Self(u32::MAX);
 
     /// Returns the last slot of a table with `count` items.

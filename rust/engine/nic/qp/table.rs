@@ -14,6 +14,7 @@ use crate::prefetch::prefetch_behind;
 
 /// Queue pairs by number.
 #[derive(Debug, Clone, Default)]
+// `Nic::TOUCHED` ends after `first`: packets need no more of the table.
 #[repr(C)]
 pub(in crate::nic) struct QpTable {
     /// Queue pairs from number `first` on.

@@ -3,9 +3,9 @@
 //! One acknowledgement covers up to 32 packets within 64 PSNs, like the SACK bitmap of Ultra
 //! Ethernet 1.0. It reports for each packet whether it arrived and whether it was ECN marked. It is
 //! sent after a number of packets, a number of bytes or a time, whichever comes first. The last
-//! packet of a message is acknowledged immediately, and so is one that fills its sender's window: a
-//! window smaller than one acknowledgement covers would never be acknowledged otherwise. It echoes
-//! the stamp, the mark and the entropy value of the last packet that it covers.
+//! packet of a message is acknowledged immediately, and so is one that fills its sender's window.
+//! Otherwise a window smaller than one acknowledgement covers would never be acknowledged. It
+//! echoes the stamp, the mark and the entropy value of the last packet that it covers.
 
 use serde::{Deserialize, Serialize};
 
@@ -151,10 +151,10 @@ pub enum AckRange {
     /// None: it reports one packet, as in Ethereal's simulator and in the older transports of
     /// htsim. If an acknowledgement is lost, its packet times out and is retransmitted.
     Packet,
-    /// In addition to the cumulative number, all arrivals among the 64 PSNs that end with the last
-    /// one that it answers, each time: the SACK bitmap of Ultra Ethernet 1.0, as its simulator and
-    /// REPS's artifact implement it. A lost acknowledgement costs nothing. One acknowledgement then
-    /// answers at most 32 PSNs.
+    /// In addition to the cumulative number, it repeats all arrivals among the 64 PSNs up to the
+    /// last one that it answers. This is the SACK bitmap of Ultra Ethernet 1.0, as its simulator
+    /// and REPS's artifact implement it. A lost acknowledgement costs nothing. One acknowledgement
+    /// then answers at most 32 PSNs.
     #[serde(rename = "last-64")]
     Last64,
 }
@@ -167,9 +167,9 @@ pub enum Entropies {
     #[default]
     Last,
     /// All that it covers ("carry EVs" of REPS, arXiv 2407.21625), 2 bytes longer for each. The
-    /// packet of this simulator has no room for them: the sender reads them from its record of sent
-    /// packets, which differs only for a packet that was sent twice and then has the later value.
-    /// An erasure code has no such record and uses the last.
+    /// packet of this simulator has no room for them, so the sender reads them from its record of
+    /// sent packets. For a packet that was sent twice, the record has the later value. An erasure
+    /// code has no such record and uses the last.
     Carry,
 }
 

@@ -3,12 +3,12 @@
 //! which lists the sources.
 //!
 //! Each data packet, whole or trimmed, and each request carries the number up to which its sender
-//! asks for credit. The pacer serves those that ask in round-robin order, one grant at a time, at just less
-//! than the rate of the ports. While none asks, those that asked before get unsolicited grants,
-//! round-robin, up to one window each.
+//! asks for credit. The pacer serves those that ask in round-robin order, one grant at a time, at
+//! just less than the rate of the ports. While none asks, those that asked before get unsolicited
+//! grants, round-robin, up to one window each.
 //!
-//! A grant has the entropy value of its sender's last packet, and so does not rotate on its own as
-//! in the simulator \[inferred\]: it is also a valid path under source routes.
+//! A grant has the entropy value of its sender's last packet; it does not rotate on its own as in
+//! the simulator \[inferred\]. It is therefore a valid path under source routes too.
 
 mod adaptation;
 
@@ -180,6 +180,7 @@ impl Credits {
         let units = asker.target.saturating_sub(asker.granted).min(grant);
         asker.granted += units;
         asker.is_active = asker.target > asker.granted;
+        // Behind the others: one grant per round until the request is met.
         if asker.is_active {
             self.active.push_back(slot);
         } else if unasked && !asker.is_idle {
@@ -232,6 +233,7 @@ impl Nic {
         if let Some(adaptation) = &mut credits.adaptation {
             adaptation.handle_arrival(now, Arrival::of(packet));
         }
+        // Grants repeat a single flag: that ports are hashed.
         let flags = packet.flags.among(Flags::HASHED);
         let (target, entropy) = (packet.credit_target(), packet.entropy);
         credits.note(now, slot, Wish { target, urgency, entropy, flags });
@@ -286,14 +288,15 @@ impl Nic {
             });
         }
         let due = credits.due();
+        // Otherwise an entry that is early enough exists.
         if due < credits.entry {
             credits.entry = due;
             self.schedule.ack_timers.push(due, Slot::NONE);
         }
     }
 
-    /// Sends a credit request in a separate packet, for a requester that has no credit and may ask
-    /// now: its retransmission timer expired, or it has waited for credit as long as that.
+    /// Sends a credit request in a separate packet, for a requester without credit. It may ask when
+    /// its retransmission timer expires or after waiting for credit as long.
     pub(in crate::nic) fn push_credit_request(&mut self, now: Time, slot: Slot) {
         let sources = self.schedule.waiting() as u64 + 1;
         let Some(request) = self.requesters[slot].poll_credit_request(now, sources) else {

@@ -167,8 +167,10 @@ impl Nic {
 
     #[cold]
     fn make_all_sharers_ready(&mut self, slot: Slot) {
+        // A copy of the list: scheduling a requester borrows the windows.
         let Some(sharers) = self.requesters.sharers(slot) else { return self.make_ready(slot) };
         for slot in sharers {
+            // The others are already scheduled.
             if self.requesters[slot].send_state == SendState::Idle {
                 self.make_ready(slot);
             }

@@ -17,6 +17,7 @@ const _: () = assert!(Nic::TOUCHED.div_ceil(64) == 9);
 
 impl Nic {
     /// Bytes that each packet touches: from the start to the list of queue pairs.
+    // Plus 32 bytes of the table: its list, and the number of the first entry.
     pub(crate) const TOUCHED: usize = offset_of!(Self, qps) + 32;
 
     /// Prefetches the entry of `qp` in the table of queue pairs.
@@ -53,6 +54,7 @@ impl Nic {
     #[inline]
     pub(crate) fn prefetch_turn(&self) {
         match self.out.control.front() {
+            // A packet in the queue may span two cache lines.
             Some(answer) => prefetch_ends(answer),
             None => self.schedule.ready.front().into_iter().for_each(prefetch),
         }

@@ -177,6 +177,7 @@ impl Requester {
             nacks: ack.nacks,
             recovery_window: made_for.window(&facts),
             entropies: match (ack.entropies, made_for.numbering()) {
+                // An erasure code has no numbers along the queue pair to look values up by.
                 (_, Numbering::Message) => None,
                 _ if !path.is_chosen() => None,
                 (Entropies::Last, _) if !parts.policy.needs_packet_feedback() => None,
@@ -407,6 +408,7 @@ impl Requester {
         let missed = Missed { missing: said.ack, psn: said.base, why };
         // A NACK for a packet before the oldest incomplete message is late.
         let late = self.work.oldest().is_none_or(|work| missed.missing < work.first);
+        // An erasure code numbers packets within their message, so these cannot be compared.
         let late = late && self.numbering == Numbering::QueuePair;
         if late || !self.recovery.handle_nack(now, missed) {
             return;

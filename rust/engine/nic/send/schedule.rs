@@ -65,7 +65,7 @@ impl Nic {
     }
 
     /// Writes the packet of [`Self::poll_transmit`] to `place`, where it stays: a copy would stall
-    /// until its parts have been written. Returns false if there is none; `place` may have changed.
+    /// until its parts have been written. Returns false without a packet; `place` may have changed.
     #[inline(always)]
     pub(crate) fn poll_transmit_to(&mut self, now: Time, place: &mut Packet) -> bool {
         if self.poll_transmit_control_to(place) {
@@ -90,7 +90,7 @@ impl Nic {
         true
     }
 
-    /// Writes the packet of the requester whose turn it is to `place`; false if it has none.
+    /// Writes the packet of the requester whose turn it is to `place`; false without one.
     #[inline(always)]
     pub(in crate::nic) fn poll_transmit_of(
         &mut self,
@@ -154,8 +154,8 @@ impl Nic {
         }
         self.out.counters.data_sent += 1;
         self.out.counters.retransmitted += u64::from(place.flags.has(Flags::RETRANSMITTED));
-        // A rate that lets the next packet start before this one has left the wire is no limit: the
-        // requester goes to the end of the queue immediately, without a wake-up.
+        // A rate that permits the next packet before this one has left the wire is no limit. The
+        // requester then goes to the end of the queue without a wake-up.
         let (rate, bytes) = (self.port.line_rate, Bytes::new(u64::from(place.wire_bytes)));
         self.schedule(slot, |start| start <= now || start <= now + rate.time_for(bytes));
         self.update_timer(slot);

@@ -133,8 +133,8 @@ fn go_back_n_refuses_unordered_delivery_by_name() {
     }
 }
 
-/// The packets of a coded message are numbered on from message to message and from repair to
-/// repair, but the wire distinguishes only numbers that are near each other.
+/// The numbers of coded packets continue from message to message and from repair to repair. The
+/// wire distinguishes only numbers that are near each other.
 #[test]
 fn a_coded_message_may_have_more_packets_than_sequence_numbers_distinguish() {
     if extent::is_left_out("nic::delivery, more packets than sequence numbers") {

@@ -113,6 +113,7 @@ impl Meaning {
             Operation::Write => None,
             Operation::WriteWithImmediate(number) => Some(Self::WriteWithImmediate(number)),
             Operation::Send => Some(Self::Send),
+            // Lossless: a message has at most 2^31 bytes.
             Operation::Read => Some(Self::ReadRequest(bytes as u32)),
         }
     }

@@ -7,7 +7,7 @@
 //! than the specification in these points:
 //!
 //! - *READ*: the request is a message of one packet without payload. The peer's requester streams
-//!   the response as a message with its own PSNs, loss recovery and congestion control; in the
+//!   the response as a message with its own PSNs, loss recovery and congestion control. In the
 //!   specification it uses PSNs that the reader reserves. The reader's work completes with the last
 //!   byte. Any number of READs may be outstanding (the specification: as many as agreed on).
 //! - *SEND* and immediate data name the receive that they consume by its number, as IRN does

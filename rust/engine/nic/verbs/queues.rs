@@ -135,6 +135,7 @@ impl WorkQueues {
     pub(crate) fn take_back(&mut self) {
         self.begun -= 1;
         let (request, _) = self.sends[self.begun];
+        // The length does not matter here: only whether it consumes a receive.
         let meaning = Meaning::of(request.operation, 0);
         self.messages -= 1;
         self.consuming -= u64::from(meaning.is_some_and(Meaning::consumes));
@@ -254,6 +255,7 @@ impl WorkQueues {
             completions.push_back(self.completion(request, status));
         }
         self.begun = 0;
+        // Nothing of these will be delivered any more.
         self.inbound.clear();
         for id in std::mem::take(&mut self.receives) {
             completions.push_back(Completion {

@@ -171,8 +171,8 @@ impl Answers {
     }
 
     /// True if unreported arrivals must be acknowledged with `packet`. It is the last of its
-    /// message, its sender asks for it, it is marked or retransmitted and such packets do not wait,
-    /// or enough packets or bytes have arrived.
+    /// message, its sender asks, enough packets or bytes have arrived, or it is marked or
+    /// retransmitted and such packets do not wait.
     #[inline]
     pub(crate) fn is_due(&self, packet: DataView<'_>, out: &Outbox) -> bool {
         packet.is_last()

@@ -21,6 +21,7 @@ impl Requester {
     /// Returns when it must ask for credit in a separate packet. `NEVER` while it has some, or
     /// packets in flight whose own timer runs.
     pub(in crate::nic) fn next_request(&mut self, timeout: Span) -> Time {
+        // When the timer of packets in flight expires, it also asks for credit.
         if self.recovery.in_flight() > 0 || !self.has_waiting() {
             return Time::NEVER;
         }

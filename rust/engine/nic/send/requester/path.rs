@@ -53,6 +53,7 @@ impl Requester {
     #[inline]
     pub(in crate::nic) fn choose(&mut self, now: Time, free: PlaneMask) -> Option<u16> {
         let free = self.open(free);
+        // Before the policy is asked, which counts each value that it returns.
         if free.is_empty() {
             return None;
         }
@@ -71,6 +72,7 @@ impl Requester {
 
     #[inline]
     fn keep(&mut self, entropy: u16) -> u16 {
+        // From the first packet on, all packets use its value.
         if self.path == Path::Undrawn {
             self.path = Path::Drawn(entropy);
         }

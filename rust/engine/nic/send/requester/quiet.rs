@@ -14,6 +14,7 @@ impl Requester {
     /// True if its work is done and none of its packets can be in flight: each was sent once, and
     /// each has arrived.
     pub(in crate::nic) fn is_quiet(&self) -> bool {
+        // With an erasure code, surplus packets may be in flight after the work is done.
         let numbers_packets = self.numbering == Numbering::QueuePair;
         let is_idle = self.send_state == SendState::Idle && self.work.is_empty();
         is_idle && numbers_packets && !self.has_resent && !self.wakes

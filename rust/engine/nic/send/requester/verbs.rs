@@ -19,6 +19,7 @@ impl Requester {
             let first = self.recovery.first_withdrawable();
             let work = *self.work.newest().filter(|work| work.first >= first)?;
             self.work.pop_newest();
+            // Later messages reuse the numbers of its packets.
             self.end = work.first;
             let bytes = work.bytes + work.packets * header.get();
             self.unsent = self.unsent.saturating_sub(bytes);

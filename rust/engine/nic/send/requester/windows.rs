@@ -2,9 +2,9 @@
 //! several ports, or windows that queue pairs to a host share (`nic::send::destinations`).
 //!
 //! A window for each plane is G16 of `docs/multi-plane.md`. Each is a separate control, for the
-//! rate of one port. It learns of the packets whose entropy values are of its plane: their
-//! arrivals, from the recovery; their round trip, from when they were sent; the mark of the packet
-//! that an acknowledgement echoes; and their losses.
+//! rate of one port. It learns only of packets whose entropy values are of its plane. Their
+//! arrivals come from the recovery, and their round trip from when they were sent. It also sees the
+//! mark of the packet that an acknowledgement echoes, and losses.
 
 use super::{MOST_OUTSTANDING, Requester};
 use crate::nic::Owner;
@@ -90,8 +90,8 @@ impl Requester {
 
     /// True if the window for a packet with that entropy value is full. If each plane has a window,
     /// only that of its plane counts, because the policy may use no path of the others. A shared
-    /// window is full when it has no room for a packet of each other queue pair, so that the last
-    /// packet of each requests an acknowledgement.
+    /// window is full when it has no room for a packet of each other queue pair. The last packet of
+    /// each then requests an acknowledgement.
     #[inline]
     pub(super) fn window_is_full(&self, entropy: u16) -> bool {
         let Some(planes) = &self.planes else { return !self.window_is_open() };
@@ -113,9 +113,11 @@ impl Requester {
 
     /// Returns the planes that another packet may take.
     pub(super) fn open_planes(&self) -> PlaneMask {
+        // A window of the queue pair limits no plane in particular.
         let Some(planes) = &self.planes else { return PlaneMask::of_bits(u32::MAX) };
         if let [window] = &planes.0[..] {
             let own = self.recovery.in_flight();
+            // The window counts the packets of all sharers, the recovery only its own.
             let is_open = self.lets_out(own + window.others, window.control.window())
                 && self.lets_out(own, self.recovery_window);
             return PlaneMask::of_bits(if is_open { u32::MAX } else { 0 });
@@ -264,6 +266,7 @@ impl Requester {
             plane.owed += used.arrived;
             // Without a round trip the arrivals stay owed until an acknowledgement has one.
             let Some(rtt) = used.rtt else { continue };
+            // The echoed mark is that of one packet, and so of one plane.
             let marked = u32::from(number == echoed && ack.echoes_mark());
             let in_flight = (used.in_flight + plane.others) * packet_bytes;
             let packets = std::mem::take(&mut plane.owed);

@@ -93,6 +93,7 @@ impl WorkList {
 
     /// Removes the message posted last.
     pub(super) fn pop_newest(&mut self) {
+        // Without later messages the oldest is also the newest.
         if self.later_mut().and_then(VecDeque::pop_back).is_none() {
             self.oldest = Self::NONE;
         }
@@ -131,6 +132,7 @@ impl WorkList {
             return self.oldest;
         }
         let of = |later: &VecDeque<Work>| {
+            // Messages are in the order of their packets, so a binary search finds it.
             later.get(later.partition_point(|work| work.end() <= sequence)).copied()
         };
         self.later().and_then(of).expect("every packet before the end is of a message")
