@@ -161,6 +161,7 @@ impl<const FIRST: u8, const COUNT: usize> Timers<FIRST, COUNT> {
         if due > now {
             return None;
         }
+        // Before its action, which may restart it.
         self.stop(timer);
         Some((timer, due))
     }

@@ -99,6 +99,7 @@ impl Nic {
 
     /// Returns the account of its live queue pairs by peer.
     pub(crate) fn account_by_peer(&self) -> BTreeMap<HostId, PeerAccount> {
+        // Starts with the discarded queue pairs, which still count as live.
         let mut peers: BTreeMap<HostId, PeerAccount> = self.qps.gone().peers.iter().collect();
         for (number, qp) in self.qps.iter() {
             let id = QpId(number as u32);

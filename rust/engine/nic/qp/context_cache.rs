@@ -148,7 +148,8 @@ impl ContextCache {
     }
 
     fn put_first(&mut self, qp: u32) {
-        // Evicts before the new node is linked: with one entry the list is empty in between.
+        // Evicts before the new node is linked: with one entry the list is empty in between. A
+        // cache of 0 entries counts as one of 1, or no context could ever be used.
         if self.held >= self.config.entries.max(1) {
             self.take_out(self.oldest);
         }

@@ -120,6 +120,7 @@ impl Nic {
     /// If the queue pair is already connected.
     pub fn connect(&mut self, qp: QpId, peer_qp: QpId) {
         let ready = |nic: &mut Self| {
+            // RTR requires the number of the other end.
             nic.set_peer_qp(qp, peer_qp)?;
             nic.modify_qp(qp, QpState::ReadyToReceive)?;
             nic.modify_qp(qp, QpState::ReadyToSend)

@@ -259,6 +259,7 @@ impl Nic {
     /// # Errors
     /// If there is no such queue pair.
     pub fn destroy_qp(&mut self, qp: QpId) -> Result<(), VerbsError> {
+        // First: once it is destroyed, its halves could no longer be found and silenced.
         self.modify_qp(qp, QpState::Reset)?;
         self.requesters.leave_destination(self.qps[qp].requester);
         self.qps.destroy(qp);
@@ -306,6 +307,7 @@ impl Nic {
         let configured = self.config.round_trips.as_ref();
         let configured = configured.and_then(|trips| trips.between(host, peer));
         let (own, is_even) = round_trip.unwrap_or((port.base_rtt, true));
+        // A configured round trip overrides the one that the driver has set.
         port.base_rtt = configured.unwrap_or(own);
         let planes = self.planes.as_ref().map_or(1, |planes| planes.count());
         let ack = self.config.ack_of(peer);
@@ -367,6 +369,7 @@ impl Nic {
         if let Some(setup) = self.setups.pending.get_mut(&id) {
             setup.peer_qp = None;
         } else {
+            // What the halves know goes back into a setup, from which they can be made again.
             let Peer { peer, label, owner, .. } = self.facts_of(id);
             let sender = self.requesters.get(qp.requester);
             let reporting = match owner {

@@ -73,6 +73,7 @@ const TRANSITIONS: [(QpState, QpState, By); 9] = [
     (QpState::ReadyToSend, QpState::ReadyToSend, By::Owner),
     (QpState::ReadyToSend, QpState::SendQueueDrained, By::Owner),
     (QpState::SendQueueDrained, QpState::ReadyToSend, By::Owner),
+    // Only unreliable services make this transition.
     (QpState::ReadyToSend, QpState::SendQueueError, By::Nic),
     (QpState::SendQueueError, QpState::ReadyToSend, By::Owner),
 ];

@@ -25,7 +25,7 @@ use crate::units::{BitRate, Span, Time};
 
 use adaptation::{Adaptation, Arrival};
 
-/// Least units that a grant occupies the pacer for, even if it grants nothing.
+/// Least units that a grant counts as in the pacer: an empty one also takes time.
 const LEAST_UNITS: u64 = 1_024 / UNIT;
 
 /// Grants of a NIC to its senders.
@@ -118,6 +118,7 @@ impl Credits {
                 most,
                 furthest: most + packet,
                 unasked: credit.unasked,
+                // At least 1, because it is a divisor.
                 rate: BitRate::from_bps(credit.pace.of(port.line_rate.as_bps()).max(1)),
             },
             adaptation: Adaptation::new(&credit, port.base_rtt, host),
@@ -205,6 +206,7 @@ impl Credits {
 
     /// Returns how long a grant of `units` occupies the pacer.
     fn time_for(&self, units: u64) -> Span {
+        // In 64 bits the product would overflow for grants above 2.3 MB.
         let bits = u128::from(units * UNIT * 8) * 1_000_000_000_000;
         let ps = bits.div_ceil(u128::from(self.law.rate.as_bps()));
         let ps = u64::try_from(ps).unwrap_or(u64::MAX);
@@ -230,6 +232,7 @@ impl Nic {
     ) {
         let Some(credits) = &mut self.responders.credits else { return };
         let urgency = if packet.is_trimmed() { Urgency::Always } else { Urgency::IfMore };
+        // Before the request: the grants below already use the adapted rate.
         if let Some(adaptation) = &mut credits.adaptation {
             adaptation.handle_arrival(now, Arrival::of(packet));
         }

@@ -24,6 +24,7 @@ pub(in crate::nic) struct Responders {
     pub relay: Option<Box<Relay>>,
     /// Present if the congestion control uses credit: grants to the senders.
     pub credits: Option<Box<Credits>>,
+    // One copy per NIC: a run may have a million responders.
     pub settings: ReceiverSettings,
 }
 

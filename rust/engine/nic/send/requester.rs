@@ -323,6 +323,7 @@ impl Requester {
         self.recovery.handle_sent(now, entropy);
         // After the recovery: the window check below needs this packet to be in flight.
         self.notify_sent(now, entropy, wire_bytes);
+        // After congestion control, whose rate may depend on this packet.
         self.pace(at, wire_bytes);
         if self.asks && self.window_is_full(entropy) {
             // No later packet would make its acknowledgement due.
@@ -427,6 +428,7 @@ impl Requester {
         let rtt = Span::from_ps(nack.as_ack().echo().ps_until(now));
         self.notify_nack_rtt(nack.entropy, rtt);
         self.notify_loss(now, nack.entropy, loss);
+        // A NACK may acknowledge everything before the missing packet.
         self.complete(events);
     }
 

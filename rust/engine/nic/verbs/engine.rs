@@ -54,6 +54,7 @@ impl Nic {
                 return Err(VerbsError::UnorderedRead);
             }
         }
+        // In deeper queues the message numbers on the wire would be ambiguous.
         let depth = self.config.queue_pairs.send_queue.min(super::DEEPEST_QUEUE);
         let queues = &mut self.verbs.queues[found.queues.index()];
         if queues.sends() >= depth {
@@ -68,6 +69,7 @@ impl Nic {
         queues.post_send(request);
         match posting {
             Posting::Started => self.begin_work(qp),
+            // No work request has this number, so all of them are flushed.
             Posting::Flushed => self.flush(qp, u64::MAX, CompletionStatus::Flushed),
             Posting::Queued | Posting::Refused => {}
         }
@@ -161,6 +163,7 @@ impl Nic {
 
     /// Moves a queue pair to Error; its work request `number` ends with `status`.
     pub(in crate::nic) fn fail(&mut self, id: QpId, number: u64, status: CompletionStatus) {
+        // First: the requester must not complete work that is flushed below.
         self.silence(id);
         self.flush(id, number, status);
         self.qps[id].state = QpState::Error;
@@ -296,6 +299,7 @@ impl Nic {
                         queues.acknowledged(index, &mut self.verbs.completions);
                     }
                 }
+                // No completion reports it, so the owner gets the event itself.
                 NicEvent::PathFailed { .. } => self.out.events.push_back(event),
             }
         }
