@@ -369,7 +369,7 @@ impl Nic {
         if let Some(setup) = self.setups.pending.get_mut(&id) {
             setup.peer_qp = None;
         } else {
-            // What the halves know goes back into a setup, from which they can be made again.
+            // The facts in the halves go back into a setup, from which both can be made again.
             let Peer { peer, label, owner, .. } = self.facts_of(id);
             let sender = self.requesters.get(qp.requester);
             let reporting = match owner {
