@@ -3,7 +3,7 @@
 use std::path::PathBuf;
 
 use clap::Args;
-use evenkeel_draw::page::{self, Wording};
+use evenkeel_draw::page::{self, PageText};
 use evenkeel_draw::plot::{self, Request};
 use evenkeel_study::report::{OutputKind, write_output};
 use evenkeel_study::results::Results;
@@ -53,8 +53,8 @@ pub(super) fn run(arguments: &Arguments) -> anyhow::Result<Status> {
     let request = Request { metric: arguments.metric.clone() };
     let (figures, notes) = plot::figures(&results, &request)?;
     notes.iter().for_each(|note| output::note(note));
-    let wording = Wording { question: arguments.question.clone(), command: command(arguments) };
-    let html = page::page(&results, &figures, &wording)?;
+    let text = PageText { question: arguments.question.clone(), command: command(arguments) };
+    let html = page::page(&results, &figures, &text)?;
     write_output(&arguments.out, &PAGE, html.as_bytes()).map_err(not_written)?;
     let kilobytes = html.len() / 1000;
     output::print_text(&format!("{}: {kilobytes} KB\n", arguments.out.display()))?;

@@ -15,7 +15,7 @@ use pyo3::prelude::*;
 use pyo3::types::{PyCapsule, PyDict, PyList};
 
 use super::failure;
-use evenkeel::record::text_of_csv;
+use evenkeel::record::unescape_csv;
 use evenkeel::report::{Cell, CellKind};
 use evenkeel::units::Span;
 
@@ -125,12 +125,15 @@ impl Table {
         }
         for row in reader().records() {
             let row = row?;
-            kinds.iter_mut().zip(row.iter()).for_each(|(kind, value)| kind.see(text_of_csv(value)));
+            kinds
+                .iter_mut()
+                .zip(row.iter())
+                .for_each(|(kind, value)| kind.see(unescape_csv(value)));
         }
         let mut columns: Vec<Column> = kinds.into_iter().map(Kind::column).collect();
         for row in reader().records() {
             let row = row?;
-            let values = row.iter().map(text_of_csv);
+            let values = row.iter().map(unescape_csv);
             columns.iter_mut().zip(values).for_each(|(column, value)| column.push_text(value));
         }
         Ok(Self::new(names.iter().zip(columns).collect()))

@@ -20,7 +20,7 @@ use crate::report::{
     self, Folder, FolderError, Identity, OutputError, OutputFile, OutputKind, Summary, Writer,
 };
 use crate::scenario::{Scenario, ScenarioError};
-use crate::timeline::{self, INTERVAL, Timeline, Watches};
+use crate::timeline::{self, CombinedWatch, INTERVAL, Timeline};
 use crate::units::Span;
 
 /// Input of a session.
@@ -276,7 +276,7 @@ impl Session {
             // A single watch needs no dispatcher.
             0 | 1 => watches.pop(),
             _ => {
-                several = Watches::new(&self.setup.topology, watches);
+                several = CombinedWatch::new(&self.setup.topology, watches);
                 Some(&mut several as &mut dyn Watch)
             }
         };

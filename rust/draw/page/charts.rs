@@ -31,18 +31,18 @@ pub(super) fn data(figures: &[Figure]) -> String {
 /// Returns the HTML of all figures.
 pub(super) fn section(figures: &[Figure]) -> String {
     let mut text = String::from(
-        "<p class=\"hint\">Drag across a chart to zoom in, double-click to see all again; or use \
-         its buttons.</p>\n",
+        "<p class=\"hint\">Drag across a chart to zoom in, and double-click to reset the zoom. The \
+         buttons do the same.</p>\n",
     );
     let mut charts = 0;
     for figure in figures {
         let content = match &figure.drawing {
             Drawing::Chart(chart) => {
                 charts += 1;
-                of_chart(chart, charts - 1)
+                chart_html(chart, charts - 1)
             }
-            Drawing::Dots(dots) => still(figure) + &of_dots(dots),
-            Drawing::Heat(_) => still(figure),
+            Drawing::Dots(dots) => svg_html(figure) + &dots_table(dots),
+            Drawing::Heat(_) => svg_html(figure),
         };
         let wide = if is_chart(figure) { "" } else { " still" };
         text += &format!(
@@ -54,7 +54,7 @@ pub(super) fn section(figures: &[Figure]) -> String {
 }
 
 /// Returns the placeholder of a chart with its buttons, and a table of its values.
-fn of_chart(chart: &Chart, index: usize) -> String {
+fn chart_html(chart: &Chart, index: usize) -> String {
     let (title, note) = (escape(&chart.title), escape(&chart.note));
     let (x, y) = (escape(&chart.x.title()), escape(&chart.y.title()));
     let rows: Vec<String> = chart
@@ -71,8 +71,8 @@ fn of_chart(chart: &Chart, index: usize) -> String {
         })
         .collect();
     let summary = table(
-        &format!("{}: {} of each line", chart.title, chart.y.title()),
-        &["line", "points", "least", "greatest"],
+        &format!("{}: {} by line", chart.title, chart.y.title()),
+        &["line", "points", "minimum", "maximum"],
         &rows,
     );
     let count = chart.series.len();
@@ -88,12 +88,12 @@ fn of_chart(chart: &Chart, index: usize) -> String {
          <button type=\"button\" data-zoom=\"all\" data-chart=\"{index}\">All</button></div>\n\
          <div class=\"chart\" role=\"img\" aria-label=\"{title}: {y} over {x}, {count} lines\" \
          data-chart=\"{index}\"></div>\n\
-         <details><summary>In numbers</summary>\n{summary}</details>\n"
+         <details><summary>Show numbers</summary>\n{summary}</details>\n"
     )
 }
 
 /// Returns a figure as inline SVG.
-fn still(figure: &Figure) -> String {
+fn svg_html(figure: &Figure) -> String {
     let svg = figure.svg();
     format!(
         "<figcaption><h3>{}</h3></figcaption>\n<div class=\"scroll\" tabindex=\"0\" \
@@ -102,7 +102,7 @@ fn still(figure: &Figure) -> String {
     )
 }
 
-fn of_dots(dots: &DotPlot) -> String {
+fn dots_table(dots: &DotPlot) -> String {
     let scale = dots.axis.unit_size;
     let rows: Vec<String> = dots
         .rows
@@ -115,6 +115,6 @@ fn of_dots(dots: &DotPlot) -> String {
         })
         .collect();
     let caption = format!("{}: {}", dots.title, dots.axis.title());
-    let rows = table(&caption, &["", "median", "from", "to"], &rows);
-    format!("<details><summary>In numbers</summary>\n{rows}</details>\n")
+    let rows = table(&caption, &["", "median", "low", "high"], &rows);
+    format!("<details><summary>Show numbers</summary>\n{rows}</details>\n")
 }

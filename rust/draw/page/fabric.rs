@@ -10,12 +10,12 @@ use crate::results::{
 };
 
 /// Maximum number of links in a drawing. The load of larger fabrics is shown by the heat map.
-const MOST_LINKS: usize = 1_200;
+const MAX_LINKS: usize = 1_200;
 /// Maximum number of links that can be focused with the keyboard. With more links, the table lists
 /// those with the most bytes.
-const REACHED: usize = 120;
+const MAX_FOCUSABLE: usize = 120;
 /// Maximum number of rows in the table of links.
-const LISTED: usize = 24;
+const MAX_LISTED: usize = 24;
 const WIDTH: f64 = 960.0;
 const TIER: f64 = 150.0;
 const MARGIN: f64 = 40.0;
@@ -32,9 +32,9 @@ pub(super) fn section(runs: &[&RunFolder]) -> Result<Option<String>, ResultsErro
         let failed = run.disturbances().unwrap_or_default();
         let open = if index == 0 { " open" } else { "" };
         let name = format!("{}, {}, seed {}", run.scenario(), run.policy(), run.seed());
-        let drawing = match graph.links.len() > MOST_LINKS {
+        let drawing = match graph.links.len() > MAX_LINKS {
             true => format!(
-                "<p>{} links are too many for a drawing; the heat map below shows them.</p>\n",
+                "<p>The fabric has too many links to draw ({}); see the heat map below.</p>\n",
                 graph.links.len()
             ),
             false => drawing(&graph, &failed, &name),
@@ -44,7 +44,7 @@ pub(super) fn section(runs: &[&RunFolder]) -> Result<Option<String>, ResultsErro
             text,
             "<details{open}><summary>{name}</summary>\n{failures}{drawing}{links}</details>\n"
         )
-        .expect("a string takes all");
+        .expect("writing to a string cannot fail");
     }
     Ok((!text.is_empty()).then_some(text))
 }
@@ -53,9 +53,9 @@ pub(super) fn section(runs: &[&RunFolder]) -> Result<Option<String>, ResultsErro
 fn failures(failed: &[Disturbance]) -> String {
     let items: String = failed
         .iter()
-        .take(LISTED)
+        .take(MAX_LISTED)
         .map(|it| {
-            let until = it.until_ns.map_or("to the end".to_owned(), |until| {
+            let until = it.until_ns.map_or("until the end".to_owned(), |until| {
                 format!("until {}", human::nanoseconds(until))
             });
             let (link, from) = (escape(&it.link), human::nanoseconds(it.at_ns));
@@ -64,8 +64,8 @@ fn failures(failed: &[Disturbance]) -> String {
         .collect();
     match (items.is_empty(), failed.len()) {
         (true, _) => String::new(),
-        (false, count) if count > LISTED => {
-            format!("<ul class=\"failures\">{items}<li>and {} more</li></ul>\n", count - LISTED)
+        (false, count) if count > MAX_LISTED => {
+            format!("<ul class=\"failures\">{items}<li>and {} more</li></ul>\n", count - MAX_LISTED)
         }
         _ => format!("<ul class=\"failures\">{items}</ul>\n"),
     }
@@ -87,8 +87,8 @@ fn drawing(graph: &FabricGraph, failed: &[Disturbance], name: &str) -> String {
          darker with more bytes\">\n",
         escape(name)
     );
-    let is_reached = graph.links.len() <= REACHED;
-    let sheet = Sheet { places: &places, most, is_reached };
+    let is_focusable = graph.links.len() <= MAX_FOCUSABLE;
+    let sheet = Sheet { places: &places, most, is_focusable };
     for link in &graph.links {
         let state = failed.iter().find(|it| it.link == link.up.link);
         for load in [&link.up, &link.down] {
@@ -108,12 +108,12 @@ fn drawing(graph: &FabricGraph, failed: &[Disturbance], name: &str) -> String {
             2.0 * size,
             2.0 * size
         )
-        .expect("a string takes all");
+        .expect("writing to a string cannot fail");
         label(&mut svg, node, (*x, *y), WIDTH / count as f64, graph.top());
         svg += "</g>\n";
     }
     svg + "</svg>\n</div>\n<p class=\"link-facts\" role=\"status\" aria-live=\"polite\">Point at a \
-           link, or reach it with the tab key, to see its numbers.</p>\n"
+           link, or focus it with the Tab key, to see its numbers.</p>\n"
 }
 
 /// Writes the name of a node if there is room: below hosts, above the top tier, to the right of
@@ -130,7 +130,7 @@ fn label(svg: &mut String, node: &FabricNode, (x, y): (f64, f64), room: f64, top
     };
     let (x, y, name) = (x + dx, y + dy, escape(&node.name));
     write!(svg, "<text x=\"{x:.1}\" y=\"{y:.1}\" text-anchor=\"{anchor}\">{name}</text>")
-        .expect("a string takes all");
+        .expect("writing to a string cannot fail");
 }
 
 /// The properties that all links of a drawing share.
@@ -140,7 +140,7 @@ struct Sheet<'a> {
     /// Bytes of the link with the highest load.
     most: f64,
     /// True if each link can be focused with the keyboard.
-    is_reached: bool,
+    is_focusable: bool,
 }
 
 /// Draws one direction of a link, offset from the centre line so that both directions are visible.
@@ -151,14 +151,14 @@ fn line(
     state: Option<&Disturbance>,
     sheet: &Sheet<'_>,
 ) {
-    let Sheet { places, most, is_reached } = sheet;
+    let Sheet { places, most, is_focusable } = sheet;
     let ((x1, y1), (x2, y2)) = (places[link.lower], places[link.upper]);
     let aside = if std::ptr::eq(load, &link.up) { -1.6 } else { 1.6 };
     let color = heat_color(0.12 + 0.88 * load.bytes / most);
     let facts = escape(&facts(load, state));
     let (class, focus) = (
         if state.is_some() { "link failed" } else { "link" },
-        if *is_reached { " tabindex=\"0\"" } else { "" },
+        if *is_focusable { " tabindex=\"0\"" } else { "" },
     );
     writeln!(
         svg,
@@ -175,14 +175,14 @@ fn line(
         x1 + aside,
         x2 + aside,
     )
-    .expect("a string takes all");
+    .expect("writing to a string cannot fail");
 }
 
 /// Returns the description of a link: bytes, queue, marks and failure.
 fn facts(load: &LinkLoad, state: Option<&Disturbance>) -> String {
     let mut facts = format!("{} to {}: {} carried", load.from, load.to, human::bytes(load.bytes));
     if let Some(queue) = load.queue_bytes_max {
-        facts += &format!(", queue of {} at most", human::bytes(queue));
+        facts += &format!(", longest queue {}", human::bytes(queue));
     }
     if let Some(marked) = load.marked {
         facts += &format!(", {} packets marked", human::count(marked));
@@ -216,7 +216,7 @@ fn links(loads: &[LinkLoad]) -> String {
     sorted.sort_by(|a, b| b.bytes.total_cmp(&a.bytes));
     let rows: Vec<String> = sorted
         .iter()
-        .take(LISTED)
+        .take(MAX_LISTED)
         .map(|load| {
             let (from, to) = (escape(&load.from), escape(&load.to));
             let ends = format!("<th scope=\"row\">{from} to {to}</th>");
@@ -225,11 +225,14 @@ fn links(loads: &[LinkLoad]) -> String {
                 + &number_cell(load.marked, human::count)
         })
         .collect();
-    let caption = match loads.len() > LISTED {
-        true => format!("The {LISTED} of {} directions of links with most bytes", loads.len()),
-        false => "Directions of links, those with most bytes first".to_owned(),
+    let caption = match loads.len() > MAX_LISTED {
+        true => format!(
+            "The {MAX_LISTED} of {} link directions that carried the most bytes",
+            loads.len()
+        ),
+        false => "Link directions by bytes carried".to_owned(),
     };
     let columns = ["link", "carried", "longest queue", "marked"];
     let table = table(&caption, &columns, &rows);
-    format!("<details><summary>In numbers</summary>\n{table}</details>\n")
+    format!("<details><summary>Show numbers</summary>\n{table}</details>\n")
 }

@@ -36,7 +36,7 @@ pub fn is_page(start: &[u8]) -> bool {
 
 /// Texts of the page that do not come from the results.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
-pub struct Wording {
+pub struct PageText {
     /// The question that the results answer; generated from the results if `None`.
     pub question: Option<String>,
     /// The command that writes the page.
@@ -50,13 +50,13 @@ pub struct Wording {
 pub fn page(
     results: &[Results],
     figures: &[Figure],
-    wording: &Wording,
+    text: &PageText,
 ) -> Result<String, ResultsError> {
     let runs: Vec<&RunFolder> = results
         .iter()
         .filter_map(|it| if let Results::Run(run) = it { Some(&**run) } else { None })
         .collect();
-    let question = wording.question.clone().unwrap_or_else(|| question::of(results, &runs));
+    let question = text.question.clone().unwrap_or_else(|| question::of(results, &runs));
     let mut sections = vec![("results", "Results", tables::results(results, &runs)?)];
     if let Some(fabrics) = fabric::section(&runs)? {
         sections.push(("fabric", "Fabric", fabrics));
@@ -65,7 +65,7 @@ pub fn page(
     if let Some(scenarios) = runs::scenarios(&runs) {
         sections.push(("scenario", "Scenario", scenarios));
     }
-    sections.push(("again", "Make it again", runs::commands(results, &wording.command)));
+    sections.push(("again", "Reproduce", runs::commands(results, &text.command)));
     Ok(document(&question, &sections, &charts::data(figures)))
 }
 

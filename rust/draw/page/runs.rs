@@ -30,13 +30,13 @@ pub(super) fn commands(results: &[Results], page: &str) -> String {
     let mut lines: Vec<String> = Vec::new();
     for result in results {
         match result {
-            Results::Run(run) => lines.push(of_run(run)),
+            Results::Run(run) => lines.push(run_command(run)),
             Results::Comparison(table) => {
-                let file = quoted(table.file());
-                lines.push(format!("# {file} is what evenkeel compare --format csv printed"));
+                let file = quote(table.file());
+                lines.push(format!("# {file} is the output of evenkeel compare --format csv"));
             }
             Results::Studies(tables) => {
-                lines.extend(tables.iter().map(|study| of_study(Path::new(study.file()))));
+                lines.extend(tables.iter().map(|study| study_command(Path::new(study.file()))));
             }
         }
     }
@@ -48,37 +48,37 @@ pub(super) fn commands(results: &[Results], page: &str) -> String {
 /// Returns the commands that repeat a run. The resolved scenario in the results folder contains the
 /// policy and the seed. The commands copy it because a run is named after its file, and because the
 /// run replaces the folder.
-fn of_run(run: &RunFolder) -> String {
-    let folder = quoted(&run.path().display().to_string());
+fn run_command(run: &RunFolder) -> String {
+    let folder = quote(&run.path().display().to_string());
     let scenario = run.path().join("scenario.toml");
     if !scenario.is_file() {
         return format!("# {folder} has no scenario.toml");
     }
-    let scenario = quoted(&scenario.display().to_string());
-    let copy = quoted(&format!("{}.toml", run.scenario()));
+    let scenario = quote(&scenario.display().to_string());
+    let copy = quote(&format!("{}.toml", run.scenario()));
     format!("cp {scenario} {copy}\nevenkeel run {copy} --out {folder}")
 }
 
-fn of_study(file: &Path) -> String {
+fn study_command(file: &Path) -> String {
     let folder = file.parent().unwrap_or(Path::new("."));
-    let out = quoted(&folder.display().to_string());
+    let out = quote(&folder.display().to_string());
     let study = folder.join("study.toml");
     match study.is_file() {
-        true => format!("evenkeel sweep {} --out {out}", quoted(&study.display().to_string())),
+        true => format!("evenkeel sweep {} --out {out}", quote(&study.display().to_string())),
         false => {
             let name = file.file_stem().unwrap_or_default().to_string_lossy();
-            format!("evenkeel reproduce {} --scale paper --out {out}", quoted(&name))
+            format!("evenkeel reproduce {} --scale paper --out {out}", quote(&name))
         }
     }
 }
 
-/// Joins words into a shell command, quoted where necessary.
+/// Joins words into a shell command, quoting where necessary.
 pub fn shell_words(words: &[String]) -> String {
-    words.iter().map(|word| quoted(word)).collect::<Vec<_>>().join(" ")
+    words.iter().map(|word| quote(word)).collect::<Vec<_>>().join(" ")
 }
 
 /// Quotes a word for the shell if necessary.
-fn quoted(word: &str) -> String {
+fn quote(word: &str) -> String {
     let is_plain = |c: char| c.is_ascii_alphanumeric() || "-_./=,:+@%".contains(c);
     match !word.is_empty() && word.chars().all(is_plain) {
         true => word.to_owned(),
@@ -92,7 +92,7 @@ mod tests {
 
     #[test]
     fn words_with_blanks_are_quoted() {
-        assert_eq!(quoted("results/a-1"), "results/a-1");
-        assert_eq!(quoted("it's here"), "'it'\\''s here'");
+        assert_eq!(quote("results/a-1"), "results/a-1");
+        assert_eq!(quote("it's here"), "'it'\\''s here'");
     }
 }

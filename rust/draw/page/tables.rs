@@ -26,29 +26,29 @@ fn columns() -> impl Iterator<Item = &'static Metric> {
 }
 
 /// Maximum number of rows of a study on the page; the file contains all of them.
-const MOST_ROWS: usize = 200;
+const MAX_ROWS: usize = 200;
 
 /// Returns the tables of all results.
 pub(super) fn results(results: &[Results], runs: &[&RunFolder]) -> Result<String, ResultsError> {
     let mut text = String::new();
     if !runs.is_empty() {
-        text += &of_runs(runs);
+        text += &runs_table(runs);
     }
     for result in results {
         match result {
             Results::Studies(tables) => {
                 for study in tables {
-                    text += &of_study(study)?;
+                    text += &study_table(study)?;
                 }
             }
-            Results::Comparison(comparison) => text += &of_comparison(comparison),
+            Results::Comparison(comparison) => text += &comparison_table(comparison),
             Results::Run(_) => {}
         }
     }
     Ok(text)
 }
 
-fn of_runs(runs: &[&RunFolder]) -> String {
+fn runs_table(runs: &[&RunFolder]) -> String {
     let rows: Vec<String> = runs
         .iter()
         .map(|run| {
@@ -66,7 +66,7 @@ fn of_runs(runs: &[&RunFolder]) -> String {
     table("Runs", &titles, &rows)
 }
 
-fn of_comparison(comparison: &ComparisonTable) -> String {
+fn comparison_table(comparison: &ComparisonTable) -> String {
     let rows: Vec<String> = comparison
         .rows
         .iter()
@@ -89,7 +89,7 @@ fn of_comparison(comparison: &ComparisonTable) -> String {
         reference => format!("over {reference}"),
     };
     let titles =
-        ["policy", "metric", "runs", "median", "from", "to", &over, "from", "to", "verdict"];
+        ["policy", "metric", "runs", "median", "low", "high", &over, "low", "high", "verdict"];
     table("Comparison", &titles, &rows)
 }
 
@@ -99,11 +99,11 @@ fn cells(value: Option<f64>, ends: Option<(f64, f64)>, show: fn(f64) -> String) 
     [value, low, high].map(|it| number_cell(it, show)).concat()
 }
 
-fn of_study(study: &StudyTable) -> Result<String, ResultsError> {
+fn study_table(study: &StudyTable) -> Result<String, ResultsError> {
     let has = |metric: &&Metric| study.metrics().iter().any(|name| name == metric.name);
     let metrics: Vec<&Metric> = columns().filter(has).collect();
     let mut rows = Vec::new();
-    for row in study.rows.iter().take(MOST_ROWS) {
+    for row in study.rows.iter().take(MAX_ROWS) {
         let mut cells = format!(
             "<th scope=\"row\">{}</th><td>{}</td><td>{}</td>",
             escape(&row.group),
@@ -118,15 +118,15 @@ fn of_study(study: &StudyTable) -> Result<String, ResultsError> {
     let titles = metrics.iter().map(|metric| metric.title);
     let titles: Vec<&str> = ["run", "parameters", "seed"].into_iter().chain(titles).collect();
     let shown = match study.rows.len() {
-        all if all > MOST_ROWS => format!("the first {MOST_ROWS} of {all} runs"),
+        all if all > MAX_ROWS => format!("the first {MAX_ROWS} of {all} runs"),
         all => human::plural(all as u64, "run"),
     };
     let runs = table(&format!("Study {}: {shown}", study.name), &titles, &rows);
-    Ok(runs + &failed(study))
+    Ok(runs + &failed_runs(study))
 }
 
 /// Returns the table of runs with an error; empty if there are no such runs.
-fn failed(study: &StudyTable) -> String {
+fn failed_runs(study: &StudyTable) -> String {
     let row = |FailedRow { row, error }: &FailedRow| {
         let (group, words) = (escape(&row.group), escape(&row.words()));
         let (seed, error) = (escape(row.seed()), escape(error));
@@ -135,11 +135,11 @@ fn failed(study: &StudyTable) -> String {
              <td class=\"words\">{error}</td>"
         )
     };
-    let rows: Vec<String> = study.failed.iter().take(MOST_ROWS).map(row).collect();
+    let rows: Vec<String> = study.failed.iter().take(MAX_ROWS).map(row).collect();
     let shown = match study.failed.len() {
         0 => return String::new(),
-        all if all > MOST_ROWS => format!("the first {MOST_ROWS} of {all} runs with an error"),
-        all => format!("{} with an error, in no figure", human::plural(all as u64, "run")),
+        all if all > MAX_ROWS => format!("the first {MAX_ROWS} of {all} runs with an error"),
+        all => format!("{} with an error, not drawn", human::plural(all as u64, "run")),
     };
     let caption = format!("Study {}: {shown}", study.name);
     table(&caption, &["run", "parameters", "seed", "error"], &rows)

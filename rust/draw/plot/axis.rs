@@ -36,7 +36,7 @@ const RATES: [(&str, f64); 4] = [("Tbps", 1e12), ("Gbps", 1e9), ("Mbps", 1e6), (
 const PLAIN: [(&str, f64); 1] = [("", 1.0)];
 
 /// Ratio of the largest to the smallest value above which an axis is logarithmic.
-const WIDE: f64 = 40.0;
+const LOG_AXIS_RATIO: f64 = 40.0;
 
 impl Axis {
     /// Creates a linear axis from zero for values of a dimension, in the unit that suits the
@@ -56,11 +56,11 @@ impl Axis {
         Self { label, unit, unit_size, scale: Scale::Linear, from_zero: true }
     }
 
-    /// Makes the axis logarithmic if all values are positive and their ratio exceeds `WIDE`.
+    /// Makes the axis logarithmic if all values are positive and their ratio exceeds `LOG_AXIS_RATIO`.
     #[must_use]
-    pub fn wide(mut self, values: impl Iterator<Item = f64> + Clone) -> Self {
+    pub fn log_if_wide(mut self, values: impl Iterator<Item = f64> + Clone) -> Self {
         let (least, most) = extent(values);
-        if least > 0.0 && most / least > WIDE {
+        if least > 0.0 && most / least > LOG_AXIS_RATIO {
             self.scale = Scale::Logarithmic;
         }
         self
@@ -212,13 +212,15 @@ mod tests {
     #[test]
     fn wide_values_are_on_a_logarithmic_axis() {
         let values = [1.0, 10_000.0];
-        let axis = Axis::new("t", Dimension::Number, values.into_iter()).wide(values.into_iter());
+        let axis =
+            Axis::new("t", Dimension::Number, values.into_iter()).log_if_wide(values.into_iter());
         assert_eq!(axis.scale, Scale::Logarithmic);
         let ruler = axis.ruler(values.into_iter(), 5);
         let texts: Vec<String> = ruler.ticks().iter().map(|tick| axis.tick(*tick)).collect();
         assert_eq!(texts, ["1", "10", "100", "1000", "10000"]);
         let values = [1.0, 2.0];
-        let axis = Axis::new("t", Dimension::Number, values.into_iter()).wide(values.into_iter());
+        let axis =
+            Axis::new("t", Dimension::Number, values.into_iter()).log_if_wide(values.into_iter());
         assert_eq!(axis.scale, Scale::Linear);
     }
 
@@ -237,7 +239,7 @@ mod tests {
         let axis = Axis::new("t", Dimension::Number, [10.0].into_iter());
         assert_eq!(axis.range(&[8.0, 10.0], &[(-50.0, 70.0)]), [8.0, 10.0, 0.0, 20.0]);
         let values = [1.0, 1_000.0];
-        let axis = axis.wide(values.into_iter());
+        let axis = axis.log_if_wide(values.into_iter());
         assert_eq!(axis.range(&values, &[(-5.0, 2.0)]), [1.0, 1_000.0, 0.5, 2.0]);
     }
 

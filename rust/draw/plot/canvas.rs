@@ -24,7 +24,7 @@ pub(super) type Area<'a> = DrawingArea<SVGBackend<'a>, Shift>;
 
 /// Unwraps the result of a drawing operation, which cannot fail when writing to a string.
 pub(super) fn drawn<T, E: Debug>(result: Result<T, E>) -> T {
-    result.expect("a text takes every shape")
+    result.expect("writing to a string cannot fail")
 }
 
 /// Converts pixels to backend units.

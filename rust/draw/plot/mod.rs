@@ -29,13 +29,13 @@ pub use style::{DASHES, PALETTE, heat_color};
 
 /// A text chunk in every PNG, without length and checksum, that identifies it as written by
 /// evenkeel.
-const MARK_OF_PNG: &[u8] = b"tEXtSoftware\0evenkeel";
+const PNG_SIGNATURE: &[u8] = b"tEXtSoftware\0evenkeel";
 
 /// Returns true if a file that starts with these bytes is a figure, as SVG or PNG.
 pub fn is_figure(start: &[u8]) -> bool {
     let holds = |part: &[u8]| start.windows(part.len()).any(|window| window == part);
     let is_svg = start.starts_with(canvas::HEAD.as_bytes()) && holds(canvas::TITLE.as_bytes());
-    is_svg || (start.starts_with(b"\x89PNG\r\n") && holds(MARK_OF_PNG))
+    is_svg || (start.starts_with(b"\x89PNG\r\n") && holds(PNG_SIGNATURE))
 }
 
 /// A figure with the name of its file.
@@ -79,6 +79,6 @@ impl Figure {
 }
 
 /// Returns several dot plots side by side as one SVG.
-pub fn dots_side_by_side(plots: &[DotPlot]) -> String {
+pub fn dot_plots_svg(plots: &[DotPlot]) -> String {
     dots::svg(plots)
 }

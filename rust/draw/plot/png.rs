@@ -6,7 +6,7 @@ use resvg::tiny_skia::{Pixmap, Transform};
 use resvg::usvg::{Options, Tree, fontdb};
 use thiserror::Error;
 
-use super::MARK_OF_PNG;
+use super::PNG_SIGNATURE;
 
 /// Arimo, which has the metrics of Helvetica and Arial, under the SIL Open Font License (see the
 /// file next to it).
@@ -33,16 +33,16 @@ pub fn png(svg: &str, scale: f32) -> Result<Vec<u8>, PngError> {
     let pixels = Pixmap::new(width, height);
     let mut pixels = pixels.ok_or_else(|| PngError(format!("{width} x {height} pixels")))?;
     resvg::render(&tree, Transform::from_scale(scale, scale), &mut pixels.as_mut());
-    pixels.encode_png().map(marked).map_err(|error| PngError(error.to_string()))
+    pixels.encode_png().map(with_signature).map_err(|error| PngError(error.to_string()))
 }
 
 /// Inserts the mark after the first chunk, the header, whose length is fixed.
-fn marked(mut png: Vec<u8>) -> Vec<u8> {
+fn with_signature(mut png: Vec<u8>) -> Vec<u8> {
     let (signature, header) = (8, 4 + 4 + 13 + 4);
-    let data = MARK_OF_PNG.len() as u32 - 4;
+    let data = PNG_SIGNATURE.len() as u32 - 4;
     let mut sum = flate2::Crc::new();
-    sum.update(MARK_OF_PNG);
-    let chunk = [&data.to_be_bytes()[..], MARK_OF_PNG, &sum.sum().to_be_bytes()].concat();
+    sum.update(PNG_SIGNATURE);
+    let chunk = [&data.to_be_bytes()[..], PNG_SIGNATURE, &sum.sum().to_be_bytes()].concat();
     let at = signature + header;
     png.splice(at..at, chunk);
     png
@@ -64,8 +64,8 @@ mod tests {
         assert!(text.starts_with(b"\x89PNG") && text.len() > empty.len() + 200);
         assert!(png("no svg", 1.0).is_err());
         assert!(super::super::is_figure(&text[..100]), "it has the mark");
-        let (data, crc) = (33 + 4 + MARK_OF_PNG.len(), 4);
-        assert_eq!(text[33..37], (MARK_OF_PNG.len() as u32 - 4).to_be_bytes());
+        let (data, crc) = (33 + 4 + PNG_SIGNATURE.len(), 4);
+        assert_eq!(text[33..37], (PNG_SIGNATURE.len() as u32 - 4).to_be_bytes());
         assert_eq!(&text[data + crc + 4..data + crc + 8], b"IDAT", "the next chunk");
     }
 }

@@ -11,7 +11,7 @@ const ROW: f64 = 21.0;
 /// Width of the line sample in the legend.
 const SAMPLE: f64 = 34.0;
 /// Maximum number of characters of a name in the legend.
-const LONGEST: usize = 34;
+const MAX_NAME_LENGTH: usize = 34;
 
 /// Draws the marker of a series around a point.
 pub(super) fn marker(area: &Area<'_>, index: usize, (x, y): (f64, f64)) {
@@ -72,7 +72,7 @@ pub(super) fn legend_height(entries: usize) -> f64 {
 
 fn shortened(name: &str) -> String {
     match name.chars().count() {
-        length if length <= LONGEST => name.to_owned(),
-        _ => name.chars().take(LONGEST - 1).chain(['…']).collect(),
+        length if length <= MAX_NAME_LENGTH => name.to_owned(),
+        _ => name.chars().take(MAX_NAME_LENGTH - 1).chain(['…']).collect(),
     }
 }

@@ -15,7 +15,7 @@ use crate::packet::{Packet, PacketKind};
 use crate::sharing::ClassSet;
 
 /// Maximum lead of a class over another, in full packets per unit of its weight.
-const MOST_AHEAD: i128 = 3;
+const MAX_LEAD: i128 = 3;
 
 /// The classes of a fabric.
 #[derive(Debug, Clone, Default)]
@@ -51,7 +51,7 @@ impl PairClasses {
         let classes = self.0.get(&(packet.src, packet.dst))?;
         let class = packet.class();
         let is_wrong = packet.kind == PacketKind::Data && !classes.has(class.index());
-        is_wrong.then(|| format!("a NIC sends data of {class}, of which no message is"))
+        is_wrong.then(|| format!("a NIC sends data of {class}, but no message has that class"))
     }
 }
 
@@ -98,24 +98,24 @@ impl ClassModel {
         };
         let strict = (0..count).filter(|&it| it != class && self.weight(it).is_none());
         if let Some(other) = strict.filter(precedes).find(|&it| waits(it)) {
-            return Some(format!("class {class} starts while strict class {other} waits"));
+            return Some(format!("class {class} starts while strict class {other} is queued"));
         }
         let own = own?;
-        let limit = MOST_AHEAD * i128::from(self.rules.packet);
+        let limit = MAX_LEAD * i128::from(self.rules.packet);
         let mut fault = None;
         for other in (0..count).filter(|&it| it != class && waits(it)) {
             let Some(weight) = self.weight(other) else { continue };
             self.ahead[class * count + other] += i128::from(bytes) * weight;
             self.ahead[other * count + class] -= i128::from(bytes) * weight;
             if self.ahead[class * count + other] > limit * own * weight {
-                fault = Some(format!("class {class} gets more than its share beside {other}"));
+                fault = Some(format!("class {class} exceeds its share relative to class {other}"));
             }
         }
         fault
     }
 
     /// Resets the balance of a class that has no packet that could start.
-    pub(super) fn rest(&mut self, class: usize) {
+    pub(super) fn reset(&mut self, class: usize) {
         let count = self.rules.classes.len();
         for other in 0..count {
             self.ahead[class * count + other] = 0;
@@ -153,8 +153,8 @@ mod tests {
             assert_eq!(of.start(class, 1_000, both), None);
         }
         let alone = (0..).find(|_| of.start(0, 1_000, both).is_some()).unwrap();
-        assert_eq!(alone, 6, "three packets a weight");
-        of.rest(1);
+        assert_eq!(alone, 6, "three packets per unit of weight");
+        of.reset(1);
         assert_eq!(of.start(0, 1_000, both), None);
     }
 

@@ -85,14 +85,14 @@ pub(super) fn differences(
     ]
     .into_iter()
     .filter(|(_, records, run)| records != run)
-    .map(|(what, records, run)| format!("{what}: {records} by the records, {run} by the run"))
+    .map(|(what, records, run)| format!("{what}: {records} in the records, {run} in the run"))
     .collect();
     for (class, (&run, records)) in
         outcome.dropped_by_class.iter().zip(totals.dropped_by_class).enumerate()
     {
         if records != run {
             differences.push(format!(
-                "data packets of class {class} dropped: {records} by the records, {run} by the run"
+                "data packets of class {class} dropped: {records} in the records, {run} in the run"
             ));
         }
     }
@@ -101,14 +101,14 @@ pub(super) fn differences(
         if port.carried != carried {
             let records = port.carried;
             differences.push(format!(
-                "port {id} carried {records} B by the records, {carried} by the run"
+                "port {id} carried {records} B in the records, {carried} in the run"
             ));
         }
         let longest = outcome.queue_bytes_max_by_port[id].get();
         // A packet that starts immediately is enqueued in the records, but no counter includes it.
         if !(port.longest..=port.peak).contains(&longest) {
             differences.push(format!(
-                "the longest queue of port {id} is {} to {} B by the records, {longest} by the run",
+                "the longest queue of port {id} is {} to {} B in the records, {longest} in the run",
                 port.longest, port.peak
             ));
         }
@@ -120,7 +120,7 @@ pub(super) fn differences(
 fn below_bound(outcome: &Outcome, bound: Span) -> Option<String> {
     let cct = outcome.cct.filter(|cct| *cct < bound)?;
     Some(format!(
-        "the workload completes in {} ps, below its bound of {}",
+        "the workload completes in {} ps, below its lower bound of {} ps",
         cct.as_ps(),
         bound.as_ps()
     ))

@@ -44,7 +44,7 @@ use port::{Start, Wire, WireCredit, WireModel};
 use switch::{Limits, SwitchModel};
 
 /// Number of violations that are kept; later ones are only counted.
-const KEPT: usize = 20;
+const MAX_KEPT: usize = 20;
 
 /// A violated invariant.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -52,18 +52,18 @@ pub struct Violation {
     /// Simulated time.
     pub at: Time,
     /// The output port at the node where it occurred, as "from > to"; empty for the whole run.
-    pub place: String,
+    pub port: String,
     /// The expectation, and what happened instead.
-    pub what: String,
+    pub message: String,
 }
 
 impl fmt::Display for Violation {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         write!(f, "at {} ps", self.at.as_ps())?;
-        if !self.place.is_empty() {
-            write!(f, ", {}", self.place)?;
+        if !self.port.is_empty() {
+            write!(f, ", {}", self.port)?;
         }
-        write!(f, ": {}", self.what)
+        write!(f, ": {}", self.message)
     }
 }
 
@@ -174,29 +174,29 @@ impl Invariants {
     /// workload, if known.
     pub fn finish(mut self, outcome: &Outcome, bound: Option<Span>) -> Report {
         self.end_time();
-        for what in ending::differences(&self.totals, &self.ports, outcome, bound) {
-            self.violate(outcome.ended, None, what);
+        for message in ending::differences(&self.totals, &self.ports, outcome, bound) {
+            self.violate(outcome.ended, None, message);
         }
         self.report
     }
 
-    fn violate(&mut self, at: Time, port: Option<PortId>, what: String) {
+    fn violate(&mut self, at: Time, port: Option<PortId>, message: String) {
         self.report.count += 1;
-        if self.report.violations.len() < KEPT {
-            let place = port.map_or_else(String::new, |port| {
+        if self.report.violations.len() < MAX_KEPT {
+            let port = port.map_or_else(String::new, |port| {
                 let (from, to) = self.topology.ends_of(port);
                 let name = |node| self.topology.node_name(node);
                 format!("{} > {}", name(from), name(to))
             });
-            self.report.violations.push(Violation { at, place, what });
+            self.report.violations.push(Violation { at, port, message });
         }
     }
 
-    fn take(&mut self, record: &PacketRecord) {
+    fn check_record(&mut self, record: &PacketRecord) {
         self.report.records += 1;
         let &PacketRecord { at, port, event, waiting, packet } = record;
         if at < self.at {
-            return self.violate(at, Some(port), format!("its record follows one of {}", self.at));
+            return self.violate(at, Some(port), format!("its record follows one at {}", self.at));
         }
         if at > self.at {
             self.end_time();
@@ -222,8 +222,8 @@ impl Invariants {
             }
             (PacketEvent::Dropped, _) => self.drop_packet(at, port, node, &packet),
         };
-        if let Some(what) = fault {
-            self.violate(at, Some(port), what);
+        if let Some(message) = fault {
+            self.violate(at, Some(port), message);
         }
     }
 
@@ -277,7 +277,7 @@ impl Invariants {
         }
         let fault = self.ports[port.index()].enqueue(at, waiting, packet);
         match received {
-            Some(None) => Some("it sends a packet that it has not received".to_owned()),
+            Some(None) => Some("it forwards a packet that it has not received".to_owned()),
             _ => fault,
         }
     }
@@ -320,13 +320,13 @@ impl Invariants {
             self.totals.note_trim(&received, packet);
             let is_data = !packet.is_control();
             let is_kept = is_data && self.limits.is_lossless(packet.class());
-            return is_kept.then(|| "it drops data in spite of flow control".to_owned());
+            return is_kept.then(|| "it drops data despite flow control".to_owned());
         }
         self.totals.hops += 1;
         // Lost on the wire: it counts as a hop, but never reached the switch.
         let wire = &mut self.ports[port.reverse().index()];
         match wire.arrive(at, packet) {
-            None if !wire.may_lose() => Some("a link that never fails loses a packet".to_owned()),
+            None if !wire.may_lose() => Some("a link without failures loses a packet".to_owned()),
             fault => fault,
         }
     }
@@ -347,14 +347,14 @@ impl Invariants {
             let mut faults: Vec<(PortId, String)> = Vec::new();
             for &port in &ports {
                 let of_port = self.limits.exceeded_by_port(self.ports[port.index()].settle());
-                faults.extend(of_port.map(|what| (port, what)));
+                faults.extend(of_port.map(|message| (port, message)));
             }
             let first = ports.first().or_else(|| self.topology.ports_of(switch).first());
             let of_switch = self.limits.exceeded_by_switch(self.switches[switch.index()].bytes());
             faults.extend(first.copied().zip(of_switch));
             faults.extend(first.copied().zip(lost));
-            for (port, what) in faults {
-                self.violate(self.at, Some(port), what);
+            for (port, message) in faults {
+                self.violate(self.at, Some(port), message);
             }
         }
     }
@@ -376,6 +376,6 @@ impl Watch for Invariants {
     fn sample(&mut self, _: Time, _: Time, _: &Snapshot<'_>) {}
 
     fn take_records(&mut self, records: &[PacketRecord]) {
-        records.iter().for_each(|record| self.take(record));
+        records.iter().for_each(|record| self.check_record(record));
     }
 }

@@ -157,7 +157,7 @@ fn is_same(a: &Packet, b: &Packet) -> bool {
     unmarked(a) == unmarked(b)
 }
 
-fn named(packet: &Packet) -> String {
+fn describe(packet: &Packet) -> String {
     let Packet { src, dst, qp, kind, wire_bytes, .. } = packet;
     let psn = packet.fields.raw().psn;
     format!("{kind:?} {src} to {dst} ({qp}, PSN {psn}, {wire_bytes} B)")
@@ -196,7 +196,7 @@ impl WireModel {
     /// Pauses or resumes a class of the port, because of a frame or of its credit.
     pub(super) fn pause(&mut self, at: Time, class: ClassId, is_paused: bool) {
         self.expire(at);
-        self.classes.rest(class.index());
+        self.classes.reset(class.index());
         let pause = &mut self.pauses[class.index()];
         // Each frame restarts the timer of the pause.
         pause.ends = at.saturating_add(self.wire.pause_time);
@@ -213,7 +213,7 @@ impl WireModel {
         let credit = self.credit.as_mut()?;
         let before = std::mem::replace(&mut credit.freed, freed);
         let is_wrong = freed < before || freed > credit.consumed;
-        let wrong = format!("{freed} credits freed of {}, {before} before", credit.consumed);
+        let wrong = format!("{freed} of {} credits freed, previously {before}", credit.consumed);
         if credit.has(credit.config.packet) {
             self.pause(at, ClassId(0), false);
         }
@@ -228,7 +228,7 @@ impl WireModel {
         if !credit.has(credit.config.packet) {
             self.pause(at, ClassId(0), true);
         }
-        (!has_some).then(|| format!("{} starts without credit", named(packet)))
+        (!has_some).then(|| format!("{} starts without credit", describe(packet)))
     }
 
     /// Ends pauses that have expired by `at`.
@@ -249,11 +249,11 @@ impl WireModel {
             let is_second = self.frames.iter().any(is_same);
             self.frames.push_back(joined);
             if is_second {
-                return Some("two frames of flow control of a class wait at a time".to_owned());
+                return Some("two flow-control frames of one class are queued".to_owned());
             }
         }
         (before != u64::from(waiting))
-            .then(|| format!("{} finds {waiting} B waiting, and there are {before}", named(packet)))
+            .then(|| format!("{} reports {waiting} B queued, expected {before}", describe(packet)))
     }
 
     /// Returns the bytes in the queue that a packet joins.
@@ -276,12 +276,12 @@ impl WireModel {
         let Start { at, waiting, packet } = start;
         self.expire(*at);
         let Some((class, first)) = self.next(packet) else {
-            return Some(format!("{} starts, which does not wait", named(packet)));
+            return Some(format!("{} starts but was not queued", describe(packet)));
         };
         self.bytes[class] -= u64::from(first.packet.wire_bytes);
         let pause = class.checked_sub(1).map_or(PauseModel::NONE, |class| self.pauses[class]);
         let (is_paused, resumed) = (pause.holds(*at), pause.resumed);
-        let out_of_turn = self.take_turn(*at, class, packet.wire_bytes);
+        let scheduling_fault = self.check_scheduling(*at, class, packet.wire_bytes);
         let due = self.free.max(first.since).max(resumed);
         let expected = self.bytes[class];
         // A queued frame always carries the latest state of its class, so its contents may have
@@ -289,30 +289,30 @@ impl WireModel {
         let order_of_frame = [packet, &first.packet].iter().all(|it| it.is_link_frame())
             && packet.class() == first.packet.class();
         let fault = if !order_of_frame && !is_same(&first.packet, packet) {
-            Some(format!("{} starts before {}", named(packet), named(&first.packet)))
+            Some(format!("{} starts before {}", describe(packet), describe(&first.packet)))
         } else if is_paused {
-            Some(format!("{} starts while the port is paused", named(packet)))
+            Some(format!("{} starts while the port is paused", describe(packet)))
         } else if self.wire.has_one_rate && *at != due {
-            let late = "starts at another time than when wire and packet are ready";
-            Some(format!("{} {late}, {} ps", named(packet), due.as_ps()))
+            let wrong = "starts at the wrong time; wire and packet are ready at";
+            Some(format!("{} {wrong} {} ps", describe(packet), due.as_ps()))
         } else if expected != u64::from(*waiting) {
-            Some(format!("{} leaves {waiting} B waiting, and there are {expected}", named(packet)))
+            Some(format!("{} reports {waiting} B left, expected {expected}", describe(packet)))
         } else {
             None
         };
         self.transmit(*at, packet);
-        fault.or(out_of_turn).or(self.take_credit(*at, packet))
+        fault.or(scheduling_fault).or(self.take_credit(*at, packet))
     }
 
     /// Checks the scheduling of a class whose first packet starts and has already been dequeued.
-    fn take_turn(&mut self, at: Time, class: usize, bytes: u16) -> Option<String> {
+    fn check_scheduling(&mut self, at: Time, class: usize, bytes: u16) -> Option<String> {
         let class = class.checked_sub(1)?;
         let Self { queues, classes, pauses, .. } = self;
         let may_start = |of: usize| !queues[1 + of].is_empty() && pauses[of].is_open(at);
         let waits = |other: usize| other == class || may_start(other);
         let fault = classes.start(class, bytes, waits);
         if queues[1 + class].is_empty() {
-            classes.rest(class);
+            classes.reset(class);
         }
         fault
     }
@@ -340,10 +340,10 @@ impl WireModel {
         let without_credit = self.take_credit(at, packet);
         match (is_early, is_paused) {
             (true, _) => {
-                let busy = format!("starts on a wire that is busy until {} ps", free.as_ps());
-                Some(format!("{} {busy}", named(packet)))
+                let busy = format!("starts while its wire is busy until {} ps", free.as_ps());
+                Some(format!("{} {busy}", describe(packet)))
             }
-            (_, true) => Some(format!("{} starts while the port is paused", named(packet))),
+            (_, true) => Some(format!("{} starts while the port is paused", describe(packet))),
             _ => without_credit,
         }
     }
@@ -366,13 +366,18 @@ impl WireModel {
     /// any.
     pub(super) fn arrive(&mut self, at: Time, packet: &Packet) -> Option<String> {
         let Some(OnWire { packet: sent, arrives }) = self.on_wire.pop_front() else {
-            return Some(format!("{} arrives, which was not sent", named(packet)));
+            return Some(format!("{} arrives but was not sent", describe(packet)));
         };
         if sent != *packet {
-            return Some(format!("{} arrives where {} was sent", named(packet), named(&sent)));
+            return Some(format!("{} arrives instead of {}", describe(packet), describe(&sent)));
         }
-        (self.wire.has_one_rate && arrives != at)
-            .then(|| format!("{} arrives, due at {} ps", named(packet), arrives.as_ps()))
+        (self.wire.has_one_rate && arrives != at).then(|| {
+            format!(
+                "{} arrives at the wrong time; expected {} ps",
+                describe(packet),
+                arrives.as_ps()
+            )
+        })
     }
 
     /// Returns the queued bytes at the end of a time, without flow-control frames.

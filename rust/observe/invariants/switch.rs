@@ -38,7 +38,10 @@ impl Limits {
         };
         let of = |class: &str, bytes: u64, limit: Option<Bytes>| {
             let limit = limit.filter(|limit| bytes > limit.get())?;
-            Some(format!("{bytes} B of {class} wait where there is room for {}", limit.get()))
+            Some(format!(
+                "{bytes} B of {class} are queued, over the port's limit of {}",
+                limit.get()
+            ))
         };
         let priority = of("priority", queued.priority, self.trim.or(own));
         priority.or_else(|| of("data", queued.data, own))
@@ -53,7 +56,8 @@ impl Limits {
             false => queued.data + queued.priority,
         };
         let is_more = bytes > limit.get();
-        is_more.then(|| format!("{bytes} B wait in a switch with a buffer of {}", limit.get()))
+        is_more
+            .then(|| format!("{bytes} B are queued in a switch with a buffer of {}", limit.get()))
     }
 }
 
@@ -129,7 +133,9 @@ impl SwitchModel {
     pub(super) fn end_time(&mut self) -> Option<String> {
         self.is_touched = false;
         let left = std::mem::take(&mut self.received).len();
-        (left > 0).then(|| format!("of what it received, {left} packets are lost without a record"))
+        (left > 0).then(|| {
+            format!("{left} received packets have no record of being forwarded or dropped")
+        })
     }
 }
 

@@ -8,14 +8,14 @@ const FORMULA: [char; 6] = ['=', '+', '-', '@', '\t', '\r'];
 /// Returns a text as a CSV cell. A text that a spreadsheet would take for a formula gets a leading
 /// `'`, which spreadsheets hide. Numbers are unchanged.
 pub fn csv_text(text: &str) -> Cow<'_, str> {
-    match acts(text) && text.parse::<f64>().is_err() {
+    match is_formula(text) && text.parse::<f64>().is_err() {
         true => format!("'{text}").into(),
         false => text.into(),
     }
 }
 
 /// Returns true if a text is a formula, possibly after leading `'`.
-fn acts(text: &str) -> bool {
+fn is_formula(text: &str) -> bool {
     text.trim_start_matches('\'').starts_with(FORMULA)
 }
 
@@ -29,8 +29,8 @@ pub fn csv_field(text: &str) -> String {
 }
 
 /// Returns the original text of a cell that [`csv_text`] wrote.
-pub fn text_of_csv(cell: &str) -> &str {
-    let rest = cell.strip_prefix('\'').filter(|rest| acts(rest));
+pub fn unescape_csv(cell: &str) -> &str {
+    let rest = cell.strip_prefix('\'').filter(|rest| is_formula(rest));
     rest.unwrap_or(cell)
 }
 
@@ -44,9 +44,9 @@ mod tests {
             ["=1+1", "@SUM(A1)", "+x", "-x", "a", "", "-3.5", "'quoted'", "'=1", "''=1", "'-3"]
         {
             let cell = csv_text(text);
-            assert_eq!(text_of_csv(&cell), text);
-            let acts = cell.starts_with(FORMULA) && cell.parse::<f64>().is_err();
-            assert!(!acts, "{cell}");
+            assert_eq!(unescape_csv(&cell), text);
+            let is_formula = cell.starts_with(FORMULA) && cell.parse::<f64>().is_err();
+            assert!(!is_formula, "{cell}");
         }
     }
 }

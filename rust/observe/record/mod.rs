@@ -3,13 +3,12 @@
 //!
 //! A [`Recorder`] observes a run and writes its tables while it proceeds; the caller decides where
 //! the bytes go. It keeps a state for each recorded port, queue pair and flow. Its [`Profile`] has
-//! at most [`MOST_WINDOWS`] windows, however long the run is. [`Recorders`] holds the recorders of
+//! at most [`MAX_WINDOWS`] windows, however long the run is. [`Recorders`] holds the recorders of
 //! a run with several recordings. A run without a recorder has no overhead.
 //!
 //! The module does not depend on files or scenarios. `docs/recording.md` lists the columns.
 
 mod cells;
-mod courses;
 mod path_changes;
 mod paths;
 mod pauses;
@@ -19,14 +18,15 @@ mod queue_changes;
 mod queue_pairs;
 mod recorder;
 mod recorders;
+mod run_profiles;
 mod sink;
 mod table;
 
-pub use cells::{csv_field, csv_text, text_of_csv};
-pub use courses::Courses;
-pub use profile::{MOST_WINDOWS, Profile, Window};
+pub use cells::{csv_field, csv_text, unescape_csv};
+pub use profile::{MAX_WINDOWS, Profile, Window};
 pub use recorder::Recorder;
 pub use recorders::Recorders;
+pub use run_profiles::RunProfiles;
 pub use table::RecordedTable;
 
 use sink::{Sink, nanoseconds};

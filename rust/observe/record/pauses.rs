@@ -35,7 +35,7 @@ pub(super) struct Pauses {
     writes_changes: bool,
     ports: Vec<Port>,
     /// Number of pause records of the run that have been processed.
-    taken: usize,
+    processed: usize,
     sink: Sink,
 }
 
@@ -68,7 +68,7 @@ impl Pauses {
         };
         let class = if recording.classes.is_empty() { "" } else { ",class" };
         let sink = Sink::new(to, &format!("{columns}{class}"))?;
-        Ok(Self { every: recording.every, writes_changes, ports, taken: 0, sink })
+        Ok(Self { every: recording.every, writes_changes, ports, processed: 0, sink })
     }
 
     /// Processes the records since the last sample, and writes a row for each port that was paused.
@@ -99,7 +99,7 @@ impl Pauses {
 
     /// Processes the pause records that are new.
     fn take(&mut self, all: &[PauseRecord]) {
-        for record in &all[self.taken..] {
+        for record in &all[self.processed..] {
             let id = (record.port, record.class);
             let Ok(index) = self.ports.binary_search_by_key(&id, |port| port.id) else {
                 continue;
@@ -123,12 +123,12 @@ impl Pauses {
                 self.sink.row(format_args!("{at},{from},{onto},{paused}{class}"));
             }
         }
-        self.taken = all.len();
+        self.processed = all.len();
     }
 
     /// Writes the records after the last sample; the last interval has full length.
     pub(super) fn finish(mut self, all: &[PauseRecord], profile: &mut Profile) -> io::Result<()> {
-        if let Some(last) = all.get(self.taken..).and_then(|rest| rest.last()) {
+        if let Some(last) = all.get(self.processed..).and_then(|rest| rest.last()) {
             let length = self.every.as_ps();
             let end = Time::from_ps((last.at.as_ps() / length + 1) * length);
             self.take(all);

@@ -5,7 +5,7 @@ use serde::{Serialize, Serializer};
 use crate::units::{Span, Time};
 
 /// Maximum number of windows of a profile. When a run exceeds it, neighbouring windows are merged.
-pub const MOST_WINDOWS: usize = 256;
+pub const MAX_WINDOWS: usize = 256;
 
 /// A window of time.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
@@ -69,8 +69,8 @@ impl Profile {
         // An interval that ends at a window boundary belongs to the window before it.
         let index =
             |length: Span| (until.as_ps().saturating_sub(1) / length.as_ps().max(1)) as usize;
-        while index(self.length) >= MOST_WINDOWS {
-            self.halve();
+        while index(self.length) >= MAX_WINDOWS {
+            self.merge_pairs();
         }
         let index = index(self.length);
         if self.windows.len() <= index {
@@ -79,7 +79,7 @@ impl Profile {
         &mut self.windows[index]
     }
 
-    fn halve(&mut self) {
+    fn merge_pairs(&mut self) {
         self.length = self.length + self.length;
         let pairs = self.windows.chunks(2);
         self.windows = pairs

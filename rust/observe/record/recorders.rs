@@ -2,7 +2,7 @@
 
 use std::io::{self, Write};
 
-use super::{Courses, RecordedTable, Recorder, Recording};
+use super::{RecordedTable, Recorder, Recording, RunProfiles};
 use crate::fabric::{PauseRecord, Watch};
 use crate::topology::Topology;
 
@@ -36,9 +36,9 @@ impl Recorders {
     ///
     /// # Errors
     /// The first error while writing a table, now or earlier.
-    pub fn finish(self, pauses: &[PauseRecord]) -> io::Result<Option<Courses>> {
+    pub fn finish(self, pauses: &[PauseRecord]) -> io::Result<Option<RunProfiles>> {
         let profile =
             |(name, recorder): (Option<String>, Recorder)| Ok((name, recorder.finish(pauses)?));
-        Ok(Courses::of(self.0.into_iter().map(profile).collect::<io::Result<_>>()?))
+        Ok(RunProfiles::of(self.0.into_iter().map(profile).collect::<io::Result<_>>()?))
     }
 }

@@ -4,15 +4,15 @@
 //! rates at each interval, and instants for lost packets, retransmissions and path changes. At the
 //! end it writes one slice per message. `docs/recording.md` lists the tracks.
 
+mod combined_watch;
 pub mod schema;
 mod tracks;
-mod watches;
 
 use std::collections::BTreeMap;
 use std::fmt;
 use std::io::{self, Write};
 
-pub use watches::Watches;
+pub use combined_watch::CombinedWatch;
 
 use tracks::{Label, Track, Tracks, Unit};
 
@@ -109,7 +109,7 @@ impl Timeline {
             hosts: topology.host_names().len(),
             ends: (0..count).map(|port| topology.ends_of(PortId(port))).collect(),
             ports: (0..count).map(PortId).collect(),
-            edges: hosts_of(topology).map(|host| topology.behind(host).collect()).collect(),
+            edges: host_ids(topology).map(|host| topology.behind(host).collect()).collect(),
             carried: vec![0; count as usize],
             pairs: BTreeMap::new(),
             counters: BTreeMap::new(),
@@ -305,7 +305,7 @@ impl Timeline {
     }
 }
 
-fn hosts_of(topology: &Topology) -> impl Iterator<Item = HostId> + use<> {
+fn host_ids(topology: &Topology) -> impl Iterator<Item = HostId> + use<> {
     (0..topology.host_count()).map(HostId)
 }
 

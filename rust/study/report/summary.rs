@@ -16,7 +16,7 @@ use crate::endpoint::Spans;
 use crate::fabric::{Counters, Outcome, QpCounts};
 use crate::fluid::Fidelity;
 use crate::nic::QpAccount;
-use crate::record::Courses;
+use crate::record::RunProfiles;
 use crate::topology::Topology;
 use crate::units::{Span, Time};
 
@@ -96,7 +96,7 @@ pub struct Summary {
     /// Recorded time series; absent unless the scenario has `[record]`.
     #[serde(skip_serializing_if = "Option::is_none")]
     #[schemars(schema_with = "super::time_series_schema")]
-    pub record: Option<Courses>,
+    pub record: Option<RunProfiles>,
     /// Scenario with every default, as in `scenario.toml`, but with the paths of the scenario's
     /// file; only in `summary.json`.
     #[serde(skip_serializing_if = "Option::is_none")]

@@ -16,7 +16,7 @@ use crate::fabric::{Setup, Watch};
 use crate::record::Recorders;
 use crate::report::{Identity, RailSummary, Summary, VERSION};
 use crate::scenario::{Key, Overrides, RailScenario, Scenario, ScenarioError, Source};
-use crate::timeline::Watches;
+use crate::timeline::CombinedWatch;
 use crate::units::Bytes;
 use crate::{
     ComparisonRun, Observer, Run, RunObservers, expect_memory, lower_bound, map_in_order, run,
@@ -210,7 +210,7 @@ impl Job<'_> {
             // A single watch needs no dispatcher.
             0 | 1 => watches.pop(),
             _ => {
-                several = Watches::new(&scenario.topology, watches);
+                several = CombinedWatch::new(&scenario.topology, watches);
                 Some(&mut several as &mut dyn Watch)
             }
         };

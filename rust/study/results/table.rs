@@ -3,7 +3,7 @@
 use std::path::Path;
 
 use super::ResultsError;
-use crate::record::text_of_csv;
+use crate::record::unescape_csv;
 use crate::text_file::read_results;
 
 /// A table of results.
@@ -119,7 +119,7 @@ impl Table {
 
     /// Returns a value as text.
     pub fn text(&self, row: usize, column: usize) -> &str {
-        text_of_csv(self.rows[row].1.get(column).unwrap_or(""))
+        unescape_csv(self.rows[row].1.get(column).unwrap_or(""))
     }
 
     /// Returns an optional number; `None` if the cell is empty.

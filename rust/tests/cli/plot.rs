@@ -172,7 +172,7 @@ fn rows_with_an_error_are_reported_in_figures_and_on_the_page() {
     let left = bench.evenkeel(&["report", "swept", "--out", "sweep.html"]);
     assert_eq!(left.status, 0, "{}", left.err);
     let page = bench.read("sweep.html");
-    assert!(page.contains("2 runs with an error, in no figure"), "the page names them");
+    assert!(page.contains("2 runs with an error, not drawn"), "the page names them");
     assert_eq!(page.matches("<td class=\"words\">topology.spines = 0 is invalid").count(), 2);
 }
 

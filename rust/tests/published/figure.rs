@@ -4,7 +4,7 @@
 
 use std::fs;
 
-use evenkeel::plot::{Axis, DotPlot, DotRow, dots_side_by_side};
+use evenkeel::plot::{Axis, DotPlot, DotRow, dot_plots_svg};
 use evenkeel::results::Dimension;
 
 const REPS: &str = include_str!("../../../snapshots/published-reps.snap");
@@ -48,13 +48,13 @@ fn completion_times() -> Vec<DotRow> {
 
 fn plot(title: &str, note: &str, rows: Vec<DotRow>) -> DotPlot {
     let times = || rows.iter().flat_map(|row| [Some(row.value), row.reference]).flatten();
-    let axis = Axis::new("completion time", Dimension::Time, times()).wide(times());
+    let axis = Axis::new("completion time", Dimension::Time, times()).log_if_wide(times());
     let reference = "REPS's artifact".to_owned();
     DotPlot { title: title.to_owned(), note: note.to_owned(), axis, rows, reference }
 }
 
 fn figure() -> String {
-    dots_side_by_side(&[
+    dot_plots_svg(&[
         plot(
             "No failure: slowest flow of a permutation",
             "128 hosts, 8 MiB, 400 Gbps; the lines mark REPS's artifact",

@@ -107,7 +107,7 @@ fn a_violation_names_time_port_and_packet() {
     let first = report.violations[0].to_string();
     assert!(first.contains(" ps, "), "{first}");
     assert!(
-        first.contains("which was not sent") || first.contains("was sent"),
+        first.contains("but was not sent") || first.contains(" arrives instead of "),
         "{first}, {lost:?}"
     );
 }

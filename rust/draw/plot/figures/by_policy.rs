@@ -52,7 +52,7 @@ fn drawn(subject: &str, mut rows: Vec<DotRow>, seeds: usize, request: &Request) 
     let all = || rows.iter().flat_map(|row| row.values.iter().copied().chain([row.value]));
     let label = metric_label(&request.metric);
     let dimension = metric_dimension(&request.metric);
-    let axis = Axis::new(&label, dimension, all()).wide(all());
+    let axis = Axis::new(&label, dimension, all()).log_if_wide(all());
     let ticks = match rows.iter().any(|row| !row.values.is_empty()) {
         true => "; the ticks are single runs",
         false => "",

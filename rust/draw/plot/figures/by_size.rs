@@ -37,12 +37,12 @@ pub(super) fn figure(groups: &[Group<'_>]) -> Result<Option<Figure>, ResultsErro
     }
     let points = || series.iter().flat_map(|it: &Series| &it.points);
     let (xs, ys) = (|| points().map(|point| point.x), || points().map(|point| point.y));
-    let mut x = Axis::new("message size", Dimension::Size, xs()).wide(xs());
+    let mut x = Axis::new("message size", Dimension::Size, xs()).log_if_wide(xs());
     x.from_zero = false;
-    let y = Axis::new("slowdown", Dimension::Number, ys()).wide(ys());
-    let note = "completion time over that of the same message alone on an idle path; sizes are \
-                the largest of their class";
-    let title = "Slowdown by size of message".to_owned();
+    let y = Axis::new("slowdown", Dimension::Number, ys()).log_if_wide(ys());
+    let note = "completion time relative to the same message alone on an idle path; each size is \
+                the largest of its class";
+    let title = "Slowdown by message size".to_owned();
     let chart = Chart { title, note: note.to_owned(), x, y, series, marks: Vec::new() };
     Ok(Some(Figure::new("slowdown-by-size", Drawing::Chart(chart))))
 }

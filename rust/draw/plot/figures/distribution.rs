@@ -6,7 +6,7 @@ use crate::report::human;
 use crate::results::{Dimension, ResultsError};
 
 /// Maximum number of points of a line; with more messages, points are skipped.
-const MOST_POINTS: usize = 400;
+const MAX_POINTS: usize = 400;
 
 /// Returns the cumulative distribution of completion times, with a line for each group.
 pub(super) fn figure(groups: &[Group<'_>]) -> Result<Figure, ResultsError> {
@@ -31,12 +31,12 @@ pub(super) fn figure(groups: &[Group<'_>]) -> Result<Figure, ResultsError> {
         });
     }
     let times = || series.iter().flat_map(|it: &Series| &it.points).map(|point| point.x);
-    let x = Axis::new("message completion time", Dimension::Time, times()).wide(times());
+    let x = Axis::new("message completion time", Dimension::Time, times()).log_if_wide(times());
     let y = Axis::new("share of messages", Dimension::Number, [1.0].into_iter());
     let (all, runs) = (human::plural(messages, "message"), human::plural(runs, "run"));
     let mut note = format!("{all} of {runs}");
     if open > 0 {
-        note += &format!("; {open} did not complete, so that their lines end below 1");
+        note += &format!("; {open} did not complete, so lines with such messages end below 1");
     }
     let title = "Distribution of completion times".to_owned();
     let chart = Chart { title, note, x, y, series, marks: Vec::new() };
@@ -47,7 +47,7 @@ pub(super) fn figure(groups: &[Group<'_>]) -> Result<Figure, ResultsError> {
 fn cumulative(times: &[f64], all: usize) -> Vec<Point> {
     let Some(first) = times.first() else { return Vec::new() };
     let share = |count: usize| count as f64 / all.max(1) as f64;
-    let every = times.len().div_ceil(MOST_POINTS);
+    let every = times.len().div_ceil(MAX_POINTS);
     let mut points = vec![Point::new(*first, 0.0)];
     let shown =
         (0..times.len()).filter(|index| (index + 1) % every == 0 || index + 1 == times.len());
@@ -66,7 +66,7 @@ mod tests {
         assert_eq!(seen, [(1.0, 0.0), (1.0, 0.25), (2.0, 0.5), (4.0, 0.75)]);
         let many: Vec<f64> = (0..100_000).map(f64::from).collect();
         let points = cumulative(&many, 100_000);
-        assert!(points.len() <= MOST_POINTS + 2);
+        assert!(points.len() <= MAX_POINTS + 2);
         assert_eq!(points.last().map(|point| (point.x, point.y)), Some((99_999.0, 1.0)));
         assert!(cumulative(&[], 3).is_empty());
     }

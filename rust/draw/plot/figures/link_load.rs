@@ -27,17 +27,17 @@ pub(super) fn figure(
     let values = || panels.iter().flat_map(|it: &Panel| it.values.iter().flatten().flatten());
     let axis = Axis::new("carried", Dimension::Size, values().copied());
     let note = match panels.iter().any(|panel| !panel.failed.is_empty()) {
-        true => "of parallel links the one with most; framed: links that failed",
-        false => "of parallel links the one with most",
+        true => "for parallel links, the most loaded one; framed links failed",
+        false => "for parallel links, the most loaded one",
     };
     let is_parallel = graph.links.iter().any(|link| link.up.link.contains('#'));
-    let note = if is_parallel { note } else { note.trim_start_matches(PARALLEL) };
+    let note = if is_parallel { note } else { note.trim_start_matches(PARALLEL_NOTE) };
     let note = note.trim_start_matches("; ").to_owned();
     let map = HeatMap { title: format!("Load of links: {label}"), note, axis, panels };
     Ok(Some(Figure::new(&format!("link-load-{label}"), Drawing::Heat(map))))
 }
 
-const PARALLEL: &str = "of parallel links the one with most";
+const PARALLEL_NOTE: &str = "for parallel links, the most loaded one";
 
 /// Returns the matrix of the links from a tier to the next one: a row for each lower switch, a
 /// column for each of its upper neighbours.

@@ -83,7 +83,7 @@ fn of_runs(
     match by_size::figure(&groups) {
         Ok(figure) => figures.extend(figure),
         Err(ResultsError::Scenario(reason)) => {
-            notes.push(format!("{reason}; without it no slowdowns are drawn"));
+            notes.push(format!("{reason}; slowdowns are not drawn without it"));
         }
         Err(error) => return Err(error),
     }
@@ -133,7 +133,7 @@ impl Figure {
     }
 
     /// Appends a text to the figure's note.
-    fn also_note(&mut self, text: &str) {
+    fn append_note(&mut self, text: &str) {
         let note = match &mut self.drawing {
             Drawing::Chart(chart) => &mut chart.note,
             Drawing::Dots(dots) => &mut dots.note,

@@ -7,7 +7,7 @@ use crate::record::RecordedTable;
 use crate::results::{Dimension, Disturbance, ResultsError, RunFolder, Table};
 
 /// Maximum number of lines of a chart: those with the highest values are drawn.
-const MOST_LINES: usize = 7;
+const MAX_LINES: usize = 7;
 
 /// A quantity of a recorded table.
 struct Quantity {
@@ -150,13 +150,13 @@ fn figure(
         return Ok(None);
     }
     series.sort_by(|a, b| highest(b).total_cmp(&highest(a)));
-    series.truncate(MOST_LINES);
+    series.truncate(MAX_LINES);
     let points = || series.iter().flat_map(|it| &it.points);
     let end = points().map(|point| point.x).fold(0.0, f64::max);
     let x = Axis::new("time", Dimension::Time, points().map(|point| point.x));
     let y = Axis::new(quantity.label, quantity.dimension, points().map(|point| point.y));
     let note = match all > series.len() {
-        true => format!("{} of {all}: those with the highest values", series.len()),
+        true => format!("the {} of {all} with the highest values", series.len()),
         false => String::new(),
     };
     let (title, marks) = (format!("{}: {label}", quantity.title), marks(failed, end));

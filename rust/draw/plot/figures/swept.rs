@@ -9,7 +9,7 @@ use crate::results::{Dimension, Quantity, ResultsError, StudyRow, StudyTable};
 use crate::study::statistics::Sample;
 
 /// Maximum number of lines of a chart: the number of distinct line styles.
-const MOST_LINES: usize = 28;
+const MAX_LINES: usize = 28;
 
 /// Returns a figure for each group of runs.
 pub(super) fn figures(study: &StudyTable, request: &Request) -> Result<Vec<Figure>, ResultsError> {
@@ -31,7 +31,7 @@ pub(super) fn figures(study: &StudyTable, request: &Request) -> Result<Vec<Figur
         let mut drawn = figure(&subject, &measured, request);
         if let (Some(drawn), 1..) = (&mut drawn, failed) {
             let all = failed + study.rows.iter().filter(|row| row.group == *group).count();
-            drawn.also_note(&format!("{failed} of {all} runs have an error and are not drawn"));
+            drawn.append_note(&format!("{failed} of {all} runs have an error and are not drawn"));
         }
         figures.extend(drawn);
     }
@@ -56,22 +56,22 @@ fn figure(subject: &str, measured: &[(&StudyRow, f64)], request: &Request) -> Op
         add(&mut lines, name(row, &differing, Some(&key)), (at, *value));
     }
     let all = lines.len();
-    lines.truncate(MOST_LINES);
+    lines.truncate(MAX_LINES);
     let series: Vec<Series> = lines.into_iter().map(|(name, points)| line(name, &points)).collect();
     let points = || series.iter().flat_map(|it| &it.points);
     let (xs, ys) = (|| points().map(|point| point.x), || points().map(|point| point.y));
-    let mut x = Axis::new(&key.replace('_', " "), dimension, xs()).wide(xs());
+    let mut x = Axis::new(&key.replace('_', " "), dimension, xs()).log_if_wide(xs());
     x.from_zero = false;
     let label = metric_label(&request.metric);
-    let y = Axis::new(&label, metric_dimension(&request.metric), ys()).wide(ys());
+    let y = Axis::new(&label, metric_dimension(&request.metric), ys()).log_if_wide(ys());
     let has_bands = points().any(|point| point.interval.is_some());
     let note = if has_bands { "medians over seeds; the bands are their intervals" } else { "" };
     let title = format!("{} over {}: {subject}", by_policy::capital(&label), x.label);
     let name = format!("over-{key}-{subject}");
     let chart = Chart { title, note: note.to_owned(), x, y, series, marks: Vec::new() };
     let mut figure = Figure::new(&name, Drawing::Chart(chart));
-    if all > MOST_LINES {
-        figure.also_note(&format!("the first {MOST_LINES} of {all} lines"));
+    if all > MAX_LINES {
+        figure.append_note(&format!("the first {MAX_LINES} of {all} lines"));
     }
     Some(figure)
 }

@@ -7,9 +7,9 @@ use super::Profile;
 
 /// The profile of each recording.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub struct Courses(Vec<(Option<String>, Profile)>);
+pub struct RunProfiles(Vec<(Option<String>, Profile)>);
 
-impl Courses {
+impl RunProfiles {
     /// Collects the profiles of named recordings; `None` if there are no recordings.
     pub fn of(profiles: Vec<(Option<String>, Profile)>) -> Option<Self> {
         (!profiles.is_empty()).then_some(Self(profiles))
@@ -18,7 +18,7 @@ impl Courses {
 
 /// Serializes a single unnamed recording as its profile. Otherwise writes an object that maps names
 /// to profiles.
-impl Serialize for Courses {
+impl Serialize for RunProfiles {
     fn serialize<S: Serializer>(&self, to: S) -> Result<S::Ok, S::Error> {
         if let [(None, profile)] = &self.0[..] {
             return profile.serialize(to);

@@ -6,13 +6,13 @@ use crate::topology::{Node, Topology};
 use crate::units::Time;
 
 /// Combines several observers into one.
-pub struct Watches<'a> {
+pub struct CombinedWatch<'a> {
     topology: &'a Topology,
     all: Vec<&'a mut dyn Watch>,
     ports: Vec<PortId>,
 }
 
-impl<'a> Watches<'a> {
+impl<'a> CombinedWatch<'a> {
     /// Combines the observers of a run in a topology.
     pub fn new(topology: &'a Topology, all: Vec<&'a mut dyn Watch>) -> Self {
         let mut ports: Vec<PortId> =
@@ -23,7 +23,7 @@ impl<'a> Watches<'a> {
     }
 }
 
-impl Watch for Watches<'_> {
+impl Watch for CombinedWatch<'_> {
     fn traces(&self, node: Node) -> bool {
         self.all.iter().any(|watch| watch.traces(node))
     }
