@@ -36,7 +36,7 @@ pub(super) fn changes(failures: &[Failure], switching: &Switching) -> Vec<Change
 }
 
 /// Returns the fraction of the packets sent by `port` that reach the other end of its link.
-pub(super) fn arrives(failures: &[Failure], port: PortId, now: Time) -> f64 {
+pub(super) fn delivered_fraction(failures: &[Failure], port: PortId, now: Time) -> f64 {
     let holds = failures.iter().filter(|failure| {
         failure.link == port.link()
             && failure.at <= now

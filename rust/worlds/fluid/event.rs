@@ -6,7 +6,7 @@ use std::collections::BinaryHeap;
 use crate::units::Time;
 
 /// The kind of an event. Events at the same time are handled in this order. Flows that end at that
-/// time ([`super::ends`]) come after all of them.
+/// time ([`super::end_queue`]) come after all of them.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
 pub(super) enum Kind {
     /// A link or the routing changes. The id is the index of the change.

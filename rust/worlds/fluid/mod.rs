@@ -3,7 +3,7 @@
 //! Hosts behave as in [`crate::fabric`]: messages with dependencies and computations, splitters,
 //! queue pairs, jobs with their own policies. Flows are not divided into packets. At any time a
 //! flow has its max-min fair rate on the links that it loads (`sharing`). Those are the links of
-//! its path, or all links over which its policy spreads it (`ways`). The latency of its first and
+//! its path, or all links over which its policy spreads it (`paths`). The latency of its first and
 //! last packets is added at its end (`timing`).
 //!
 //! Effects between packets are not modelled: queues, losses, marks, pauses, reordering, and the
@@ -11,15 +11,15 @@
 //! `docs/fluid.md` compares completion times with those of packet runs.
 
 mod changes;
-mod due;
-mod ends;
+mod end_queue;
 mod event;
 mod links;
+mod paths;
+mod queue_estimate;
+mod rate_deadline;
 mod timing;
 mod transfer;
-mod waiting;
 mod warnings;
-mod ways;
 mod world;
 
 #[cfg(test)]
@@ -32,7 +32,7 @@ use crate::fabric::Measured;
 use crate::fabric::{Outcome, Progress, Setup, Verdict};
 use crate::units::Time;
 use links::{Grouping, Ungrouped};
-use warnings::Seen;
+use warnings::WarningContext;
 use world::World;
 
 /// Number of steps between two progress reports.
@@ -67,7 +67,7 @@ pub fn run(setup: &Setup, progress: &mut dyn FnMut(&Progress)) -> Estimate {
     };
     run_grouped(setup, first, progress).unwrap_or_else(|Ungrouped| {
         let again = run_grouped(setup, Grouping::Off, progress);
-        again.unwrap_or_else(|Ungrouped| unreachable!("every port is a link of its own"))
+        again.unwrap_or_else(|Ungrouped| unreachable!("every port is a separate link"))
     })
 }
 
@@ -94,9 +94,14 @@ fn run_grouped(
         dropped_by_class: Vec::new(),
     };
     let outcome = Outcome::of_flows(measured, &world.endpoints);
-    let hashes_packets = world.ways.hashes_packets;
-    let seen = Seen { setup, outcome: &outcome, waiting: &world.waiting, hashes_packets };
-    let warnings = seen.warnings();
+    let hashes_packets = world.paths.hashes_packets;
+    let context = WarningContext {
+        setup,
+        outcome: &outcome,
+        queue_estimate: &world.queue_estimate,
+        hashes_packets,
+    };
+    let warnings = context.warnings();
     Ok(Estimate { outcome, warnings })
 }
 

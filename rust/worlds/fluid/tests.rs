@@ -277,7 +277,7 @@ fn unmodelled_effects_give_warnings() {
     assert!(warnings("ofan", &long, 64_000_000).is_empty());
     // Half of 8 MB in packets queues at leaf 1.
     let lost = warnings("ofan", &long, 4_000_000);
-    assert!(lost[0].contains("would wait at leaf1 for the link to host4"), "{lost:?}");
+    assert!(lost[0].contains("would queue at leaf1 for the link to host4"), "{lost:?}");
     assert!(warnings("spray", &long, 64_000_000)[0].contains("hashed to paths one by one"));
     assert!(warnings("flowlet", &long, 64_000_000)[0].contains("flowlet moves flows"));
     let short = warnings("ofan", &[(0, 4, 4_096)], 64_000_000);

@@ -7,7 +7,7 @@
 //! takes as long as the closed form says ([`IdlePath`]).
 
 use super::links::bytes_per_ps;
-use super::ways::{Paths, Way};
+use super::paths::{FlowPath, PathCount};
 use crate::bound::{Cuts, IdlePath, Path, Wire};
 use crate::fabric::Setup;
 use crate::ids::HostId;
@@ -82,16 +82,21 @@ impl Size {
 impl Tail {
     /// Returns the tail of a flow of `bytes` on its path. `pace` is in bytes per picosecond,
     /// without gaps.
-    pub(super) fn of(way: &Way, bytes: Bytes, size: &Size, wire: &Wire, pace: Option<f64>) -> Self {
+    pub(super) fn of(
+        path: &FlowPath,
+        bytes: Bytes,
+        size: &Size,
+        wire: &Wire,
+        pace: Option<f64>,
+    ) -> Self {
         // With any count above 1, the last packet may overtake others.
-        let count = if way.paths == Paths::One { 1 } else { 2 };
-        let path = Path { hops: way.hops.clone(), count };
-        let idle = IdlePath::new(&path, bytes, wire);
-        let rates = || way.hops.iter().map(|hop| hop.rate);
+        let count = if path.count == PathCount::One { 1 } else { 2 };
+        let idle = IdlePath::new(&Path { hops: path.hops.clone(), count }, bytes, wire);
+        let rates = || path.hops.iter().map(|hop| hop.rate);
         // Together, several paths are at least as fast as the host's own link.
-        let rate = match way.paths {
-            Paths::One => rates().min(),
-            Paths::Several => rates().next().min(rates().next_back()),
+        let rate = match path.count {
+            PathCount::One => rates().min(),
+            PathCount::Several => rates().next().min(rates().next_back()),
         };
         // Without pacing the last packet is sent at the rate of the links.
         let payload = (bytes.get().max(1) - 1) % wire.payload.get().max(1) + 1;

@@ -1,14 +1,14 @@
 //! A flow in progress: the bytes that remain, its rate, and since when it has that rate.
 
+use super::queue_estimate::QueuedShare;
 use super::timing::{Size, Tail};
-use super::waiting::Share;
 use crate::endpoint::FluidFlow;
 use crate::sharing::Use;
 use crate::units::{Span, Time};
 
 /// Tolerance before times are rounded up to a picosecond, so that a rounding error does not add
 /// one.
-const FORGIVEN_PS: f64 = 1e-3;
+const TOLERANCE_PS: f64 = 1e-3;
 
 /// A flow that is being sent, or whose last packet is in flight.
 #[derive(Debug)]
@@ -27,9 +27,9 @@ pub(super) struct Transfer {
     pub(super) rate: f64,
     since: Time,
     /// When the flow moved to its current path.
-    pub(super) came: Time,
+    pub(super) on_path_since: Time,
     /// The link that limits the flow, and the bytes that may queue there because of it.
-    pub(super) waits: Share,
+    pub(super) queued: QueuedShare,
 }
 
 /// The state of a flow.
@@ -54,8 +54,8 @@ impl Transfer {
             left_before: size.data,
             rate: 0.0,
             since: now,
-            came: now,
-            waits: None,
+            on_path_since: now,
+            queued: None,
             size,
         }
     }
@@ -86,7 +86,7 @@ impl Transfer {
         if self.rate <= 0.0 {
             return None;
         }
-        let ps = (self.left / self.rate - FORGIVEN_PS).ceil().max(0.0);
+        let ps = (self.left / self.rate - TOLERANCE_PS).ceil().max(0.0);
         // At a rate close to zero the end lies beyond every time limit.
         let end = self.since.saturating_add(Span::from_ps(ps as u64));
         (end < Time::NEVER).then_some(end)

@@ -1,6 +1,6 @@
 //! Warnings about effects that a fluid run does not model.
 
-use super::waiting::Waiting;
+use super::queue_estimate::QueueEstimate;
 use crate::balance::Scheme;
 use crate::balance::sender::SenderConfig;
 use crate::balance::switch::SwitchConfig;
@@ -15,15 +15,15 @@ use crate::units::{Bytes, Time};
 const SHORT_PACKETS: u64 = 8;
 
 /// The setup and the results of a run that has ended.
-pub(super) struct Seen<'a> {
+pub(super) struct WarningContext<'a> {
     pub(super) setup: &'a Setup,
     pub(super) outcome: &'a Outcome,
-    pub(super) waiting: &'a Waiting,
+    pub(super) queue_estimate: &'a QueueEstimate,
     /// Whether packets of a flow were hashed to several ports.
     pub(super) hashes_packets: bool,
 }
 
-impl Seen<'_> {
+impl WarningContext<'_> {
     /// Returns the reasons why a packet run may take a different time.
     pub(super) fn warnings(&self) -> Vec<String> {
         let all = [
@@ -41,7 +41,7 @@ impl Seen<'_> {
     }
 
     fn lost_in_buffers(&self) -> Option<String> {
-        let (port, bytes) = self.waiting.overflow()?;
+        let (port, bytes) = self.queue_estimate.overflow()?;
         let (from, to) = self.setup.topology.ends_of(port);
         let [from, to] = [from, to].map(|node| self.setup.topology.node_name(node));
         let switch = &self.setup.fabric.switch;
@@ -52,9 +52,8 @@ impl Seen<'_> {
         };
         let control = self.setup.nic.congestion.name();
         Some(format!(
-            "{what}: by an estimate {bytes} would wait at {from} for the link to {to} before \
-             {control} has slowed the senders down, more than the switch has memory for; what that \
-             costs is not in the result"
+            "{what}: an estimated {bytes} would queue at {from} for the link to {to} before \
+             {control} slows down, more than its buffer; the cost is not modelled"
         ))
     }
 
@@ -62,9 +61,7 @@ impl Seen<'_> {
         let mut failures = self.setup.fabric.failures.iter();
         let loses = failures.any(|failure| !matches!(failure.kind, FailureKind::Degrade { .. }));
         loses.then(|| {
-            "packets would be lost on links that fail: a flow sends what is lost of it over its \
-             other links at once, and without any waits for a timeout; what the loss recovery of \
-             NICs and their policies cost is not in the result"
+            "packets would be lost on failing links; the cost of loss recovery is not modelled"
                 .to_owned()
         })
     }
@@ -72,13 +69,13 @@ impl Seen<'_> {
     fn paused(&self) -> Option<String> {
         let switch = &self.setup.fabric.switch;
         let control = match (&switch.pfc, &switch.cbfc) {
-            (Some(_), _) => "priority flow control: what its pauses stop",
-            (None, Some(_)) => "credit-based flow control: what waits for credit",
+            (Some(_), _) => "switches pause links (priority flow control)",
+            (None, Some(_)) => "switches withhold credit (credit-based flow control)",
             (None, None) => return None,
         };
-        self.waiting.is_contended.then(|| {
-            format!("switches have {control} beside the flows that cause it is not in the result")
-        })
+        self.queue_estimate
+            .is_contended
+            .then(|| format!("{control}; its effect on other flows is not modelled"))
     }
 
     /// Warns if a link runs out of credit before the first credit returns.
@@ -98,8 +95,8 @@ impl Seen<'_> {
         (memory < needed).then(|| {
             let link = topology.link(port.link());
             format!(
-                "the link {} needs {needed} of credit to be full ({} and {} there and back), and \
-                 `switch.cbfc.memory` is {memory}: that its rate is lower is not in the result",
+                "the link {} needs {needed} of credit to be full ({}, {} there and back), but \
+                 `switch.cbfc.memory` is {memory}; its lower rate is not modelled",
                 topology.link_name(port.link()),
                 link.rate,
                 link.delay + link.delay,
@@ -111,7 +108,7 @@ impl Seen<'_> {
     /// window.
     fn started_slowly(&self) -> Option<String> {
         let nic = &self.setup.nic;
-        let path = nic.path(self.waiting.longest);
+        let path = nic.path(self.queue_estimate.longest);
         let mut control = nic.congestion.build(&path);
         let rate = control.rate(Time::ZERO).min(path.line_rate);
         let first = rate.bytes_in(path.base_rtt).min(Bytes::new(control.window()));
@@ -123,8 +120,8 @@ impl Seen<'_> {
         let longer = all.filter(|flow| flow.bytes > first).count();
         (longer > 0).then(|| {
             format!(
-                "{} begins with {first} in a round trip, where the longest path holds {}: what \
-                 {longer} flows lose by that is not in the result",
+                "{} starts with {first} per round trip, but the longest path holds {}; the slow \
+                 start of {longer} flows is not modelled",
                 nic.congestion.name(),
                 path.bdp(),
             )
@@ -141,26 +138,26 @@ impl Seen<'_> {
         };
         let scheme = policies.used().map(|policy| &policy.scheme).find(moves)?;
         Some(format!(
-            "{} moves flows to other paths during a run; a fluid flow stays on the path that it \
-             begins on, or is spread over all",
+            "{} moves flows to other paths during a run; a fluid flow stays on its first path, or \
+             is spread over all paths",
             scheme.name
         ))
     }
 
     fn hashed(&self) -> Option<String> {
         self.hashes_packets.then(|| {
-            "packets are hashed to paths one by one: the queues where they collide on links that \
-             are nearly full are not in the result (docs/fluid.md)"
+            "packets are hashed to paths one by one; queues where they collide on nearly full \
+             links are not modelled (docs/fluid.md)"
                 .to_owned()
         })
     }
 
     fn collided(&self) -> Option<String> {
         let control = self.setup.nic.congestion.name();
-        self.waiting.is_contended.then(|| {
+        self.queue_estimate.is_contended.then(|| {
             format!(
-                "flows collide on links between switches: {control} shares and fills such a link \
-                 in another way than max-min fair rates do (docs/fluid.md)"
+                "flows collide on links between switches; {control} shares such links differently \
+                 from max-min fair rates (docs/fluid.md)"
             )
         })
     }
@@ -171,8 +168,8 @@ impl Seen<'_> {
         let short = flows.iter().filter(|flow| flow.bytes.get() < bytes).count();
         (short > 0).then(|| {
             format!(
-                "{short} of {} flows have fewer than {SHORT_PACKETS} packets: their times depend \
-                 on queues of a few packets, which a fluid run does not have",
+                "{short} of {} flows have fewer than {SHORT_PACKETS} packets; their times depend \
+                 on queues of a few packets, which are not modelled",
                 flows.len()
             )
         })

@@ -6,15 +6,15 @@
 
 use std::collections::VecDeque;
 
-use super::changes::{Change, Target, arrives, changes};
-use super::due::Due;
-use super::ends::Ends;
+use super::changes::{Change, Target, changes, delivered_fraction};
+use super::end_queue::EndQueue;
 use super::event::{Event, Events, Kind};
 use super::links::{Grouping, Links, Ungrouped};
+use super::paths::{FlowPath, PathFinder, Site};
+use super::queue_estimate::QueueEstimate;
+use super::rate_deadline::RateDeadline;
 use super::timing::{Size, Tail, pace, wire};
 use super::transfer::{State, Transfer};
-use super::waiting::Waiting;
-use super::ways::{Site, Way, Ways};
 use crate::balance::{Scheme, Weights};
 use crate::bound::Wire;
 use crate::endpoint::{Endpoints, FluidFlow};
@@ -40,11 +40,11 @@ pub(super) struct World<'a> {
     setup: &'a Setup,
     wire: Wire,
     pub(super) endpoints: Endpoints,
-    pub(super) ways: Ways,
+    pub(super) paths: PathFinder,
     pub(super) links: Links,
     sharing: Sharing,
     events: Events,
-    ends: Ends,
+    ends: EndQueue,
     changes: Vec<Change>,
     transfers: Vec<Transfer>,
     free: Vec<u32>,
@@ -52,12 +52,12 @@ pub(super) struct World<'a> {
     transfer_of: Vec<u32>,
     /// By queue pair.
     lanes: Vec<Lane>,
-    pub(super) waiting: Waiting,
+    pub(super) queue_estimate: QueueEstimate,
     /// Number of flows that are being sent.
     sending: usize,
     /// Flows that started at the current time, by index in `sharing`.
-    begun: Vec<u32>,
-    due: Due,
+    started: Vec<u32>,
+    rate_deadline: RateDeadline,
     pub(super) now: Time,
     pub(super) handled: u64,
     delivered_bytes: u64,
@@ -66,7 +66,7 @@ pub(super) struct World<'a> {
 impl<'a> World<'a> {
     /// Builds the world of a setup, before its first event.
     pub(super) fn new(setup: &'a Setup, grouping: Grouping) -> Self {
-        let scheme = evened(setup.policies().for_switches(), &setup.topology);
+        let scheme = with_capacity_weights(setup.policies().for_switches(), &setup.topology);
         let switching = Switching::new(&setup.topology, &setup.fabric, &scheme, setup.seed);
         let site = setup.site(&switching);
         let base_rtt = site.base_rtt;
@@ -77,23 +77,23 @@ impl<'a> World<'a> {
         let wire = wire(setup);
         let changes = changes(&setup.fabric.failures, &switching);
         let mut world = Self {
-            waiting: Waiting::new(setup, base_rtt),
-            ways: Ways::new(&setup.topology, switching, &scheme),
+            queue_estimate: QueueEstimate::new(setup, base_rtt),
+            paths: PathFinder::new(&setup.topology, switching, &scheme),
             setup,
             wire,
             endpoints,
             links,
             sharing,
             events: Events::default(),
-            ends: Ends::default(),
+            ends: EndQueue::default(),
             changes,
             transfers: Vec::new(),
             free: Vec::new(),
             transfer_of: Vec::new(),
             lanes: Vec::new(),
             sending: 0,
-            begun: Vec::new(),
-            due: Due::NEVER,
+            started: Vec::new(),
+            rate_deadline: RateDeadline::NEVER,
             now: Time::ZERO,
             handled: 0,
             delivered_bytes: 0,
@@ -108,7 +108,7 @@ impl<'a> World<'a> {
 
     /// Returns the time of the next event or recomputation of rates.
     pub(super) fn next_time(&self) -> Option<Time> {
-        let next = [self.events.next_time(), self.ends.first(), self.due.at()];
+        let next = [self.events.next_time(), self.ends.first(), self.rate_deadline.at()];
         next.into_iter().flatten().min()
     }
 
@@ -127,15 +127,15 @@ impl<'a> World<'a> {
             }
             self.handled += 1;
             while let Some(flow) = self.endpoints.poll_fluid_flow() {
-                self.take(flow)?;
+                self.accept_flow(flow)?;
             }
         }
         // Paths are recomputed once, after all changes at this time.
         if is_changed {
-            self.find_ways_again()?;
+            self.reroute_open_flows()?;
         }
-        self.note_begun();
-        if self.due.take(now) && self.sharing.is_stale() {
+        self.schedule_started();
+        if self.rate_deadline.take(now) && self.sharing.is_stale() {
             self.compute_rates();
         }
         Ok(())
@@ -219,7 +219,7 @@ impl World<'_> {
 impl World<'_> {
     /// Accepts a flow from its host. It starts now, or after the flows ahead of it on its queue
     /// pair.
-    fn take(&mut self, flow: FluidFlow) -> Result<(), Ungrouped> {
+    fn accept_flow(&mut self, flow: FluidFlow) -> Result<(), Ungrouped> {
         let connection = flow.connection as usize;
         if self.lanes.len() <= connection {
             self.lanes.resize_with(connection + 1, Lane::default);
@@ -233,8 +233,8 @@ impl World<'_> {
         self.start(flow, None)
     }
 
-    /// Starts a flow. `place` is the slot in `sharing` of the previous flow on its queue pair.
-    fn start(&mut self, flow: FluidFlow, place: Option<u32>) -> Result<(), Ungrouped> {
+    /// Starts a flow. `slot` is the slot in `sharing` of the previous flow on its queue pair.
+    fn start(&mut self, flow: FluidFlow, slot: Option<u32>) -> Result<(), Ungrouped> {
         let size = Size::of(flow.bytes, &self.wire);
         let transfer = Transfer::new(self.now, flow, size, Tail::default());
         let index = match self.free.pop() {
@@ -250,42 +250,45 @@ impl World<'_> {
                 u32::try_from(self.transfers.len() - 1).expect("fewer than 2^32 flows")
             }
         };
-        self.send(index, place)
+        self.send(index, slot)
     }
 
-    /// Puts a stopped transfer on its path, if there is one. If the flow in slot `place` used the
+    /// Puts a stopped transfer on its path, if there is one. If the flow in `slot` used the
     /// same links, the transfer takes over its slot and rate.
-    fn send(&mut self, index: u32, place: Option<u32>) -> Result<(), Ungrouped> {
+    fn send(&mut self, index: u32, slot: Option<u32>) -> Result<(), Ungrouped> {
         let transfer = &self.transfers[index as usize];
         let (flow, size, now) = (transfer.flow, transfer.size, self.now);
         let mut site = Site { links: &mut self.links, sharing: &mut self.sharing };
-        let way = self.ways.of(now, &flow, &mut site)?.filter(|way| way.arrives > 0.0);
-        let back = match way {
-            Some(_) => self.ways.back(now, &flow, &mut site)?,
+        let path = self
+            .paths
+            .data_path(now, &flow, &mut site)?
+            .filter(|path| path.delivered_fraction > 0.0);
+        let back = match path {
+            Some(_) => self.paths.ack_path(now, &flow, &mut site)?,
             None => None,
         };
         let transfer = &mut self.transfers[index as usize];
-        let Some(way) = way else {
+        let Some(path) = path else {
             transfer.state = State::Stalled;
             let at = now.saturating_add(self.setup.nic.retransmit_timeout);
             let version = transfer.version;
             self.events.push(Event { at, kind: Kind::Timeout, id: index, version });
-            self.leave_place(place);
+            self.release_slot(slot);
             return Ok(());
         };
         let paced = pace(self.setup, flow.packet.src);
-        transfer.tail = Tail::of(&way, flow.bytes, &size, &self.wire, paced);
-        transfer.came = now;
-        let mut uses = uses(&way, back.as_ref(), &size);
-        let data_uses = way.uses.len() as u32;
+        transfer.tail = Tail::of(&path, flow.bytes, &size, &self.wire, paced);
+        transfer.on_path_since = now;
+        let mut uses = uses(&path, back.as_ref(), &size);
+        let data_uses = path.uses.len() as u32;
         if let Some(rate) = paced {
             let lane = &mut self.lanes[flow.connection as usize];
             let pace = lane.pace.get_or_insert_with(|| self.links.pace(rate, &mut self.sharing));
             uses.push(Use { share: size.without_gaps, ..*pace });
         }
-        let taken = place.filter(|&place| self.sharing.uses(place).eq(uses.iter().copied()));
+        let taken = slot.filter(|&slot| self.sharing.uses(slot).eq(uses.iter().copied()));
         let of_sharing = taken.unwrap_or_else(|| {
-            self.leave_place(place);
+            self.release_slot(slot);
             self.sharing.add(&uses)
         });
         self.transfers[index as usize].state = State::Sending { index: of_sharing, data_uses };
@@ -295,15 +298,15 @@ impl World<'_> {
         self.transfer_of[of_sharing as usize] = index;
         self.sending += 1;
         match taken {
-            Some(_) => self.take_rate(of_sharing),
-            None => self.begun.push(of_sharing),
+            Some(_) => self.apply_rate(of_sharing),
+            None => self.started.push(of_sharing),
         }
         Ok(())
     }
 
     /// Handles the end of a flow: its last byte has been sent.
     fn end(&mut self, index: u32) -> Result<(), Ungrouped> {
-        let place = self.stop(index);
+        let slot = self.stop(index);
         let transfer = &mut self.transfers[index as usize];
         transfer.state = State::Sent;
         let [delivered, completed] = transfer.tail.after(self.now);
@@ -313,10 +316,10 @@ impl World<'_> {
         }
         let lane = &mut self.lanes[connection as usize];
         match lane.waiting.pop_front() {
-            Some(next) => self.start(next, place),
+            Some(next) => self.start(next, slot),
             None => {
                 lane.is_busy = false;
-                self.leave_place(place);
+                self.release_slot(slot);
                 Ok(())
             }
         }
@@ -331,17 +334,17 @@ impl World<'_> {
             self.links.count(used.link, transfer.carried(nth, data_uses, used, moved));
         }
         self.ends.set(index, None);
-        self.waiting.remove(transfer.waits.take());
+        self.queue_estimate.remove(transfer.queued.take());
         self.sending -= 1;
         Some(of_sharing)
     }
 
     /// Removes a stopped flow from the links of its path.
-    fn leave_place(&mut self, place: Option<u32>) {
-        let Some(place) = place else { return };
-        let transfer = &self.transfers[self.transfer_of[place as usize] as usize];
-        self.due.note(self.now, self.now.since(transfer.came), self.sending);
-        self.sharing.remove(place);
+    fn release_slot(&mut self, slot: Option<u32>) {
+        let Some(slot) = slot else { return };
+        let transfer = &self.transfers[self.transfer_of[slot as usize] as usize];
+        self.rate_deadline.defer(self.now, self.now.since(transfer.on_path_since), self.sending);
+        self.sharing.remove(slot);
     }
 
     /// Handles a timeout of a flow without a path: its sender may move it to another one.
@@ -358,30 +361,30 @@ impl World<'_> {
 
     /// Schedules rates for the flows that started at this time. The delay is a fraction of the time
     /// that each would take at an even share of its links.
-    fn note_begun(&mut self) {
-        for of_sharing in std::mem::take(&mut self.begun) {
+    fn schedule_started(&mut self) {
+        for of_sharing in std::mem::take(&mut self.started) {
             let index = self.transfer_of[of_sharing as usize];
             let left = self.transfers[index as usize].left_at(self.now);
             let takes = Span::from_ps((left / self.sharing.least_fair_rate(of_sharing)) as u64);
-            self.due.note(self.now, takes, self.sending);
+            self.rate_deadline.defer(self.now, takes, self.sending);
         }
     }
 
     fn compute_rates(&mut self) {
         for of_sharing in self.sharing.compute() {
-            self.take_rate(of_sharing);
+            self.apply_rate(of_sharing);
         }
     }
 
     /// Applies the computed rate to a flow that is being sent.
-    fn take_rate(&mut self, of_sharing: u32) {
+    fn apply_rate(&mut self, of_sharing: u32) {
         let index = self.transfer_of[of_sharing as usize];
         let transfer = &mut self.transfers[index as usize];
         transfer.set_rate(self.now, self.sharing.rate(of_sharing));
         let pace = pace(self.setup, transfer.flow.packet.src);
         let left = transfer.left_at(self.now);
-        let waits = self.waiting.of(&self.sharing, of_sharing, left, pace);
-        self.waiting.replace(&mut transfer.waits, waits);
+        let queued = self.queue_estimate.estimate(&self.sharing, of_sharing, left, pace);
+        self.queue_estimate.replace(&mut transfer.queued, queued);
         self.ends.set(index, transfer.end());
     }
 }
@@ -393,10 +396,11 @@ impl World<'_> {
         match self.changes[index as usize].target {
             Target::Wire(failure) => {
                 for port in failures[failure as usize].ports() {
-                    self.ways.set_arrives(port, arrives(failures, port, self.now));
+                    self.paths
+                        .set_delivered_fraction(port, delivered_fraction(failures, port, self.now));
                 }
             }
-            Target::Step(step) => match self.ways.switching.apply_step(step) {
+            Target::Step(step) => match self.paths.switching.apply_step(step) {
                 // A fluid run has one plane, so host ports never change.
                 StepEffect::None | StepEffect::HostPort(..) => {}
                 StepEffect::Rate(link, rates) => {
@@ -407,18 +411,18 @@ impl World<'_> {
                 StepEffect::Converged(state) => self.endpoints.handle_routing(state),
             },
         }
-        self.ways.forget();
-        self.due.note_at_once(self.now);
+        self.paths.clear_cache();
+        self.rate_deadline.request_now(self.now);
     }
 
     /// Moves every flow that is not fully sent to its current path.
-    fn find_ways_again(&mut self) -> Result<(), Ungrouped> {
+    fn reroute_open_flows(&mut self) -> Result<(), Ungrouped> {
         let indices = 0..self.transfers.len() as u32;
         for index in indices {
             let is_open = self.transfers[index as usize].state != State::Sent;
             if is_open {
-                let place = self.stop(index);
-                self.leave_place(place);
+                let slot = self.stop(index);
+                self.release_slot(slot);
                 self.send(index, None)?;
             }
         }
@@ -427,8 +431,8 @@ impl World<'_> {
 }
 
 /// Returns the uses of links by a flow and its acknowledgements, for each byte that arrives.
-fn uses(way: &Way, back: Option<&Way>, size: &Size) -> Vec<Use> {
-    let data = way.uses.iter().map(|it| Use { share: it.share / way.arrives, ..*it });
+fn uses(path: &FlowPath, back: Option<&FlowPath>, size: &Size) -> Vec<Use> {
+    let data = path.uses.iter().map(|it| Use { share: it.share / path.delivered_fraction, ..*it });
     let acks = back.into_iter().flat_map(|back| &back.uses);
     let service = Service::First;
     let acks = acks.map(|it| Use { share: it.share * size.acks, service, ..*it });
@@ -437,7 +441,7 @@ fn uses(way: &Way, back: Option<&Way>, size: &Size) -> Vec<Use> {
 
 /// Returns the scheme as a fluid run models it. Load-aware policies fill links of unequal rates in
 /// proportion to the rates, as policies that weight next hops by capacity do.
-fn evened(scheme: Scheme, topology: &Topology) -> Scheme {
+fn with_capacity_weights(scheme: Scheme, topology: &Topology) -> Scheme {
     let looks = scheme.switch.uses_queue_lengths() || scheme.sender.looks_at_load();
     match looks && topology.is_uneven() {
         true => Scheme { weights: Weights::Capacity, ..scheme },

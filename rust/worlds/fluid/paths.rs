@@ -22,24 +22,24 @@ use crate::topology::{Node, Topology};
 use crate::units::Time;
 
 /// Number of equal packets offered to a switch to find out whether it spreads them.
-const ASKED: usize = 16;
+const PROBES: usize = 16;
 
 /// The path of a flow in one direction.
 #[derive(Debug, Clone, PartialEq)]
-pub(super) struct Way {
+pub(super) struct FlowPath {
     /// The links, with the fraction of the flow on each.
     pub(super) uses: Vec<Use>,
     /// The hops from sender to receiver; the first link of each tier if the flow is spread.
     pub(super) hops: Vec<Hop>,
     /// Whether packets may take several paths.
-    pub(super) paths: Paths,
+    pub(super) count: PathCount,
     /// The fraction of the flow that arrives; the rest is lost on failed links.
-    pub(super) arrives: f64,
+    pub(super) delivered_fraction: f64,
 }
 
 /// Whether the packets of a flow may take several paths.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(super) enum Paths {
+pub(super) enum PathCount {
     One,
     Several,
 }
@@ -49,13 +49,13 @@ pub(super) enum Paths {
 struct Spread {
     uses: Vec<Use>,
     hops: Vec<Hop>,
-    arrives: f64,
+    delivered_fraction: f64,
     widest: usize,
 }
 
 /// Finds the paths of flows.
 #[derive(Debug)]
-pub(super) struct Ways {
+pub(super) struct PathFinder {
     topology: Arc<Topology>,
     pub(super) switching: Switching,
     /// Whether switches divide the packets of a flow among several ports.
@@ -64,8 +64,8 @@ pub(super) struct Ways {
     pub(super) hashes_packets: bool,
     is_hashed: bool,
     /// By port: the fraction of its packets that arrives; 0 while its link is down.
-    arrives: Vec<f64>,
-    known: BTreeMap<(SwitchId, SwitchId), Option<Rc<Spread>>>,
+    delivered_fraction: Vec<f64>,
+    cached: BTreeMap<(SwitchId, SwitchId), Option<Rc<Spread>>>,
     /// Scratch space for searches: the fraction of a flow at each switch.
     amounts: Vec<f64>,
 }
@@ -85,15 +85,15 @@ pub(super) struct Site<'a> {
     pub(super) sharing: &'a mut Sharing,
 }
 
-impl Ways {
+impl PathFinder {
     pub(super) fn new(topology: &Arc<Topology>, mut switching: Switching, scheme: &Scheme) -> Self {
         let looks = scheme.switch.uses_queue_lengths() || scheme.switch.tracks_departures();
         Self {
             switches_spread: looks || spreads(topology, &mut switching),
             hashes_packets: false,
             is_hashed: scheme.forwarding == Forwarding::Hashed,
-            arrives: vec![1.0; 2 * topology.links().len()],
-            known: BTreeMap::new(),
+            delivered_fraction: vec![1.0; 2 * topology.links().len()],
+            cached: BTreeMap::new(),
             amounts: vec![0.0; topology.switches().len()],
             topology: topology.clone(),
             switching,
@@ -101,32 +101,32 @@ impl Ways {
     }
 
     /// Sets the fraction of the packets sent by a port that reaches the other end of its link.
-    pub(super) fn set_arrives(&mut self, port: PortId, part: f64) {
-        self.arrives[port.index()] = part;
+    pub(super) fn set_delivered_fraction(&mut self, port: PortId, part: f64) {
+        self.delivered_fraction[port.index()] = part;
     }
 
     /// Clears the cached paths after a change to routing or to a link.
-    pub(super) fn forget(&mut self) {
-        self.known.clear();
+    pub(super) fn clear_cache(&mut self) {
+        self.cached.clear();
     }
 
     /// Returns the path of a flow's data packets; `None` if the receiver is unreachable.
-    pub(super) fn of(
+    pub(super) fn data_path(
         &mut self,
         now: Time,
         flow: &FluidFlow,
         site: &mut Site<'_>,
-    ) -> Result<Option<Way>, Ungrouped> {
+    ) -> Result<Option<FlowPath>, Ungrouped> {
         self.find(now, flow.packet, flow.entropies, site)
     }
 
     /// Returns the path of a flow's acknowledgements.
-    pub(super) fn back(
+    pub(super) fn ack_path(
         &mut self,
         now: Time,
         flow: &FluidFlow,
         site: &mut Site<'_>,
-    ) -> Result<Option<Way>, Ungrouped> {
+    ) -> Result<Option<FlowPath>, Ungrouped> {
         let Packet { src, dst, entropy, flags, .. } = flow.packet;
         let (kind, flags) = (PacketKind::Ack, flags.with(Flags::PRIORITY));
         let answer = Packet { src: dst, dst: src, route: entropy, kind, flags, ..flow.packet };
@@ -139,7 +139,7 @@ impl Ways {
         packet: Packet,
         entropies: EntropyValues,
         site: &mut Site<'_>,
-    ) -> Result<Option<Way>, Ungrouped> {
+    ) -> Result<Option<FlowPath>, Ungrouped> {
         let is_eligible = self.switches_spread && !packet.flags.has(Flags::HASHED);
         let several = entropies == EntropyValues::Several;
         self.hashes_packets |= several && !is_eligible && self.is_hashed;
@@ -155,20 +155,25 @@ impl Ways {
         now: Time,
         mut packet: Packet,
         site: &mut Site<'_>,
-    ) -> Result<Option<Way>, Ungrouped> {
-        let mut way = Way { uses: Vec::new(), hops: Vec::new(), paths: Paths::One, arrives: 1.0 };
+    ) -> Result<Option<FlowPath>, Ungrouped> {
+        let mut path = FlowPath {
+            uses: Vec::new(),
+            hops: Vec::new(),
+            count: PathCount::One,
+            delivered_fraction: 1.0,
+        };
         let mut port = self.topology.host_port(packet.src);
         loop {
-            way.uses.push(site.links.one(port, 1.0)?);
-            way.hops.push(self.hop(port));
-            way.arrives *= self.arrives[port.index()];
+            path.uses.push(site.links.one(port, 1.0)?);
+            path.hops.push(self.hop(port));
+            path.delivered_fraction *= self.delivered_fraction[port.index()];
             let Node::Switch(switch) = self.topology.ends_of(port).1 else { break };
             match self.switching.route(now, switch, &mut packet, &Empty) {
                 Some(next) => port = next,
                 None => return Ok(None),
             }
         }
-        Ok(Some(way))
+        Ok(Some(path))
     }
 
     /// Divides a flow among all equal-cost paths.
@@ -177,7 +182,7 @@ impl Ways {
         src: HostId,
         dst: HostId,
         site: &mut Site<'_>,
-    ) -> Result<Option<Way>, Ungrouped> {
+    ) -> Result<Option<FlowPath>, Ungrouped> {
         let [first, last] = [self.topology.host_port(src), self.topology.host_port(dst).reverse()];
         let ends = [src, dst].map(|host| self.topology.edge_of(host));
         let between = match ends {
@@ -185,18 +190,30 @@ impl Ways {
             // Two hosts that are wired to each other directly.
             _ => {
                 let uses = vec![site.links.one(first, 1.0)?];
-                let (hops, arrives) = (vec![self.hop(first)], self.arrives[first.index()]);
-                return Ok(Some(Way { uses, hops, paths: Paths::One, arrives }));
+                let (hops, delivered_fraction) =
+                    (vec![self.hop(first)], self.delivered_fraction[first.index()]);
+                return Ok(Some(FlowPath {
+                    uses,
+                    hops,
+                    count: PathCount::One,
+                    delivered_fraction,
+                }));
             }
         };
         let Some(between) = between else { return Ok(None) };
         let mut uses = vec![site.links.one(first, 1.0)?];
         uses.extend(&between.uses);
-        uses.push(site.links.one(last, between.arrives)?);
+        uses.push(site.links.one(last, between.delivered_fraction)?);
         let hops = [&[self.hop(first)], &between.hops[..], &[self.hop(last)]].concat();
-        let at_ends: f64 = [first, last].iter().map(|port| self.arrives[port.index()]).product();
-        let paths = if between.widest > 1 { Paths::Several } else { Paths::One };
-        Ok(Some(Way { uses, hops, paths, arrives: between.arrives * at_ends }))
+        let at_ends: f64 =
+            [first, last].iter().map(|port| self.delivered_fraction[port.index()]).product();
+        let count = if between.widest > 1 { PathCount::Several } else { PathCount::One };
+        Ok(Some(FlowPath {
+            uses,
+            hops,
+            count,
+            delivered_fraction: between.delivered_fraction * at_ends,
+        }))
     }
 
     /// Divides a flow among the paths between two edge switches; cached.
@@ -207,11 +224,11 @@ impl Ways {
         dst: HostId,
         site: &mut Site<'_>,
     ) -> Result<Option<Rc<Spread>>, Ungrouped> {
-        if let Some(known) = self.known.get(&(from, to)) {
-            return Ok(known.clone());
+        if let Some(cached) = self.cached.get(&(from, to)) {
+            return Ok(cached.clone());
         }
         let found = self.search(from, to, dst, site)?.map(Rc::new);
-        self.known.insert((from, to), found.clone());
+        self.cached.insert((from, to), found.clone());
         Ok(found)
     }
 
@@ -224,7 +241,8 @@ impl Ways {
         dst: HostId,
         site: &mut Site<'_>,
     ) -> Result<Option<Spread>, Ungrouped> {
-        let mut spread = Spread { uses: Vec::new(), hops: Vec::new(), arrives: 1.0, widest: 1 };
+        let mut spread =
+            Spread { uses: Vec::new(), hops: Vec::new(), delivered_fraction: 1.0, widest: 1 };
         let (mut at, mut ports) = (vec![(from, 1.0)], Vec::new());
         while at.iter().any(|(switch, _)| *switch != to) {
             ports.clear();
@@ -242,7 +260,7 @@ impl Ways {
             site.links.all(&ports, site.sharing, &mut spread.uses)?;
             at = self.cross(&ports);
         }
-        spread.arrives = at.iter().map(|(_, amount)| amount).sum();
+        spread.delivered_fraction = at.iter().map(|(_, amount)| amount).sum();
         Ok(Some(spread))
     }
 
@@ -256,7 +274,7 @@ impl Ways {
             if *amount == 0.0 {
                 at.push((switch, 0.0));
             }
-            *amount += part * self.arrives[port.index()];
+            *amount += part * self.delivered_fraction[port.index()];
         }
         for (switch, amount) in &mut at {
             *amount = std::mem::take(&mut self.amounts[switch.index()]);
@@ -285,5 +303,5 @@ fn spreads(topology: &Topology, switching: &mut Switching) -> bool {
         switching.route(Time::ZERO, edge, &mut packet, &Empty)
     };
     let first = port();
-    (1..ASKED).any(|_| port() != first)
+    (1..PROBES).any(|_| port() != first)
 }

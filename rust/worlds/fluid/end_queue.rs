@@ -8,39 +8,39 @@
 use crate::units::Time;
 
 /// The slot of a transfer without an end time.
-const NOWHERE: u32 = u32::MAX;
+const NO_SLOT: u32 = u32::MAX;
 
 /// The end times of transfers, by transfer index.
 #[derive(Debug, Default)]
-pub(super) struct Ends {
+pub(super) struct EndQueue {
     /// A min-heap of (end, transfer): no entry is before its parent.
     heap: Vec<(Time, u32)>,
     /// By transfer: its slot in `heap`.
-    places: Vec<u32>,
+    slots: Vec<u32>,
 }
 
-impl Ends {
+impl EndQueue {
     /// Sets the end time of a transfer; `None` if it is not being sent.
     pub(super) fn set(&mut self, transfer: u32, end: Option<Time>) {
-        if self.places.len() <= transfer as usize {
-            self.places.resize(transfer as usize + 1, NOWHERE);
+        if self.slots.len() <= transfer as usize {
+            self.slots.resize(transfer as usize + 1, NO_SLOT);
         }
-        match (self.places[transfer as usize], end) {
-            (NOWHERE, None) => {}
-            (NOWHERE, Some(at)) => {
+        match (self.slots[transfer as usize], end) {
+            (NO_SLOT, None) => {}
+            (NO_SLOT, Some(at)) => {
                 self.heap.push((at, transfer));
                 self.settle(self.heap.len() - 1);
             }
-            (place, Some(at)) => {
-                self.heap[place as usize].0 = at;
-                self.settle(place as usize);
+            (slot, Some(at)) => {
+                self.heap[slot as usize].0 = at;
+                self.settle(slot as usize);
             }
-            (place, None) => {
-                self.heap.swap_remove(place as usize);
-                self.places[transfer as usize] = NOWHERE;
+            (slot, None) => {
+                self.heap.swap_remove(slot as usize);
+                self.slots[transfer as usize] = NO_SLOT;
                 // The entry that was last in the heap may belong above or below this slot.
-                if (place as usize) < self.heap.len() {
-                    self.settle(place as usize);
+                if (slot as usize) < self.heap.len() {
+                    self.settle(slot as usize);
                 }
             }
         }
@@ -58,26 +58,26 @@ impl Ends {
         Some(transfer)
     }
 
-    /// Sifts the entry at `place` up or down to its slot.
-    fn settle(&mut self, mut place: usize) {
-        let entry = self.heap[place];
-        while place > 0 && entry < self.heap[(place - 1) / 2] {
-            self.put(place, self.heap[(place - 1) / 2]);
-            place = (place - 1) / 2;
+    /// Sifts the entry at `slot` up or down until the heap is ordered.
+    fn settle(&mut self, mut slot: usize) {
+        let entry = self.heap[slot];
+        while slot > 0 && entry < self.heap[(slot - 1) / 2] {
+            self.put(slot, self.heap[(slot - 1) / 2]);
+            slot = (slot - 1) / 2;
         }
         loop {
-            let children = 2 * place + 1..(2 * place + 3).min(self.heap.len());
+            let children = 2 * slot + 1..(2 * slot + 3).min(self.heap.len());
             let least = children.min_by_key(|&child| self.heap[child]);
             let Some(child) = least.filter(|&child| self.heap[child] < entry) else { break };
-            self.put(place, self.heap[child]);
-            place = child;
+            self.put(slot, self.heap[child]);
+            slot = child;
         }
-        self.put(place, entry);
+        self.put(slot, entry);
     }
 
-    fn put(&mut self, place: usize, entry: (Time, u32)) {
-        self.heap[place] = entry;
-        self.places[entry.1 as usize] = place as u32;
+    fn put(&mut self, slot: usize, entry: (Time, u32)) {
+        self.heap[slot] = entry;
+        self.slots[entry.1 as usize] = slot as u32;
     }
 }
 
@@ -89,22 +89,22 @@ mod tests {
     #[test]
     fn ends_stay_sorted_when_they_move() {
         let mut random = Stream::new(1, Purpose::Split, 0);
-        let mut ends = Ends::default();
+        let mut queue = EndQueue::default();
         let mut known: Vec<Option<Time>> = vec![None; 50];
         for _ in 0..2_000 {
             let transfer = random.below(50);
             let end = Some(Time::from_ps(u64::from(random.below(100))));
             let end = end.filter(|_| random.below(4) > 0);
             known[transfer as usize] = end;
-            ends.set(transfer, end);
+            queue.set(transfer, end);
             let first = known.iter().flatten().min().copied();
-            assert_eq!(ends.first(), first);
+            assert_eq!(queue.first(), first);
         }
         let mut last = Time::ZERO;
-        while let Some(at) = ends.first() {
+        while let Some(at) = queue.first() {
             assert!(last <= at);
             last = at;
-            let transfer = ends.pop_at(at).unwrap();
+            let transfer = queue.pop_at(at).unwrap();
             assert_eq!(known[transfer as usize].take(), Some(at));
         }
         assert!(known.iter().all(Option::is_none));

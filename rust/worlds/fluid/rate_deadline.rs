@@ -12,18 +12,18 @@ use crate::units::{Span, Time};
 
 /// Up to this number of flows, rates are recomputed immediately at every start and end.
 /// \[inferred\]
-const AT_ONCE: usize = 1 << 10;
-/// With more flows, the recomputation is deferred by at most `1 / PARTS` of the duration of the
-/// flow that started or ended \[inferred\].
-const PARTS: u64 = 1 << 7;
+const IMMEDIATE_FLOWS: usize = 1 << 10;
+/// With more flows, the recomputation is deferred by at most `1 / DEFERRAL_DIVISOR` of the duration
+/// of the flow that started or ended \[inferred\].
+const DEFERRAL_DIVISOR: u64 = 1 << 7;
 
 /// The latest time of the next recomputation of rates.
 #[derive(Debug)]
-pub(super) struct Due {
+pub(super) struct RateDeadline {
     at: Time,
 }
 
-impl Due {
+impl RateDeadline {
     /// No recomputation is pending.
     pub(super) const NEVER: Self = Self { at: Time::NEVER };
 
@@ -32,15 +32,15 @@ impl Due {
         Some(self.at).filter(|at| *at < Time::NEVER)
     }
 
-    /// Notes that a flow of duration `takes` started or ended at `now`, while `others` flows are
-    /// active.
-    pub(super) fn note(&mut self, now: Time, takes: Span, others: usize) {
-        let part = if others <= AT_ONCE { 0 } else { takes.as_ps() / PARTS };
+    /// Defers the recomputation after a flow of duration `takes` started or ended at `now`, while
+    /// `others` flows are active.
+    pub(super) fn defer(&mut self, now: Time, takes: Span, others: usize) {
+        let part = if others <= IMMEDIATE_FLOWS { 0 } else { takes.as_ps() / DEFERRAL_DIVISOR };
         self.at = self.at.min(now.saturating_add(Span::from_ps(part)));
     }
 
     /// Requests a recomputation at `now`, for any other change.
-    pub(super) fn note_at_once(&mut self, now: Time) {
+    pub(super) fn request_now(&mut self, now: Time) {
         self.at = now;
     }
 
@@ -62,16 +62,16 @@ mod tests {
     fn the_shortest_changed_flow_limits_the_deferral() {
         let now = Time::from_ps(7);
         let [long, short] = [Span::from_us(128), Span::from_ns(1_280)];
-        let mut due = Due::NEVER;
-        assert_eq!((due.at(), due.take(now)), (None, false));
-        due.note(now, long, AT_ONCE + 1);
-        assert_eq!(due.at(), Some(now + Span::from_us(1)));
-        due.note(now, short, AT_ONCE + 1);
-        due.note(now, long, AT_ONCE + 1);
-        assert_eq!(due.at(), Some(now + Span::from_ns(10)));
-        assert!(!due.take(now + Span::from_ns(9)) && due.take(now + Span::from_ns(10)));
-        assert_eq!(due.at(), None);
-        due.note(now, long, AT_ONCE);
-        assert!(due.take(now) && !due.take(now));
+        let mut deadline = RateDeadline::NEVER;
+        assert_eq!((deadline.at(), deadline.take(now)), (None, false));
+        deadline.defer(now, long, IMMEDIATE_FLOWS + 1);
+        assert_eq!(deadline.at(), Some(now + Span::from_us(1)));
+        deadline.defer(now, short, IMMEDIATE_FLOWS + 1);
+        deadline.defer(now, long, IMMEDIATE_FLOWS + 1);
+        assert_eq!(deadline.at(), Some(now + Span::from_ns(10)));
+        assert!(!deadline.take(now + Span::from_ns(9)) && deadline.take(now + Span::from_ns(10)));
+        assert_eq!(deadline.at(), None);
+        deadline.defer(now, long, IMMEDIATE_FLOWS);
+        assert!(deadline.take(now) && !deadline.take(now));
     }
 }

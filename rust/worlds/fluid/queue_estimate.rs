@@ -20,15 +20,15 @@ use crate::units::{BitRate, Bytes, Span};
 const ROUND_TRIPS: f64 = 2.0;
 
 /// Smaller fractions are ignored: acknowledgements take that much of a link \[inferred\].
-const LEAST_PART: f64 = 0.05;
+const MIN_FRACTION: f64 = 0.05;
 
 /// Estimated bytes queued at each link.
 #[derive(Debug)]
-pub(super) struct Waiting {
+pub(super) struct QueueEstimate {
     /// By link.
     bytes: Vec<f64>,
     /// Maximum bytes that one flow adds; infinite if senders never slow down.
-    of_a_flow: f64,
+    max_per_flow: f64,
     /// Buffer of a switch that is available to one port.
     buffer: f64,
     topology: Arc<Topology>,
@@ -37,13 +37,13 @@ pub(super) struct Waiting {
     /// Whether a link between switches has limited a flow.
     pub(super) is_contended: bool,
     /// Maximum bytes queued at one link so far, and that link.
-    most: Option<(f64, PortId)>,
+    peak: Option<(f64, PortId)>,
 }
 
 /// A link and the bytes queued there because of one flow.
-pub(super) type Share = Option<(u32, f64)>;
+pub(super) type QueuedShare = Option<(u32, f64)>;
 
-impl Waiting {
+impl QueueEstimate {
     pub(super) fn new(setup: &Setup, base_rtt: Span) -> Self {
         let topology = &setup.topology;
         let rates = (0..topology.host_count())
@@ -54,18 +54,24 @@ impl Waiting {
         let (Buffer::Shared(buffer) | Buffer::PerPort(buffer)) = setup.fabric.switch.buffer;
         Self {
             bytes: vec![0.0; 2 * topology.links().len()],
-            of_a_flow: if never_slows { f64::INFINITY } else { ROUND_TRIPS * in_flight },
+            max_per_flow: if never_slows { f64::INFINITY } else { ROUND_TRIPS * in_flight },
             buffer: buffer.get() as f64,
             longest,
             topology: topology.clone(),
             is_contended: false,
-            most: None,
+            peak: None,
         }
     }
 
     /// Estimates the bytes queued because of a flow with `left` bytes to send, paced to at most
     /// `pace`.
-    pub(super) fn of(&self, sharing: &Sharing, flow: u32, left: f64, pace: Option<f64>) -> Share {
+    pub(super) fn estimate(
+        &self,
+        sharing: &Sharing,
+        flow: u32,
+        left: f64,
+        pace: Option<f64>,
+    ) -> QueuedShare {
         let link = sharing.bottleneck(flow);
         // A host keeps bytes that wait for its own port in memory. A group of ports never limits a
         // single flow.
@@ -76,23 +82,23 @@ impl Waiting {
         // The rate that the flow would have without its bottleneck.
         let sent = sharing.fair_rate(own.link).min(pace.unwrap_or(f64::INFINITY));
         let part = 1.0 - sharing.rate(flow) / sent;
-        (part > LEAST_PART).then(|| (link, part * left.min(self.of_a_flow)))
+        (part > MIN_FRACTION).then(|| (link, part * left.min(self.max_per_flow)))
     }
 
     /// Replaces the bytes queued because of a flow.
-    pub(super) fn replace(&mut self, share: &mut Share, by: Share) {
+    pub(super) fn replace(&mut self, share: &mut QueuedShare, by: QueuedShare) {
         self.remove(std::mem::replace(share, by));
         if let Some((link, bytes)) = by {
             self.is_contended |= self.topology.is_fabric_link(PortId(link).link());
             let all = &mut self.bytes[link as usize];
             *all += bytes;
-            if *all > self.most.map_or(0.0, |(most, _)| most) {
-                self.most = Some((*all, PortId(link)));
+            if *all > self.peak.map_or(0.0, |(peak, _)| peak) {
+                self.peak = Some((*all, PortId(link)));
             }
         }
     }
 
-    pub(super) fn remove(&mut self, share: Share) {
+    pub(super) fn remove(&mut self, share: QueuedShare) {
         if let Some((link, bytes)) = share {
             self.bytes[link as usize] -= bytes;
         }
@@ -100,7 +106,7 @@ impl Waiting {
 
     /// Returns the port with the longest estimated queue and its bytes, if they exceed the buffer.
     pub(super) fn overflow(&self) -> Option<(PortId, Bytes)> {
-        let (bytes, port) = self.most.filter(|(bytes, _)| *bytes > self.buffer)?;
+        let (bytes, port) = self.peak.filter(|(bytes, _)| *bytes > self.buffer)?;
         Some((port, Bytes::new(bytes as u64)))
     }
 }
