@@ -269,7 +269,10 @@ fn resume_ns(run: &Value) -> Option<f64> {
         let event = events.iter().find(|event| event["what"].as_str() == Some(what));
         event.and_then(|event| event["at_ns"].as_f64())
     };
-    Some(at("the first of them is whole at a rank").unwrap_or(f64::INFINITY) - at("fails")?)
+    Some(
+        at("the first reissued chunk is complete at a rank").unwrap_or(f64::INFINITY)
+            - at("fails")?,
+    )
 }
 
 fn bytes_per_second(value: f64) -> String {

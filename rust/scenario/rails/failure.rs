@@ -81,7 +81,7 @@ fn kind(
                 let expected = "it must be more than 1/65536 and less than 1";
                 return Err(context.invalid(&section.left.with(left), expected));
             }
-            RailFailureKind::Crawl { host: *host, left: parts as u16 }
+            RailFailureKind::Degraded { host: *host, remaining: parts as u16 }
         }
     })
 }

@@ -207,7 +207,7 @@ mod tests {
             "operations": [{ "took_ns": 3e6 }, { "took_ns": 5e6 }, { "took_ns": 2e6 }],
             "timeline": [
                 { "at_ns": 1e6, "rail": "a", "what": "fails" },
-                { "at_ns": 9e6, "rail": "a", "what": "the first of them is whole at a rank" },
+                { "at_ns": 9e6, "rail": "a", "what": "the first reissued chunk is complete at a rank" },
             ],
         });
         let value = |name: &str| Reading::named(name).unwrap().of(&run);

@@ -77,17 +77,17 @@ pub(super) fn longest(workload: &Workload, starts: &[u128], paths: &IdlePaths) -
 }
 
 /// Maximum number of messages of an exchange that are listed for its lower bound.
-const MOST_LISTED: u64 = 1 << 20;
+const MAX_LISTED: u64 = 1 << 20;
 
 /// Returns the messages that the ranks under one edge switch send in an exchange that is generated
 /// during the run. If these are too many, only the first rank's are listed. `None` if the workload
 /// is not an exchange.
-pub(super) fn part_of_exchange(routes: &Routes, workload: &Workload) -> Option<Workload> {
+pub(super) fn exchange_sample(routes: &Routes, workload: &Workload) -> Option<Workload> {
     let chains = workload.chains.as_deref()?;
     let first = *chains.ranks.first()?;
     let is_near = |host: HostId| routes.same_edge(first, host);
     let near = chains.ranks.iter().filter(|&&host| is_near(host)).count() as u64;
-    let is_short = near * chains.messages() / chains.ranks.len() as u64 <= MOST_LISTED;
+    let is_short = near * chains.messages() / chains.ranks.len() as u64 <= MAX_LISTED;
     chains.sent_by(&|host| host == first || is_short && is_near(host))
 }
 

@@ -13,7 +13,7 @@ use crate::topology::{Routes, Topology};
 
 /// Returns the earliest time at which the uplinks of the busiest edge switch have carried their
 /// traffic, in picoseconds from the first start.
-pub(super) fn busiest(
+pub(super) fn bound_ps(
     topology: &Topology,
     routes: &Routes,
     wire: &Wire,

@@ -16,7 +16,7 @@ use crate::topology::Topology;
 
 /// Returns the earliest time at which the busiest host's link has carried its traffic, in
 /// picoseconds from the first start.
-pub(super) fn busiest(
+pub(super) fn bound_ps(
     topology: &Topology,
     wire: &Wire,
     BoundInputs { workload, starts, paths }: BoundInputs<'_>,

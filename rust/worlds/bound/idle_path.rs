@@ -414,7 +414,7 @@ fn host_kinds(topology: &Topology) -> Vec<usize> {
 
 /// Returns the earliest completion of the last independent message, in picoseconds from the first
 /// start, if each message has the fabric to itself.
-pub(super) fn longest(BoundInputs { workload, starts, paths }: BoundInputs<'_>) -> u128 {
+pub(super) fn bound_ps(BoundInputs { workload, starts, paths }: BoundInputs<'_>) -> u128 {
     let waits = |message: usize| workload.waits_for.get(message).is_some_and(|count| *count > 0);
     let alone = starts.iter().enumerate().filter(|(message, _)| !waits(*message));
     let ends = alone.filter_map(|(message, start)| {

@@ -121,7 +121,7 @@ fn largest(
     planes: Planes,
 ) -> Bound {
     // The messages of an exchange are not listed. A bound for part of them bounds the whole.
-    let part = chain::part_of_exchange(routes, workload);
+    let part = chain::exchange_sample(routes, workload);
     let workload = part.as_ref().unwrap_or(workload);
     let generated = chain::longest_generated(topology, routes, workload, wire);
     // With chains, a listed message sums up those of a rank and channel, so its last packet may
@@ -137,15 +137,15 @@ fn largest(
     let starts: Vec<u128> = starts.collect();
     let timeline = BoundInputs { workload, starts: &starts, paths: &paths };
     let bounds = [
-        ("idle path", idle_path::longest(timeline)),
+        ("idle path", idle_path::bound_ps(timeline)),
         ("dependency chain", chain),
-        ("host NIC", host_nic::busiest(topology, wire, timeline)),
-        ("edge uplinks", cut::busiest(topology, routes, wire, timeline)),
-        ("scale-up port", scale_up::busiest(topology, timeline)),
+        ("host NIC", host_nic::bound_ps(topology, wire, timeline)),
+        ("edge uplinks", cut::bound_ps(topology, routes, wire, timeline)),
+        ("scale-up port", scale_up::bound_ps(topology, timeline)),
         (
             "permutation",
             match planes {
-                Planes::One => permutation::slowest(topology, wire, timeline),
+                Planes::One => permutation::bound_ps(topology, wire, timeline),
                 // The bound is derived for a single port.
                 Planes::Merged => 0,
             },

@@ -26,7 +26,7 @@ use crate::units::BitRate;
 
 /// Returns the earliest completion of the slowest host, in picoseconds from the first start; 0 if
 /// this bound does not apply.
-pub(super) fn slowest(
+pub(super) fn bound_ps(
     topology: &Topology,
     wire: &Wire,
     BoundInputs { workload, starts, paths }: BoundInputs<'_>,

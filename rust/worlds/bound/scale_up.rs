@@ -9,7 +9,7 @@ use crate::topology::{Topology, Way};
 
 /// Returns the earliest time at which the busiest port has carried its traffic and the last message
 /// is complete, in picoseconds from the first start; 0 without scale-up networks.
-pub(super) fn busiest(topology: &Topology, inputs: BoundInputs<'_>) -> u128 {
+pub(super) fn bound_ps(topology: &Topology, inputs: BoundInputs<'_>) -> u128 {
     let Some(scale_up) = topology.scale_up() else { return 0 };
     let BoundInputs { workload, starts, .. } = inputs;
     let mut ports = vec![[Load::NONE; 2]; topology.host_count() as usize];

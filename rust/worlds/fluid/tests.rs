@@ -255,7 +255,7 @@ fn a_sender_with_several_paths_moves_a_stalled_flow() {
 }
 
 #[test]
-fn a_spread_flow_sends_what_is_lost_over_its_other_links() {
+fn a_spread_flow_resends_losses_over_its_other_links() {
     let mut setup = with_messages(fabric(2, 2, 1, "spray"), &[(0, 1, 4_096_000)]);
     setup.fabric.failures = vec![failure(&setup, "leaf1-spine0", FailureKind::Down)];
     let fate = run(&setup, &mut |_| {});

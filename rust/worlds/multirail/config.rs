@@ -144,11 +144,11 @@ pub enum RailFailureKind {
     /// The switch next to the hosts carries nothing; in a tree, the root.
     Switch,
     /// The link of a host is slow.
-    Crawl {
+    Degraded {
         /// Index of the host.
         host: u32,
         /// Remaining rate in units of 1/65,536.
-        left: u16,
+        remaining: u16,
     },
     /// The link of a host carries nothing, and its adapter reports that immediately.
     Error {

@@ -378,8 +378,9 @@ fn on_links(failure: &RailFailure, ranks: u32) -> Vec<Failure> {
         RailFailureKind::Switch => {
             (0..ranks).map(|host| of_link(host, FailureKind::Down)).collect()
         }
-        RailFailureKind::Crawl { host, left } => {
-            let factor = Fraction::new(u32::from(left.max(1)), 1 << 16).expect("not over zero");
+        RailFailureKind::Degraded { host, remaining } => {
+            let factor =
+                Fraction::new(u32::from(remaining.max(1)), 1 << 16).expect("not over zero");
             vec![of_link(host, FailureKind::Degrade { factor })]
         }
     }

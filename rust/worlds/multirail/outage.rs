@@ -48,15 +48,15 @@ fn interrupts(kind: RailFailureKind, wire: Option<u32>) -> bool {
     match kind {
         RailFailureKind::Link { host } | RailFailureKind::Error { host } => wire == Some(host),
         RailFailureKind::Switch => wire.is_some(),
-        RailFailureKind::Crawl { .. } => false,
+        RailFailureKind::Degraded { .. } => false,
     }
 }
 
 /// Returns the fraction of a wire's rate that a failure leaves, if it slows the wire down.
 fn left(kind: RailFailureKind, wire: Option<u32>) -> Option<Fraction> {
     match kind {
-        RailFailureKind::Crawl { host, left } if wire == Some(host) => {
-            Fraction::new(u32::from(left.max(1)), 1 << 16)
+        RailFailureKind::Degraded { host, remaining } if wire == Some(host) => {
+            Fraction::new(u32::from(remaining.max(1)), 1 << 16)
         }
         _ => None,
     }
@@ -90,7 +90,7 @@ mod tests {
     #[test]
     fn a_permanent_outage_never_ends_and_a_degraded_wire_is_slower() {
         let down = failure(RailFailureKind::Switch, 100, Time::NEVER);
-        let slow = failure(RailFailureKind::Crawl { host: 0, left: 1 << 14 }, 0, at(50));
+        let slow = failure(RailFailureKind::Degraded { host: 0, remaining: 1 << 14 }, 0, at(50));
         let wires = Wires::new(BitRate::from_gbps(8), vec![slow, down]);
         let end = |wire, start| wires.end(wire, at(start), Bytes::new(10));
         assert_eq!(end(Some(0), 40), Some(at(80)), "a quarter of the rate");

@@ -59,7 +59,7 @@ pub struct TimelineEntry {
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum RailEvent {
     /// The rail fails; no rank has detected it yet.
-    Fails,
+    Failed,
     /// The state of the rail changes at a rank, which is the first to see it.
     StateChange {
         /// The first rank that changed its state.
@@ -79,7 +79,7 @@ pub enum RailEvent {
     /// The first of these chunks is complete at a rank, so the operation has resumed.
     Resumed,
     /// The failure ends; no rank has detected it yet.
-    Mended,
+    Repaired,
     /// All ranks agree that the rail is up again; it is measured from scratch.
     Returned,
 }
@@ -87,16 +87,16 @@ pub enum RailEvent {
 impl std::fmt::Display for RailEvent {
     fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
         match self {
-            Self::Fails => write!(f, "fails"),
+            Self::Failed => write!(f, "fails"),
             Self::StateChange { rank, state, cause } => {
                 write!(f, "{state} at rank {rank} ({cause})")
             }
             Self::Agreed => write!(f, "all ranks agree that it is down"),
-            Self::Reissued { chunks: 1 } => write!(f, "1 chunk is issued again"),
-            Self::Reissued { chunks } => write!(f, "{chunks} chunks are issued again"),
-            Self::Resumed => write!(f, "the first of them is whole at a rank"),
-            Self::Mended => write!(f, "is mended"),
-            Self::Returned => write!(f, "all ranks agree that it is back, cold"),
+            Self::Reissued { chunks: 1 } => write!(f, "1 chunk is reissued"),
+            Self::Reissued { chunks } => write!(f, "{chunks} chunks are reissued"),
+            Self::Resumed => write!(f, "the first reissued chunk is complete at a rank"),
+            Self::Repaired => write!(f, "is repaired"),
+            Self::Returned => write!(f, "all ranks agree that it is up again (cold start)"),
         }
     }
 }
@@ -129,7 +129,7 @@ impl RailOutcome {
         let at = |is: fn(&RailEvent) -> bool| {
             self.timeline.iter().find(|entry| is(&entry.event)).map(|entry| entry.at)
         };
-        let failed = at(|what| matches!(what, RailEvent::Fails))?;
+        let failed = at(|what| matches!(what, RailEvent::Failed))?;
         let again = at(|what| matches!(what, RailEvent::Reissued { .. }))?;
         let resumed = at(|what| matches!(what, RailEvent::Resumed))?;
         (failed <= again).then(|| (again.since(failed), resumed.since(failed)))

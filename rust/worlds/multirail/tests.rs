@@ -148,14 +148,14 @@ fn fifth(setup: &RailSetup) -> (Time, Span) {
 }
 
 /// Fails the rail at every tenth of the fifth operation, in one run each.
-fn every_tenth(rail: RailConfig, kind: RailFailureKind) {
+fn fail_at_each_tenth(rail: RailConfig, kind: RailFailureKind) {
     let without_failure = with_survivor(rail);
     let alone = setup(4, vec![rdma("survivor", 10)], &[1_000_000]);
     let alone = RailSetup { handler: without_failure.handler, ..alone };
     let alone = complete(&alone, "nezha").operations[0].took.unwrap();
     let (start, took) = fifth(&without_failure);
     let some = |tenth: &u64| *tenth == 5;
-    for tenth in extent::cases("multirail::every_tenth", (0..10).collect(), some) {
+    for tenth in extent::cases("multirail::fail_at_each_tenth", (0..10).collect(), some) {
         // One nanosecond later, so that the operation has started in the first run too.
         let at = start + Span::from_ps(took.as_ps() / 10 * tenth) + Span::from_ns(1);
         let failure = RailFailure { rail: 0, kind, at, until: Time::NEVER };
@@ -175,7 +175,7 @@ fn every_tenth(rail: RailConfig, kind: RailFailureKind) {
 const KINDS: [RailFailureKind; 4] = [
     RailFailureKind::Link { host: 1 },
     RailFailureKind::Switch,
-    RailFailureKind::Crawl { host: 2, left: 66 },
+    RailFailureKind::Degraded { host: 2, remaining: 66 },
     RailFailureKind::Error { host: 3 },
 ];
 
@@ -186,17 +186,17 @@ fn for_kinds(check: impl Fn(RailFailureKind)) {
 
 #[test]
 fn operations_resume_after_a_tcp_rail_fails_at_any_tenth() {
-    for_kinds(|kind| every_tenth(tcp("tcp", 10), kind));
+    for_kinds(|kind| fail_at_each_tenth(tcp("tcp", 10), kind));
 }
 
 #[test]
 fn operations_resume_after_an_rdma_rail_fails_at_any_tenth() {
-    for_kinds(|kind| every_tenth(rdma("rdma", 10), kind));
+    for_kinds(|kind| fail_at_each_tenth(rdma("rdma", 10), kind));
 }
 
 #[test]
 fn operations_resume_after_a_tree_fails_at_any_tenth() {
-    for_kinds(|kind| every_tenth(tree("tree", 10, 4), kind));
+    for_kinds(|kind| fail_at_each_tenth(tree("tree", 10, 4), kind));
 }
 
 #[test]

@@ -87,7 +87,10 @@ impl<'a> RailWorld<'a> {
             handler.expect("the setup has ranks, rails and timers")
         };
         let times = setup.failures.iter().flat_map(|&failure| {
-            [(failure.at, RailEvent::Fails, failure), (failure.until, RailEvent::Mended, failure)]
+            [
+                (failure.at, RailEvent::Failed, failure),
+                (failure.until, RailEvent::Repaired, failure),
+            ]
         });
         let mut failures: Vec<_> = times.filter(|(at, ..)| *at < Time::NEVER).collect();
         failures.sort_by_key(|(at, ..)| std::cmp::Reverse(*at));
@@ -152,7 +155,7 @@ impl<'a> RailWorld<'a> {
     fn handle_failure(&mut self) {
         let Some((_, event, RailFailure { rail, kind, .. })) = self.failures.pop() else { return };
         self.timeline.record(self.now, rail, event);
-        if let (RailEvent::Fails, RailFailureKind::Error { host }) = (event, kind) {
+        if let (RailEvent::Failed, RailFailureKind::Error { host }) = (event, kind) {
             self.handlers[host as usize].handle_link_down(self.now, RailId(rail));
             self.act(host as usize);
         }

@@ -93,7 +93,7 @@ pub enum Retention {
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Error)]
 pub enum AllocateError {
     /// No rail is up.
-    #[error("no rail is up: an operation waits until one returns")]
+    #[error("no rail is up: operations wait until one returns")]
     NoRail,
     /// There are no rails, or more than a set holds.
     #[error("{rails} rails are out of range: expected 1 to {}", RailSet::CAPACITY)]

@@ -163,7 +163,7 @@ mod tests {
     }
 
     #[test]
-    fn the_largest_number_of_bytes_is_divided_too() {
+    fn the_maximum_number_of_bytes_is_divided() {
         for weights in [[1.0, 1e-3], [1.0, 1.0], [1e-9, 1.0]] {
             shares(u64::MAX, 1, &weights);
         }

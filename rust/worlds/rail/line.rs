@@ -130,7 +130,7 @@ mod tests {
     }
 
     #[test]
-    fn a_split_pays_from_the_crossing_point_on() {
+    fn a_split_pays_off_above_the_crossing_point() {
         // β1 (α2 − α1), where rail 1 starts first: 0.025 · 4,000 = 100 bytes.
         let lines = [line(5_000.0, 10.0), line(1_000.0, 40.0)];
         assert_eq!(equal_finish(99.0, &lines, 0.0).unwrap().bytes, [0.0, 99.0]);
@@ -139,7 +139,7 @@ mod tests {
     }
 
     #[test]
-    fn a_rail_with_just_the_least_share_takes_part() {
+    fn a_rail_with_exactly_the_minimum_share_participates() {
         let lines = [line(0.0, 10.0), line(0.0, 10.0)];
         assert_eq!(equal_finish(1_000.0, &lines, 0.5).unwrap().bytes, [500.0, 500.0]);
         let alone = equal_finish(1_000.0, &lines, 0.51).unwrap();

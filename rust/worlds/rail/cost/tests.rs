@@ -39,7 +39,7 @@ fn shares_of_one_size_give_the_line_through_zero() {
 }
 
 #[test]
-fn another_class_supplies_what_shares_of_one_size_cannot() {
+fn another_class_determines_the_slope_for_shares_of_one_size() {
     let costs = costs(&[(1_000, 5_000), (2_000, 7_000)]);
     for class in [10, 11] {
         let line = costs.line(RAIL, SizeClass(class)).unwrap();
@@ -63,7 +63,7 @@ fn the_newest_sample_has_most_weight_and_clearing_removes_all() {
 
 /// The faulty measurements of issue 14: bytes differ by 3 %, with 14 % noise.
 #[test]
-fn noise_does_not_pass_for_a_start_up() {
+fn noise_is_not_mistaken_for_a_start_up() {
     let line = |samples: &[(u64, u64)]| {
         let mut costs = Costs::new(1, 0.2);
         for &(bytes, ns) in samples {
@@ -79,7 +79,7 @@ fn noise_does_not_pass_for_a_start_up() {
 }
 
 #[test]
-fn costs_alone_and_beside_others_are_kept_apart() {
+fn costs_alone_and_shared_are_kept_separately() {
     let mut costs = costs(&[(1_000, 5_000); 2]);
     assert_eq!(costs.alone_ps(RAIL, SizeClass(10), Bytes::new(1_000)), None);
     costs.add(SizeClass(10), Concurrency::Alone, &cost(1_000, 1_000));
@@ -91,7 +91,7 @@ fn costs_alone_and_beside_others_are_kept_apart() {
 }
 
 #[test]
-fn a_cost_without_bytes_or_without_time_is_no_sample() {
+fn a_cost_without_bytes_or_time_is_not_a_sample() {
     let mut costs = Costs::new(1, 0.2);
     for (bytes, ns) in [(0, 5_000), (1_000, 0), (0, 0)] {
         costs.add(SizeClass(10), Concurrency::Shared, &cost(bytes, ns));
@@ -102,7 +102,7 @@ fn a_cost_without_bytes_or_without_time_is_no_sample() {
 /// Equally weighted samples all count. A newest weight of w limits the effective number to (2 - w)
 /// / w.
 #[test]
-fn a_mean_of_many_samples_varies_as_that_of_nine() {
+fn a_mean_of_many_samples_has_the_variance_of_nine() {
     let mut moments = Moments::default();
     let effective: Vec<f64> = (0..60)
         .map(|_| {
@@ -120,7 +120,7 @@ fn a_mean_of_many_samples_varies_as_that_of_nine() {
 /// Two samples determine their line, whatever the rounding error of their weights. Their effective
 /// number could be slightly above two, and the variance estimate divides by the excess.
 #[test]
-fn a_rounding_error_of_the_number_of_samples_is_no_freedom() {
+fn a_rounding_error_is_not_a_degree_of_freedom() {
     let mut moments = Moments::default();
     for (bytes, ps) in [(1_100.0, 5.2e6), (1_900.0, 6.8e6)] {
         moments.add(bytes, ps, 0.2);

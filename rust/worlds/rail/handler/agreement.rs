@@ -4,7 +4,7 @@
 
 use std::collections::BTreeMap;
 
-use super::message::{OperationId, RailView, RankMessage, Reply, Report};
+use super::message::{OperationId, RailView, RankMessage, Report, ReportKind};
 use super::monitor::{Cause, RailMonitor, RailState};
 use super::{Action, Agreement, ChunkIssue, Handler, plan};
 use crate::ids::{RailId, RankId};
@@ -124,7 +124,7 @@ impl Handler {
         let reports = BTreeMap::from([(self.rank, self.report.clone())]);
         let retry = now.saturating_add(config.retry);
         self.agreement = Some(Agreement { reports, retry, attempt: 0 });
-        self.ask_missing();
+        self.request_missing_reports();
     }
 
     /// Repeats the request to ranks without a report, over a different rail.
@@ -133,17 +133,17 @@ impl Handler {
         if let Some(agreement) = self.agreement.as_mut().filter(|it| it.retry <= now) {
             agreement.retry = now.saturating_add(retry);
             agreement.attempt += 1;
-            self.ask_missing();
+            self.request_missing_reports();
         }
     }
 
-    fn ask_missing(&mut self) {
+    fn request_missing_reports(&mut self) {
         let Some(agreement) = &self.agreement else { return };
         let attempt = agreement.attempt;
         let missing: Vec<RankId> =
             self.others().filter(|it| !agreement.reports.contains_key(it)).collect();
         for to in missing {
-            self.send_report(to, attempt, Reply::Wanted);
+            self.send_report(to, attempt, ReportKind::Request);
         }
     }
 
@@ -160,7 +160,7 @@ impl Handler {
 
     /// Sends the report over a rail that is up. Each attempt uses another rail, with suspect rails
     /// last. If no rail is up, it uses all of them.
-    fn send_report(&mut self, to: RankId, attempt: usize, reply: Reply) {
+    fn send_report(&mut self, to: RankId, attempt: usize, kind: ReportKind) {
         let up: Vec<RailId> = self.view.up().iter().collect();
         let good = |rail: &&RailId| self.monitors[rail.index()].state() == RailState::Up;
         let mut order: Vec<RailId> = up.iter().filter(good).copied().collect();
@@ -170,12 +170,18 @@ impl Handler {
             count => vec![order[attempt % count]],
         };
         for over in rails {
-            let message = RankMessage::Report { report: self.report.clone(), reply };
+            let message = RankMessage::Report { report: self.report.clone(), kind };
             self.actions.push_back(Action::Send { to, over, message });
         }
     }
 
-    pub(super) fn handle_report(&mut self, now: Time, from: RankId, report: &Report, reply: Reply) {
+    pub(super) fn handle_report(
+        &mut self,
+        now: Time,
+        from: RankId,
+        report: &Report,
+        kind: ReportKind,
+    ) {
         let both = self.view.merged(&report.view);
         if both != self.view {
             self.adopt(now, both, Cause::Published);
@@ -186,27 +192,27 @@ impl Handler {
             return;
         }
         let Some(agreement) = &mut self.agreement else {
-            return self.answer(from, reply);
+            return self.answer(from, kind);
         };
         let repeated = agreement.reports.insert(from, report.clone()).is_some();
         if agreement.reports.len() == self.ranks as usize {
-            self.conclude(now);
+            self.apply_agreement(now);
         }
         // A rank that asks twice has not received this rank's report. Without a reply, three ranks
         // could each wait for the next one, because no rank asks a rank whose report it has.
         if repeated {
-            self.answer(from, reply);
+            self.answer(from, kind);
         }
     }
 
-    fn answer(&mut self, to: RankId, reply: Reply) {
-        if reply == Reply::Wanted {
-            self.send_report(to, 0, Reply::Given);
+    fn answer(&mut self, to: RankId, kind: ReportKind) {
+        if kind == ReportKind::Request {
+            self.send_report(to, 0, ReportKind::Response);
         }
     }
 
     /// Applies the plan that follows from the reports of all ranks on the same view.
-    fn conclude(&mut self, now: Time) {
+    fn apply_agreement(&mut self, now: Time) {
         let Some(Agreement { reports, .. }) = self.agreement.take() else { return };
         for (rank, report) in &reports {
             let known = &mut self.complete[rank.index()];

@@ -59,7 +59,7 @@ impl Default for Config {
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Error)]
 pub enum ConfigError {
     /// A timer, size or count is zero.
-    #[error("{name} = 0 is invalid: it must be above zero, by default {default}")]
+    #[error("{name} = 0 is invalid: expected a value above zero (default {default})")]
     Zero {
         /// Name of the parameter, as in `[handler]`.
         name: &'static str,
@@ -119,7 +119,7 @@ mod tests {
     fn a_parameter_of_zero_is_rejected_with_its_default() {
         let config = Config { heartbeat: Span::ZERO, ..Config::default() };
         let error = config.check().unwrap_err().to_string();
-        assert_eq!(error, "heartbeat = 0 is invalid: it must be above zero, by default 50ms");
+        assert_eq!(error, "heartbeat = 0 is invalid: expected a value above zero (default 50ms)");
         assert_eq!(Config::default().check(), Ok(()));
     }
 }

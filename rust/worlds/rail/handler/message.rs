@@ -132,11 +132,11 @@ pub struct Report {
 
 /// Whether the sender of a report wants the receiver's report.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum Reply {
+pub enum ReportKind {
     /// The sender does not have the reports of all ranks yet.
-    Wanted,
+    Request,
     /// The report is itself an answer.
-    Given,
+    Response,
 }
 
 /// A message between the handlers of two ranks.
@@ -166,7 +166,7 @@ pub enum RankMessage {
         /// The state that the sender publishes.
         report: Report,
         /// Whether the sender wants the receiver's report.
-        reply: Reply,
+        kind: ReportKind,
     },
 }
 
@@ -247,7 +247,7 @@ mod tests {
     }
 
     #[test]
-    fn messages_are_as_long_as_what_they_say() {
+    fn message_lengths_follow_their_contents() {
         let report = |rails: u64, chunks: usize| {
             let placement =
                 ChunkPlacement { rail: RailId(0), incarnation: 0, epoch: Epoch::default() };
@@ -264,7 +264,7 @@ mod tests {
                 operations: vec![progress.clone(), progress],
                 rates: vec![1; rails as usize],
             };
-            RankMessage::Report { report, reply: Reply::Given }.bytes().get()
+            RankMessage::Report { report, kind: ReportKind::Response }.bytes().get()
         };
         // Two operations, each with its number, a share of each rail, and its chunks.
         assert_eq!(report(3, 9), 16 + 8 + 12 * 3 + 2 * (8 + 8 * 3 + 4 * 9 + 2));

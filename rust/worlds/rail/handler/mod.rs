@@ -58,8 +58,8 @@ use thiserror::Error;
 
 pub use config::{Config, ConfigError};
 pub use message::{
-    ChunkKey, ChunkPlacement, Epoch, OperationId, OperationProgress, RailView, RankMessage, Reply,
-    Report,
+    ChunkKey, ChunkPlacement, Epoch, OperationId, OperationProgress, RailView, RankMessage, Report,
+    ReportKind,
 };
 pub use monitor::{Cause, RailState};
 
@@ -146,10 +146,12 @@ pub enum ChunkAdmission {
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Error)]
 pub enum StartError {
     /// The ranks are agreeing on the rails that are up: start after [`Action::Rails`].
-    #[error("the ranks are agreeing on the rails that are up: start the operation afterwards")]
+    #[error(
+        "the ranks are still agreeing on the rails that are up: start the operation later"
+    )]
     Agreeing,
     /// Operations start in the order of their ids.
-    #[error("operation {} is out of order: the next one is {}", given.0, next.0)]
+    #[error("operation {} is out of order: expected operation {}", given.0, next.0)]
     Order {
         /// The operation that was to start.
         given: OperationId,
@@ -157,7 +159,7 @@ pub enum StartError {
         next: OperationId,
     },
     /// A share of the operation is for a rail that is not up.
-    #[error("{rail} has a share of the operation but is not up")]
+    #[error("{rail} has a share of the operation but is down")]
     RailDown {
         /// The rail that has a share and is not up.
         rail: RailId,
@@ -353,7 +355,7 @@ impl Handler {
                     );
                 });
             }
-            RankMessage::Report { report, reply } => self.handle_report(now, from, report, *reply),
+            RankMessage::Report { report, kind } => self.handle_report(now, from, report, *kind),
         }
     }
 

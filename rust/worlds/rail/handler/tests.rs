@@ -43,14 +43,14 @@ fn actions(handler: &mut Handler) -> Vec<String> {
                     RankMessage::Heartbeat { .. } => "heartbeat".to_owned(),
                     RankMessage::Probe { .. } => "probe".to_owned(),
                     RankMessage::Answer { started, .. } => format!("answer {started:?}"),
-                    RankMessage::Report { report, reply } => {
+                    RankMessage::Report { report, kind } => {
                         let done: Vec<String> = report
                             .operations
                             .iter()
                             .flat_map(|it| &it.done)
                             .map(|&done| u8::from(done).to_string())
                             .collect();
-                        format!("up {}, done {} {reply:?}", report.view.up(), done.concat())
+                        format!("up {}, done {} {kind:?}", report.view.up(), done.concat())
                     }
                 };
                 format!("{what} to {to} over {over}")
@@ -70,7 +70,7 @@ fn actions(handler: &mut Handler) -> Vec<String> {
 fn report_of(handler: &Handler, done: [bool; 4]) -> RankMessage {
     let mut report = handler.report.clone();
     report.operations[0].done = done.to_vec();
-    RankMessage::Report { report, reply: Reply::Wanted }
+    RankMessage::Report { report, kind: ReportKind::Request }
 }
 
 #[test]
@@ -87,8 +87,8 @@ fn an_error_is_published_and_chunks_that_any_rank_lacks_are_repeated() {
         actions(&mut rank),
         [
             "rail1 down (error)",
-            "up rail0, done 1010 Wanted to rank1 over rail0",
-            "up rail0, done 1010 Wanted to rank2 over rail0",
+            "up rail0, done 1010 Request to rank1 over rail0",
+            "up rail0, done 1010 Request to rank2 over rail0",
         ]
     );
     assert!(rank.is_agreeing() && rank.table.awaits(B).is_none());
@@ -208,7 +208,7 @@ fn another_failure_during_an_agreement_restarts_it_with_both() {
         ms(3),
         RankId(2),
         A,
-        &RankMessage::Report { report: other, reply: Reply::Wanted },
+        &RankMessage::Report { report: other, kind: ReportKind::Request },
     );
     let both = actions(&mut rank);
     assert_eq!(both[0], "rail1 down (published)");
@@ -233,7 +233,7 @@ fn a_rank_that_missed_a_report_gets_it_again() {
     rank.handle_timeout(ms(10));
     actions(&mut rank);
     rank.handle_timeout(ms(11));
-    assert_eq!(actions(&mut rank), ["up rail0, done 0000 Wanted to rank2 over rail0"]);
+    assert_eq!(actions(&mut rank), ["up rail0, done 0000 Request to rank2 over rail0"]);
     rank.handle_message(ms(12), RankId(2), A, &report);
     actions(&mut rank);
     // This rank has concluded, but rank 2 has not. It must receive the same report as the others,
@@ -241,7 +241,7 @@ fn a_rank_that_missed_a_report_gets_it_again() {
     assert_eq!(rank.handle_chunk(ms(20), &key(0, 0)), ChunkAdmission::Accepted);
     assert_eq!(rank.handle_chunk(ms(20), &key(2, 1)), ChunkAdmission::Accepted);
     rank.handle_message(ms(22), RankId(2), A, &report);
-    assert_eq!(actions(&mut rank), ["up rail0, done 0000 Given to rank2 over rail0"]);
+    assert_eq!(actions(&mut rank), ["up rail0, done 0000 Response to rank2 over rail0"]);
 }
 
 #[test]
@@ -259,7 +259,7 @@ fn chunks_that_all_ranks_have_are_not_repeated_because_of_an_older_report() {
     let mut old = rank.report.clone();
     old.complete = OperationId(0);
     old.operations = started().table.progress();
-    let report = RankMessage::Report { report: old, reply: Reply::Wanted };
+    let report = RankMessage::Report { report: old, kind: ReportKind::Request };
     [1, 2].into_iter().for_each(|from| rank.handle_message(ms(4), RankId(from), A, &report));
     assert_eq!(actions(&mut rank), ["epoch 1: rail0"]);
     assert!(!rank.table.knows(OperationId(0)), "it would be released twice");
@@ -269,7 +269,7 @@ fn chunks_that_all_ranks_have_are_not_repeated_because_of_an_older_report() {
 fn a_rail_returns_after_three_good_rounds() {
     let mut rank = handler();
     rank.handle_link_down(ms(0), B);
-    let report = RankMessage::Report { report: rank.report.clone(), reply: Reply::Wanted };
+    let report = RankMessage::Report { report: rank.report.clone(), kind: ReportKind::Request };
     rank.handle_message(ms(1), RankId(1), A, &report);
     rank.handle_message(ms(1), RankId(2), A, &report);
     assert!(actions(&mut rank).contains(&"epoch 1: rail0".to_owned()));
@@ -318,7 +318,7 @@ fn invalid_calls_are_errors_and_messages_of_unknown_ranks_are_ignored() {
     let start =
         |rank: &mut Handler, id| rank.handle_operation(ms(1), OperationId(id), &division, &[]);
     let order = start(&mut rank, 5).unwrap_err().to_string();
-    assert_eq!(order, "operation 5 is out of order: the next one is 1");
+    assert_eq!(order, "operation 5 is out of order: expected operation 1");
     let beat = RankMessage::Probe { round: 1, awaited: None };
     rank.handle_message(ms(1), RankId(0), A, &beat);
     rank.handle_message(ms(1), RankId(3), A, &beat);
@@ -421,7 +421,7 @@ fn before_an_operation_is_started_only_its_current_attempts_are_kept() {
     rank.handle_link_down(ms(1), B);
     let operations = started().table.progress();
     let report = Report { operations, ..rank.report.clone() };
-    let report = RankMessage::Report { report, reply: Reply::Wanted };
+    let report = RankMessage::Report { report, kind: ReportKind::Request };
     [1, 2].into_iter().for_each(|from| rank.handle_message(ms(2), RankId(from), A, &report));
     assert!(!rank.is_agreeing());
     let admission = |chunk, epoch| rank.admission(&key(chunk, epoch));

@@ -357,7 +357,7 @@ fn a_rail_excluded_from_the_split_is_measured() {
 }
 
 #[test]
-fn a_duration_that_is_off_by_just_half_is_no_miss() {
+fn a_deviation_of_exactly_half_is_not_a_miss() {
     let class = SizeClass::of(Bytes::new(MIB));
     let mut nezha = Nezha::new(&Config::default(), 1);
     nezha.states[class.index()] = ClassState::Hot(Hot::new(vec![None]));
@@ -370,7 +370,7 @@ fn a_duration_that_is_off_by_just_half_is_no_miss() {
 }
 
 #[test]
-fn the_spread_is_what_the_first_rail_waits_for_the_last() {
+fn the_spread_is_relative_to_the_longest_duration() {
     let spread = |ps: &[u64]| {
         let sample = |(rail, &ps)| Sample {
             cost: cost(rail, 1, ps),
