@@ -319,13 +319,13 @@ impl MatrixReader {
         let mut warnings = Vec::new();
         if let Some(line) = self.cut {
             warnings.push(format!(
-                "line {line} has a start with decimals, which are cut off, as in htsim"
+                "line {line} has a start with decimals, which are truncated, as in htsim"
             ));
         }
         if let Some(failure) = self.failures.first() {
             warnings.push(format!(
-                "line {} has a link down from the start, known to routing; htsim stops at the \
-                 first packet that would take it",
+                "line {} has a link that is down from the start, which routing avoids; htsim \
+                 stops at the first packet that would take it",
                 failure.line
             ));
         }

@@ -67,7 +67,7 @@ pub fn read(
 ) -> Result<InfragraphTopology, InfragraphError> {
     let at = |(place, fault)| InfragraphError { file: file.to_owned(), place, fault };
     if let Some(line) = nested_too_deeply(text) {
-        let fault = InfragraphFault::TooMany("brackets within each other", MOST_BRACKETS as u64);
+        let fault = InfragraphFault::TooMany("nested brackets", MOST_BRACKETS as u64);
         return Err(at((format!("line {line}"), fault)));
     }
     let described: Infrastructure = yaml_serde::from_str(text).map_err(|error| {
@@ -218,7 +218,7 @@ impl Infrastructure {
         let places: BTreeSet<u32> = wired.map(|end| end.path[0].0).collect();
         let warning = |place: u32| {
             format!(
-                "instances '{}' have a nic and no xpu: they count as switches",
+                "instances '{}' have a nic but no xpu; they are treated as switches",
                 self.instances[place as usize].name
             )
         };

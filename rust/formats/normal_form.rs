@@ -21,36 +21,44 @@ const MAX_EVENTS: usize = 1 << 24;
 #[derive(Debug, Clone, PartialEq, Eq, Error)]
 pub enum NotWritten {
     /// The workload has no messages, which the format requires.
-    #[error("it has no messages; a file of the format has one or more")]
+    #[error("it has no messages; the format needs at least one")]
     NoMessages,
     /// A task starts when only some of its dependencies are met.
     #[error(
-        "{0} waits for whichever of several messages arrives first (a receive from any source, or \
-         a multishot trigger)"
+        "{0} waits for the first of several messages (a receive from any source, or a multishot \
+         trigger)"
     )]
     Some(HostId),
     /// There are too many dependencies.
-    #[error("it has more than 2^24 dependencies, with those through barriers")]
+    #[error("it has more than 2^24 dependencies, including those through barriers")]
     TooMany,
     /// The workload computes, and the format has messages only.
-    #[error("{0} computes or waits for a time; the format has messages only")]
+    #[error("{0} has a computation or a delay, but the format has only messages")]
     Computation(HostId),
     /// The format has no dependencies.
-    #[error("a message of {0} waits for others; each flow of the format starts at its time")]
+    #[error(
+        "a message of {0} waits for other messages, but flows of the format start at fixed times"
+    )]
     Dependency(HostId),
     /// A task depends on an event at another host.
-    #[error("a task of {0} depends on an event at another host, of which no message tells it")]
+    #[error(
+        "a task of {0} depends on an event at another host, and no message reports that event to \
+         it"
+    )]
     Elsewhere(HostId),
     /// Two hosts share several streams.
     #[error(
-        "{0} sends to {1} on several queue pairs; in the format, messages of two hosts share one"
+        "{0} sends to {1} on several queue pairs, but in the format messages of two hosts share \
+         one"
     )]
     Streams(HostId, HostId),
     /// Several messages share a queue pair.
-    #[error("{0} sends several messages to {1} on one queue pair; in the format, each has its own")]
+    #[error(
+        "{0} sends several messages to {1} on one queue pair, but in the format each has its own"
+    )]
     SharedStream(HostId, HostId),
     /// A time is not a multiple of the format's unit.
-    #[error("a time of {host} is {span}; the format has whole {unit}")]
+    #[error("a time of {host} is {span}, but the format has only whole {unit}")]
     TooFine {
         /// The host that waits for it.
         host: HostId,
@@ -60,7 +68,7 @@ pub enum NotWritten {
         unit: &'static str,
     },
     /// A message is too long.
-    #[error("a message of {host} has {bytes}; the format counts bytes in 32 bits")]
+    #[error("a message of {host} has {bytes}, but sizes in the format have 32 bits")]
     TooLong {
         /// The sender.
         host: HostId,
@@ -68,16 +76,19 @@ pub enum NotWritten {
         bytes: Bytes,
     },
     /// A message has both a start and dependencies.
-    #[error("a message of {0} waits for others and for a time; a connection has one of the two")]
+    #[error(
+        "a message of {0} waits for other messages and for a time, but a connection has only one \
+         of the two"
+    )]
     StartAndTrigger(HostId),
     /// A connection would activate two triggers.
     #[error(
-        "the end of a message of {0} starts messages that wait for different others; a connection \
-         activates one trigger"
+        "the end of a message of {0} starts messages that wait for different messages, but a \
+         connection activates only one trigger"
     )]
     TwoTriggers(HostId),
-    /// The written file would be read as another workload.
-    #[error("its file would be read as another workload")]
+    /// The written file would be read back as a different workload.
+    #[error("the written file would not be read back as the same workload")]
     ReadsOtherwise,
 }
 

@@ -13,10 +13,12 @@ pub(crate) fn expect_same(written: &Topology, read: &Topology) -> Result<(), Str
     };
     let [ours, theirs] = [counts(written), counts(read)];
     if ours != theirs {
-        return Err(format!("{ours} would be read as {theirs}"));
+        return Err(format!("{ours} would be read back as {theirs}"));
     }
     match written.links().iter().zip(read.links()).position(|(ours, read)| ours != read) {
         None => Ok(()),
-        Some(link) => Err(format!("{} would be read as another link", written.link_names()[link])),
+        Some(link) => {
+            Err(format!("{} would be read back as a different link", written.link_names()[link]))
+        }
     }
 }

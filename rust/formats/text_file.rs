@@ -19,15 +19,12 @@ const LONGEST_RESULTS: u64 = 4 << 30;
 
 /// Magic bytes of binary files, with the error for each.
 const BINARY: &[(&[u8], &str)] = &[
-    (
-        &[0x7f, 0x10, 0, 0, 0, 0, 0, 0],
-        "it is a binary GOAL schedule; the text that it was made from is needed",
-    ),
-    (&[0x1f, 0x8b], "it is packed by gzip; unpack it"),
-    (&[0x28, 0xb5, 0x2f, 0xfd], "it is packed by zstd; unpack it"),
-    (b"PK\x03\x04", "it is a zip archive; unpack it"),
-    (b"PAR1", "it is a table of Parquet; a text is needed"),
-    (b"SQLite format 3\0", "it is a database of SQLite; a text is needed"),
+    (&[0x7f, 0x10, 0, 0, 0, 0, 0, 0], "it is a binary GOAL schedule; expected its text form"),
+    (&[0x1f, 0x8b], "it is compressed with gzip; decompress it"),
+    (&[0x28, 0xb5, 0x2f, 0xfd], "it is compressed with zstd; decompress it"),
+    (b"PK\x03\x04", "it is a zip archive; extract it"),
+    (b"PAR1", "it is a Parquet table; expected a text file"),
+    (b"SQLite format 3\0", "it is an SQLite database; expected a text file"),
 ];
 
 /// Reads a text file and strips its byte order mark.
@@ -69,12 +66,12 @@ pub fn regular_file(path: &Path) -> Result<Metadata, Error> {
     let found = std::fs::metadata(path)?;
     match found.is_file() {
         true => Ok(found),
-        false => Err(Error::new(ErrorKind::InvalidData, "it is no regular file")),
+        false => Err(Error::new(ErrorKind::InvalidData, "it is not a regular file")),
     }
 }
 
 fn too_long(most: u64) -> Error {
-    let reason = format!("it is longer than {} MiB, the most of such a file", most >> 20);
+    let reason = format!("it exceeds the limit of {} MiB for such files", most >> 20);
     Error::new(ErrorKind::InvalidData, reason)
 }
 
@@ -112,12 +109,16 @@ mod tests {
         let folder = tempfile::tempdir().unwrap();
         let path = |name: &str| folder.path().join(name);
         let said = |path: &Path| read_results(path).unwrap_err().to_string();
-        assert_eq!(said(Path::new("/dev/zero")), "it is no regular file");
+        assert_eq!(said(Path::new("/dev/zero")), "it is not a regular file");
         nix::unistd::mkfifo(&path("fifo"), nix::sys::stat::Mode::S_IRWXU).unwrap();
-        assert_eq!(said(&path("fifo")), "it is no regular file", "nobody writes: it is not opened");
+        assert_eq!(
+            said(&path("fifo")),
+            "it is not a regular file",
+            "nobody writes: it is not opened"
+        );
         // A sparse file of 5 GiB takes no disk space.
         File::create(path("large")).unwrap().set_len(5 << 30).unwrap();
-        assert_eq!(said(&path("large")), "it is longer than 4096 MiB, the most of such a file");
+        assert_eq!(said(&path("large")), "it exceeds the limit of 4096 MiB for such files");
         std::fs::write(path("small"), "a\n").unwrap();
         assert_eq!(read_results(&path("small")).unwrap(), "a\n");
     }
@@ -131,14 +132,17 @@ mod tests {
             read_text(&path).map_err(|error| error.to_string())
         };
         assert_eq!(read(b"\xef\xbb\xbf4 nodes"), Ok("4 nodes".to_owned()));
-        assert_eq!(read(b"\x1f\x8b\x08"), Err("it is packed by gzip; unpack it".to_owned()));
+        assert_eq!(
+            read(b"\x1f\x8b\x08"),
+            Err("it is compressed with gzip; decompress it".to_owned())
+        );
         assert_eq!(read(b"a\nb\xff"), Err("line 2 is not UTF-8: byte 0xff at 3".to_owned()));
     }
 
     #[test]
     fn endless_input_is_rejected_at_the_limit() {
         let error = text_of(std::io::repeat(b'#'), 2 << 20).unwrap_err().to_string();
-        assert_eq!(error, "it is longer than 2 MiB, the most of such a file");
+        assert_eq!(error, "it exceeds the limit of 2 MiB for such files");
         let whole = text_of(std::io::repeat(b'#').take(2 << 20), 2 << 20).unwrap();
         assert_eq!(whole.len(), 2 << 20);
     }

@@ -77,7 +77,7 @@ pub enum ChakraFault {
     #[error("cannot be read: {0}")]
     Unreadable(std::io::Error),
     /// The rank has no file.
-    #[error("missing file; every rank from 0 on needs its own")]
+    #[error("missing file; each rank needs its own, numbered from 0")]
     MissingRank,
     /// The file ends within a message.
     #[error("the file is truncated: expected {wanted} more bytes, found {found}")]
@@ -121,9 +121,8 @@ pub enum ChakraFault {
     },
     /// A collective node has a size but no operation.
     #[error(
-        "a collective with comm_size but without comm_type; give the node comm_type, 0 \
-         (all-reduce) to 9 (barrier), or, if it is only the host's call of a collective, remove \
-         comm_size"
+        "a collective has comm_size but no comm_type; add comm_type, 0 (all-reduce) to 9 \
+         (barrier), or remove comm_size if the node is only the host's call of a collective"
     )]
     NoCollective,
     /// A collective has an operation that is not in the schema.
@@ -131,9 +130,9 @@ pub enum ChakraFault {
     UnknownCollective(i128),
     /// A collective spans dimensions of a logical topology whose sizes are unknown.
     #[error(
-        "involved_dim leaves out dimensions of a logical topology, which the trace does not give; \
-         write its sizes, dimensions = [8, 4] with the one first that varies fastest from rank to \
-         rank, or name the group of ranks by pg_name"
+        "involved_dim leaves out dimensions of a logical topology that the trace does not \
+         describe; give its sizes, fastest-varying first (dimensions = [8, 4]), or name the group \
+         of ranks with pg_name"
     )]
     Dimensions,
     /// A duration is too long.
@@ -157,8 +156,8 @@ pub enum ChakraFault {
     },
     /// The dependencies of several ranks have a cycle.
     #[error(
-        "never starts: it waits for other ranks, which wait for this one (the order of sends, \
-         receives and collectives is impossible)"
+        "never starts: it waits for other ranks, which wait for this one (a deadlock of sends, \
+         receives and collectives)"
     )]
     Deadlock,
     /// A peer is not a rank.
@@ -199,7 +198,7 @@ pub enum ChakraFault {
         node: u64,
     },
     /// A rank of a group calls fewer collectives than others.
-    #[error("rank {missing} does not take part in collective {number} of {group}")]
+    #[error("rank {missing} does not participate in collective {number} of {group}")]
     Absent {
         /// The rank that does not take part.
         missing: u32,
@@ -216,8 +215,8 @@ pub enum ChakraFault {
     Collective(Box<CollectiveError>),
     /// A dependency lies beyond the nodes that are read ahead.
     #[error(
-        "depends on node {on}, which is not among the {ahead} nodes that are read ahead; increase \
-         window, or read the trace as a whole (streaming = false)"
+        "depends on node {on}, which is beyond the {ahead} nodes that are read ahead; increase \
+         window, or read the whole trace (streaming = false)"
     )]
     TooFarAhead {
         /// The node that it depends on.
@@ -227,8 +226,8 @@ pub enum ChakraFault {
     },
     /// Nodes of other ranks that this one waits for lie beyond the nodes that are read ahead.
     #[error(
-        "waits for nodes of other ranks that are further ahead than the {ahead} nodes of this rank \
-         that are read ahead; increase window, or read the trace as a whole (streaming = false)"
+        "waits for nodes of other ranks beyond the {ahead} nodes that are read ahead; increase \
+         window, or read the whole trace (streaming = false)"
     )]
     OutOfReach {
         /// Number of nodes of the rank that are held.

@@ -38,7 +38,7 @@ pub(super) fn disagreement(
     }
     let text = |call: Call| format!("{} of {} bytes", expand::name(call.operation), call.bytes);
     Some(ChakraFault::Disagreement(format!(
-        "{}, but node {node} of rank {rank}, which has the same index in {}, is {}",
+        "{}, but node {node} of rank {rank}, with the same index in {}, is {}",
         text(here),
         groups.name(here.group),
         text(there)
@@ -61,9 +61,9 @@ impl RankGroups {
         let groups: Vec<u32> = lonely.map(|(group, _)| group).filter(|_| ranks > 1).collect();
         let first = self.name(*groups.first()?);
         Some(format!(
-            "in {} of {} groups a single rank has collectives, as in {first}: they send nothing, \
-             and take their durations; the traces of other ranks may lack them, or name the group \
-             differently",
+            "in {} of {} groups only one rank has collectives, such as {first}; they send nothing \
+             and take their recorded durations (traces of other ranks may lack them, or name the \
+             group differently)",
             groups.len(),
             self.0.len() - 1
         ))

@@ -19,7 +19,7 @@ pub enum RepairError {
     #[error(transparent)]
     Trace(Box<ChakraError>),
     /// The recorded times of a trace contradict its dependencies.
-    #[error("streams in the order of their recorded times: {0}")]
+    #[error("cannot order streams by their recorded times: {0}")]
     Times(Box<ChakraError>),
     /// The mended trace cannot be written.
     #[error("cannot write: {0}")]

@@ -49,21 +49,14 @@ impl Tally {
     pub(super) fn warnings(&self) -> Vec<String> {
         let [compute, memory] = self.without_duration;
         let all = [
-            (
-                compute,
-                "compute nodes give their operations (num_ops) but no duration; they take no time",
-            ),
-            (
-                memory,
-                "memory nodes have no duration: their time is unknown, and they take none; \
-                 duration_micros gives it",
-            ),
+            (compute, "compute nodes have operations (num_ops) but no duration; they take no time"),
+            (memory, "memory nodes without a duration take no time; give duration_micros"),
             (self.empty_sends, "sends of 0 bytes are sent as 1 byte"),
             (self.empty_collectives, "collectives of 0 bytes send nothing"),
             (
                 self.lost,
-                "kernels of communication have neither type nor size, or are computations in the \
-                 traces: they send nothing, and take their durations",
+                "communication kernels have neither type nor size, or are computations in the \
+                 traces; they send nothing and take their recorded durations",
             ),
         ];
         let some = all.into_iter().filter(|(count, _)| *count > 0);
@@ -93,13 +86,14 @@ impl Unordered {
         }
         let of_them = match communication {
             0 => String::new(),
-            count => format!(", {count} of which communicate,"),
+            count => format!(", including {count} that communicate,"),
         };
         let mend = match untimed {
             0 => "evenkeel check --mend DIR orders them by their recorded times".to_owned(),
             all if all == free => "the traces have no times to order them by".to_owned(),
             some => format!(
-                "evenkeel check --mend DIR orders them by their recorded times, which {some} lack"
+                "evenkeel check --mend DIR orders them by their recorded times, except {some} \
+                 without times"
             ),
         };
         Some(format!(

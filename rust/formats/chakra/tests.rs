@@ -212,7 +212,7 @@ fn faults_of_a_file() -> Vec<(Vec<Vec<u8>>, String)> {
         (vec![file(&[call(3, 10, &[])])], format!("{head}node 3, byte 8: unknown comm_type 10")),
         (
             vec![file(&[with(node(3, kind::COLLECTIVE, &[]), &[("comm_size", 4_000)])])],
-            format!("{head}node 3, byte 8: a collective with comm_size but without comm_type"),
+            format!("{head}node 3, byte 8: a collective has comm_size but no comm_type"),
         ),
         (
             vec![file(&[node(3, kind::SEND, &[])])],
@@ -243,7 +243,7 @@ fn faults_between_ranks() -> Vec<(Vec<Vec<u8>>, String)> {
         ),
         (
             vec![file(&[call(3, 0, &[])]), good()],
-            format!("{head}node 3, byte 8: rank 1 does not take part in collective 1 of all ranks"),
+            format!("{head}node 3, byte 8: rank 1 does not participate in collective 1 of all ranks"),
         ),
         (
             vec![file(&[call(3, 0, &[])]), file(&[call(3, 2, &[])])],

@@ -18,10 +18,9 @@ const VERSION: &str = "0.0.4";
 pub enum NotATrace {
     /// A task depends on a delay at another host, but in a trace only messages cross ranks.
     #[error(
-        "a task of {after} depends on a delay of {host}; in a trace a node depends only on nodes \
-         of its own rank: a [[job]] with both `after` and `start` needs it (write it without \
-         `start`), and so does `step_after = \"acknowledgement\"` (write the workload without it, \
-         and read its traces with it)"
+        "a task of {after} depends on a delay of {host}, but a trace node depends only on nodes \
+         of its own rank; remove `start` from a [[job]] with `after`, or write the workload \
+         without `step_after = \"acknowledgement\"` and read its traces with it"
     )]
     Elsewhere {
         /// Host of the task.
@@ -31,8 +30,8 @@ pub enum NotATrace {
     },
     /// A delay starts when only some of its dependencies are met.
     #[error(
-        "{host} waits for whichever of several messages arrives first (a receive from any source, \
-         or a multishot trigger); in a trace a node waits for all of its dependencies"
+        "{host} waits for the first of several messages (a receive from any source, or a \
+         multishot trigger), but a trace node waits for all of its dependencies"
     )]
     Some {
         /// Host of the delay.

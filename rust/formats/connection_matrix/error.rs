@@ -21,10 +21,10 @@ pub enum MatrixFault {
     #[error("Nodes is missing; write for example 'Nodes 16' in the first line")]
     NoNodes,
     /// The number of nodes is 0.
-    #[error("Nodes 0; a connection matrix has 1 node or more")]
+    #[error("Nodes 0 is out of range; expected at least 1")]
     ZeroNodes,
     /// The number of nodes is given twice.
-    #[error("duplicate Nodes; it is already {0}")]
+    #[error("duplicate Nodes; it was already set to {0}")]
     NodesTwice(u32),
     /// The first word of a line is unknown.
     #[error(
@@ -64,13 +64,13 @@ pub enum MatrixFault {
     #[error("a connection from node {0} to itself; its nodes must differ")]
     ToItself(u32),
     /// A connection has both a start time and a trigger, or neither.
-    #[error("a connection has either 'start TIME' or 'trigger ID'")]
+    #[error("a connection needs either 'start TIME' or 'trigger ID'")]
     Start,
     /// A connection has no size.
     #[error("size is missing; write for example 'size 2000000', in bytes")]
     NoSize,
     /// A connection has size 0, which in htsim means that it sends until the simulation ends.
-    #[error("size 0 is htsim's flow without an end, which never completes; write its bytes")]
+    #[error("size 0 means an endless flow in htsim, which never completes; give a size in bytes")]
     Unbounded,
     /// Two connections have the same id.
     #[error(
@@ -88,7 +88,8 @@ pub enum MatrixFault {
     MessageWithoutId,
     /// A message has other nodes than its connection.
     #[error(
-        "connection id {id} is from node {src} to node {dst} in line {first}; its messages are, too"
+        "connection id {id} is from node {src} to node {dst} in line {first}; expected the same \
+         nodes for its messages"
     )]
     OtherEnds {
         /// The id of the connection.
@@ -111,8 +112,8 @@ pub enum MatrixFault {
     /// A trigger lacks its id or kind, has several kinds, or has a count that its kind does not
     /// take.
     #[error(
-        "a trigger is 'trigger id N oneshot', 'trigger id N multishot' or 'trigger id N barrier \
-         count M'"
+        "invalid trigger; expected 'trigger id N oneshot', 'trigger id N multishot' or 'trigger \
+         id N barrier count M'"
     )]
     Trigger,
     /// A connection names a trigger that does not exist.
@@ -145,10 +146,10 @@ pub enum MatrixFault {
         found: usize,
     },
     /// A word is repeated on a line, or a header line in the file.
-    #[error("{0} is given twice; one of them is meant")]
+    #[error("{0} is given twice; expected once")]
     Twice(String),
     /// A line continues where it should end.
-    #[error("'{rest}' follows '{word} N', which is a line of its own")]
+    #[error("unexpected '{rest}' after '{word} N'; expected the end of the line")]
     Rest {
         /// The first word of the line.
         word: String,
@@ -172,12 +173,12 @@ pub enum MatrixFault {
         found: u64,
     },
     /// A failure lacks a word, or has an unknown one.
-    #[error("a failure is 'failure switch_type AGG switch_id N link_id M'")]
+    #[error("invalid failure; expected 'failure switch_type AGG switch_id N link_id M'")]
     Failure,
     /// A failure names a switch of another type.
     #[error(
-        "switch_type '{0}' is not AGG: htsim fails the uplinks of aggregation switches alone; \
-         write other failures as [[failure]] in the scenario"
+        "switch_type '{0}' is not AGG: htsim fails only uplinks of aggregation switches; write \
+         other failures as [[failure]] in the scenario"
     )]
     SwitchType(String),
     /// The number of failures differs from the announced one.

@@ -34,11 +34,11 @@ fn each_error_names_its_line_and_what_is_expected() {
         ("Nodes 2\nNode 3\n".into(), "f.cm:2: unknown word 'Node'; a line starts with"),
         ("Nodes 2\n0->2 start 0 size 5\n".into(), "f.cm:2: unknown node '2'; nodes are 0 to 1"),
         ("Nodes 2\n1->1 start 0 size 5\n".into(), "f.cm:2: a connection from node 1 to itself"),
-        (format!("{one}size 5\n"), "f.cm:2: a connection has either 'start"),
-        (format!("{one}start 0 size 5 trigger 1\n"), "f.cm:2: a connection has either 'start"),
+        (format!("{one}size 5\n"), "f.cm:2: a connection needs either 'start"),
+        (format!("{one}start 0 size 5 trigger 1\n"), "f.cm:2: a connection needs either 'start"),
         (format!("{one}start 0\n"), "f.cm:2: size is missing"),
-        (format!("{one}start 0 size 0\n"), "f.cm:2: size 0 is htsim's flow without an end"),
-        ("Nodes 0\n".into(), "f.cm:1: Nodes 0; a connection matrix has 1 node or more"),
+        (format!("{one}start 0 size 0\n"), "f.cm:2: size 0 means an endless flow in htsim"),
+        ("Nodes 0\n".into(), "f.cm:1: Nodes 0 is out of range; expected at least 1"),
         (format!("{one}start -1 size 5\n"), "f.cm:2: start '-1'"),
         (
             format!("{one}start 100000000001 size 5\n"),
@@ -48,7 +48,7 @@ fn each_error_names_its_line_and_what_is_expected() {
         ("Nodes 2\n0->1 msg start 0 size 5\n".into(), "f.cm:2: msg without id"),
         (
             format!("{one}start 0 size 5\n1->0 id 1 msg start 0 size 5\n"),
-            "f.cm:3: connection id 1 is from node 0 to node 1 in line 2; its messages are, too",
+            "f.cm:3: connection id 1 is from node 0 to node 1 in line 2; expected the same",
         ),
         (
             format!(
@@ -61,7 +61,7 @@ fn each_error_names_its_line_and_what_is_expected() {
         (format!("{one}trigger 4 size 5\n"), "f.cm:2: unknown trigger 4"),
         (format!("{one}trigger 0 size 5\n"), "f.cm:2: trigger 0"),
         (format!("{one}trigger 4 size 5\ntrigger id 4 oneshot\n"), "f.cm:3: trigger 4 starts"),
-        ("Nodes 2\ntrigger id 4\n".into(), "f.cm:2: a trigger is"),
+        ("Nodes 2\ntrigger id 4\n".into(), "f.cm:2: invalid trigger"),
         ("Nodes 2\nFailures 1\n".into(), "f.cm:2: 1 failures are announced, found 0"),
         ("Nodes 2\nConnections 1\n".into(), "f.cm:2: 1 connections are announced, found 0"),
         (
@@ -90,7 +90,7 @@ fn starts_are_in_microseconds_unless_picoseconds_are_selected() {
     assert_eq!(starts(StartUnit::default()), [15_000_000, 0, 1_000_000]);
     assert_eq!(starts(StartUnit::Picoseconds), [15, 0, 1]);
     let warnings = |text: &str, unit| read(text, "f.cm", unit).unwrap().warnings;
-    let cut = "line 5 has a start with decimals, which are cut off, as in htsim";
+    let cut = "line 5 has a start with decimals, which are truncated, as in htsim";
     assert_eq!(warnings(text, StartUnit::default()), [cut]);
     // gen_incast.py writes this for a start after 16 us.
     let late = "Nodes 2\n0->1 id 1 start 16000000.0 size 5\n";
@@ -130,14 +130,14 @@ fn failures_name_an_aggregation_switch_and_its_uplink() {
                 failure switch_type AGG switch_id 5 link_id 1\n";
     let matrix = read(text, "f.cm", StartUnit::default()).unwrap();
     assert_eq!(matrix.failures, [MatrixFailure { line: 4, switch: 5, uplink: 1 }]);
-    assert!(matrix.warnings[0].starts_with("line 4 has a link down"), "{:?}", matrix.warnings);
+    assert!(matrix.warnings[0].starts_with("line 4 has a link that is down"), "{:?}", matrix.warnings);
 }
 
 #[test]
 fn a_failure_unknown_to_htsim_is_an_error() {
     for (text, expected) in [
-        ("Nodes 2\nfailure switch_type AGG switch_id 0\n", "f.cm:2: a failure is"),
-        ("Nodes 2\nfailure switch_type AGG switch 0\n", "f.cm:2: a failure is"),
+        ("Nodes 2\nfailure switch_type AGG switch_id 0\n", "f.cm:2: invalid failure"),
+        ("Nodes 2\nfailure switch_type AGG switch 0\n", "f.cm:2: invalid failure"),
         (
             "Nodes 2\nfailure switch_type TOR switch_id 0 link_id 1\n",
             "f.cm:2: switch_type 'TOR' is not AGG",

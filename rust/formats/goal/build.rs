@@ -74,13 +74,13 @@ impl Place {
         let hosts = hosts.ok_or((line, GoalFault::TooMuch("2^24 hosts, NICs of all ranks")))?;
         let warnings = match (layout, nics) {
             (Some(Layout::Gpu), _) => vec![format!(
-                "line {line} has nic {nic}, which layout = \"gpu\" ignores: all messages of a rank \
-                 share one NIC"
+                "line {line} has nic {nic}, which is ignored with layout = \"gpu\"; all messages \
+                 of a rank share one NIC"
             )],
             (None, nics) => vec![format!(
-                "line {line} has nic {nic}: each of the {} ranks is read as a node with {nics} \
-                 NICs, {hosts} hosts in all; write layout = \"node-nic\" if so, or \
-                 layout = \"gpu\" if a rank is one host",
+                "line {line} has nic {nic}, so each of the {} ranks becomes a node with {nics} \
+                 NICs ({hosts} hosts in total); write layout = \"node-nic\" to confirm, or layout \
+                 = \"gpu\" if a rank is one host",
                 file.ranks
             )],
             (Some(Layout::NodeNic), _) => Vec::new(),

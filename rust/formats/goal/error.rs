@@ -46,7 +46,7 @@ pub enum GoalFault {
     #[error("num_ranks is missing; write for example 'num_ranks 16' in the first line")]
     NoRanks,
     /// The number of ranks is given twice.
-    #[error("num_ranks is {0} above; a schedule has one number of ranks")]
+    #[error("duplicate num_ranks; it was already set to {0}")]
     RanksTwice(u32),
     /// The number of ranks is out of range.
     #[error("num_ranks {0} is out of range; expected 1 to 16777216")]
@@ -76,13 +76,10 @@ pub enum GoalFault {
         line: usize,
     },
     /// An operation or a requirement is outside of every rank.
-    #[error("outside of 'rank N {{' and '}}'")]
+    #[error("this line is outside 'rank N {{' and '}}'")]
     NothingOpen,
     /// A wildcard where none is allowed.
-    #[error(
-        "-1 (any) is only for the source of a recv; a number from 0 on is expected here, also for \
-         a tag"
-    )]
+    #[error("-1 (any) is only valid as the source of a recv; expected a number from 0")]
     Any,
     /// Sender and receiver are the same rank.
     #[error("a message from rank {0} to itself; its ranks must differ")]
@@ -120,8 +117,8 @@ pub enum GoalFault {
     },
     /// A rank receives from any source, and has fewer receives than there are sends to it.
     #[error(
-        "rank {dst}, which receives tag {tag} from any source, has fewer receives than there are \
-         sends of this tag to it"
+        "rank {dst} receives tag {tag} from any source, but has fewer such receives than there \
+         are sends of this tag to it"
     )]
     NoReceiveFromAny {
         /// The rank that should receive.
@@ -139,8 +136,8 @@ pub enum GoalFault {
     },
     /// A rank receives a tag both from any source and from a given one.
     #[error(
-        "rank {dst} receives tag {tag} from any source here and from a given rank in line {other}; \
-         give either another tag, or all of them a source, or none"
+        "rank {dst} receives tag {tag} from any source here and from a given rank in line \
+         {other}; use different tags, or give all of them a source, or none"
     )]
     AnyAmongOthers {
         /// The rank that receives.
@@ -152,8 +149,8 @@ pub enum GoalFault {
     },
     /// A rank has too many receives from any source.
     #[error(
-        "rank {dst} receives tag {tag} more than {max} times from any source; give some of these \
-         messages and receives other tags"
+        "rank {dst} receives tag {tag} more than {max} times from any source; use other tags for \
+         some of these messages and receives"
     )]
     TooManyFromAny {
         /// The rank that receives.
@@ -165,8 +162,8 @@ pub enum GoalFault {
     },
     /// Receives from any source of one rank and tag are at different NICs.
     #[error(
-        "nic {other}, but an earlier receive from any source of this tag has nic {first}; a send \
-         must know the NIC that it goes to, so they need the same nic, or different tags"
+        "nic {other}, but an earlier receive of this tag from any source has nic {first}; use the \
+         same nic, or different tags"
     )]
     NicsOfAny {
         /// NIC of the first such receive.
@@ -177,7 +174,7 @@ pub enum GoalFault {
     /// A send and a receive that match have different sizes.
     #[error(
         "{found} B, but the send in line {send_line} that may be matched with it has {bytes} B; a \
-         send and its receive have the same size"
+         send and its receive must have the same size"
     )]
     Sizes {
         /// Bytes of the operation in this line.

@@ -50,12 +50,12 @@ fn each_error_names_its_line_and_what_is_expected() {
         ("num_ranks 0\n", "s.goal:1: num_ranks 0 is out of range; expected 1 to 16777216"),
         ("num_ranks 2\nrank 2 {\n", "s.goal:2: unknown rank 2; ranks are 0 to 1"),
         ("num_ranks 2\nrank 0 {\n", "s.goal:2: rank 0, whose '{' is in line 2, has no '}'"),
-        ("num_ranks 2\n}\n", "s.goal:2: outside of 'rank N {' and '}'"),
+        ("num_ranks 2\n}\n", "s.goal:2: this line is outside 'rank N {' and '}'"),
         ("num_ranks 2\nrank 0 {\nput 5b to 1\n", "s.goal:3: expected num_ranks, rank, "),
         ("num_ranks 2\nrank 0 {\nsend 5 to 1\n", "s.goal:3: expected b, found 'to'"),
         ("num_ranks 2\nrank 0 {\nsend 5b to\n", "s.goal:3: expected a whole number, found the"),
-        ("num_ranks 2\nrank 0 {\nsend 5b to -1\n", "s.goal:3: -1 (any) is only for the source"),
-        ("num_ranks 2\nrank 0 {\nrecv 5b from 1 tag -1\n", "s.goal:3: -1 (any) is only for"),
+        ("num_ranks 2\nrank 0 {\nsend 5b to -1\n", "s.goal:3: -1 (any) is only valid as the"),
+        ("num_ranks 2\nrank 0 {\nrecv 5b from 1 tag -1\n", "s.goal:3: -1 (any) is only valid"),
         ("num_ranks 2\nrank 0 {\nsend 5b to 1 nic 256\n", "s.goal:3: 256 is too large; expected"),
         ("num_ranks 2\nrank 0 {\nsend 5b to 0\n", "s.goal:3: a message from rank 0 to itself"),
         ("num_ranks 2\nrank 0 {\na: calc 1\na: calc 2\n", "s.goal:4: duplicate label 'a'"),
@@ -110,7 +110,7 @@ fn a_send_and_its_receive_have_the_same_size() {
 #[test]
 fn errors_of_matching_name_both_sides() {
     for (receives, expected) in [
-        ("recv 7b from -1 tag 5\n", "s.goal:9: rank 0, which receives tag 5 from any source, has"),
+        ("recv 7b from -1 tag 5\n", "s.goal:9: rank 0 receives tag 5 from any source, but has"),
         (
             "recv 7b from -1 tag 5\nrecv 7b from -1 tag 5\nrecv 7b from -1 tag 5\n",
             "s.goal:5: no send to rank 0 with tag 5 is left",
@@ -126,7 +126,7 @@ fn errors_of_matching_name_both_sides() {
         ("recv 8b from 1 tag 5\nrecv 7b from 2 tag 5\n", "s.goal:3: 8 B, but the send in line 7"),
         (
             "recv 7b from -1 tag 5\nrecv 7b from -1 tag 5 nic 1\n",
-            "s.goal:4: nic 1, but an earlier receive from any source of this tag has nic 0",
+            "s.goal:4: nic 1, but an earlier receive of this tag from any source has nic 0",
         ),
     ] {
         let message = error(&gather(receives));
@@ -155,11 +155,11 @@ fn ranks_are_nodes_or_hosts_by_layout() {
     assert_eq!(schedule.workload.dependents_of(TaskId(5)), [TaskId(1)]);
     assert_eq!(schedule.workload.dependents_of(TaskId(6)), [TaskId(2)]);
     let told =
-        "line 4 has nic 1: each of the 2 ranks is read as a node with 2 NICs, 4 hosts in all";
+        "line 4 has nic 1, so each of the 2 ranks becomes a node with 2 NICs (4 hosts in total)";
     assert!(schedule.warnings[0].starts_with(told), "{:?}", schedule.warnings);
     let as_nodes = read_as(Some(Layout::NodeNic));
     assert_eq!(as_nodes, Schedule { warnings: Vec::new(), ..schedule });
     let as_gpus = read_as(Some(Layout::Gpu));
     assert_eq!((as_gpus.hosts, ends(&as_gpus)), (2, vec![(0, 1), (0, 1), (1, 0)]));
-    assert!(as_gpus.warnings[0].starts_with("line 4 has nic 1, which layout = \"gpu\" ignores"));
+    assert!(as_gpus.warnings[0].starts_with("line 4 has nic 1, which is ignored with layout = \"gpu\""));
 }

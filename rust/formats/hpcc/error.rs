@@ -96,9 +96,9 @@ pub enum HpccError {
     },
     /// The congestion control compares samples of one path, and the policy uses several.
     #[error(
-        "{file}:{line}: CC_MODE {mode} ({name}) compares what the same ports say at two times, and \
-         the packets of a flow take several paths with the policy '{policy}'; expected a policy \
-         that keeps the path of a flow, such as ecmp or ethereal, or CC_MODE 1, 7 or 8"
+        "{file}:{line}: CC_MODE {mode} ({name}) compares telemetry of the same ports over time, \
+         but policy '{policy}' sends the packets of a flow over several paths; expected a policy \
+         that keeps a flow on its path, such as ecmp or ethereal, or CC_MODE 1, 7 or 8"
     )]
     SeveralPaths {
         /// Name of the configuration file.
@@ -174,7 +174,7 @@ pub enum HpccError {
 fn not_found(path: &str, tried: &[PathBuf]) -> String {
     match tried {
         [one] if one.is_dir() => format!("'{path}' is a folder; expected a file"),
-        [one] if one.exists() => format!("'{path}' is no regular file; expected one"),
+        [one] if one.exists() => format!("'{path}' is not a regular file"),
         [_] => format!("file '{path}' does not exist"),
         several => format!("file '{path}' does not exist; tried {}", list(several)),
     }

@@ -10,12 +10,13 @@ pub(super) fn of(config: &HpccConfig) -> Vec<String> {
     let fixed = [
         (
             config.irn && config.pfc,
-            "ENABLE_IRN 1 with ENABLE_PFC 1: the timers of IRN stay, which the simulator disables",
+            "ENABLE_IRN 1 with ENABLE_PFC 1: IRN's timers stay enabled; the simulator disables \
+             them",
         ),
         (
             config.back_to_zero,
             "L2_BACK_TO_ZERO 1 has no effect: a loss restarts from the lost packet, not from the \
-             border of its chunk",
+             start of its chunk",
         ),
     ];
     let applicable = fixed.into_iter().filter(|(applies, _)| *applies);
@@ -30,12 +31,15 @@ pub(super) fn lb_mode(config: &HpccConfig, policy: &str) -> Option<String> {
     let mode = config.lb_mode.as_ref().filter(|mode| matches!(mode.value, 3 | 6))?;
     let differs = match mode.value {
         3 => {
-            "a path is known by its uplink (there by all its ports), and acknowledgements have \
-              flowlets of their own (there they are hashed)"
+            "a path is identified by its uplink (there by all its ports), and acknowledgements \
+             have their own flowlets (there they are hashed)"
         }
-        _ => "acknowledgements have flowlets of their own (there they are hashed)",
+        _ => "acknowledgements have their own flowlets (there they are hashed)",
     };
-    Some(format!("LB_MODE {}: policy '{policy}' runs; {differs}", mode.value))
+    Some(format!(
+        "LB_MODE {}: policy '{policy}' is used; unlike in the simulator, {differs}",
+        mode.value
+    ))
 }
 
 /// Returns a warning for each file that the configuration requests and that is not written.
@@ -49,8 +53,8 @@ fn monitors(config: &HpccConfig) -> Vec<String> {
     let is_conweave = config.family() == Family::ConWeave;
     for (key, _) in of_conweave.iter().filter(|(_, name)| name.is_some() && !is_conweave) {
         warnings.push(format!(
-            "{key} is not written: it is ConWeave's, and the file has neither LB_MODE nor \
-             FLOWGEN_START_TIME, which make it one of ConWeave"
+            "{key} is not written: it is a key of ConWeave, but without LB_MODE and \
+             FLOWGEN_START_TIME the file is not a ConWeave configuration"
         ));
     }
     // The monitor is disabled in ConWeave's own simulator.
@@ -77,8 +81,8 @@ fn acknowledgements(config: &HpccConfig) -> Option<String> {
         _ => "; L2_CHUNK_SIZE has no effect",
     };
     Some(format!(
-        "L2_ACK_INTERVAL {every}: receivers send one acknowledgement for {every} packets, as the \
-         family documents{chunk}; its simulators compare the value with bytes and acknowledge \
+        "L2_ACK_INTERVAL {every}: receivers send one acknowledgement per {every} packets, as \
+         documented{chunk}; the simulators of this family compare it with bytes and acknowledge \
          nearly every packet"
     ))
 }

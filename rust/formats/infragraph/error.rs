@@ -21,18 +21,18 @@ pub struct InfragraphError {
 pub enum InfragraphFault {
     /// The file is not an infrastructure in YAML or JSON.
     #[error(
-        "not an Infrastructure of InfraGraph, with devices, links, instances and edges, in YAML or \
-         JSON: {0}"
+        "not an InfraGraph Infrastructure (devices, links, instances and edges) in YAML or JSON: \
+         {0}"
     )]
     Yaml(String),
     /// The infrastructure is wrapped in something else.
     #[error(
-        "the key 'infrastructure' is that of an answer of InfraGraph's service; save what is below \
-         it alone, since annotations such as ranks are not read: hosts are in order of the file"
+        "the key 'infrastructure' comes from a response of InfraGraph's service; save only its \
+         value (annotations such as ranks are not read: hosts are in file order)"
     )]
     Response,
     /// A part is missing.
-    #[error("there are no {0}; expected an Infrastructure of InfraGraph with at least one")]
+    #[error("there are no {0}; expected an InfraGraph Infrastructure with at least one")]
     Nothing(&'static str),
     /// A name is not defined.
     #[error("unknown {what} '{name}'")]
@@ -44,8 +44,8 @@ pub enum InfragraphFault {
     },
     /// An endpoint is not a name with an optional slice, or exceeds the count.
     #[error(
-        "'{text}' is not NAME, NAME[i], NAME[a:b] or NAME[a:b:c] within the {count} that there \
-         are, counted from 0"
+        "'{text}' is not NAME, NAME[i], NAME[a:b] or NAME[a:b:c] within its {count} items, \
+         counted from 0"
     )]
     Slice {
         /// The endpoint as given.
@@ -54,13 +54,16 @@ pub enum InfragraphFault {
         count: u32,
     },
     /// A component path continues within a component that is not a device.
-    #[error("component '{0}' is not of choice device, so it has no components of its own")]
+    #[error("component '{0}' is not a device (choice), so it has no components")]
     NoDevice(String),
     /// A scheme is not available.
     #[error("scheme '{0}' is not available; expected one2one or many2many")]
     Scheme(String),
     /// Two edges connect the same ends by links with different rates or delays.
-    #[error("{} and {} are connected before, by a link of another rate or delay", .0[0], .0[1])]
+    #[error(
+        "{} and {} are already connected by a link with a different rate or delay",
+        .0[0], .0[1]
+    )]
     Twice([String; 2]),
     /// A link has no rate.
     #[error("it has no bandwidth; give it one, or write rate = \"400Gbps\" in [topology]")]
@@ -75,7 +78,7 @@ pub enum InfragraphFault {
     )]
     Unit(String),
     /// The unit of a value differs from the one that `choice` names.
-    #[error("choice is {chosen}, and the value is in {found}; write the same unit in both")]
+    #[error("choice is {chosen}, but the value is in {found}; write the same unit in both")]
     Choice {
         /// The unit that `choice` names.
         chosen: String,

@@ -166,7 +166,10 @@ impl<'a> Ends<'a> {
             let wired = wired.range((place, 0)..=(place, u32::MAX)).count();
             (wired < instance.count as usize).then(|| {
                 let out = instance.count as usize - wired;
-                format!("{out} of {} '{}' have no edge: left out", instance.count, instance.name)
+                format!(
+                    "{out} of {} '{}' have no edge and are ignored",
+                    instance.count, instance.name
+                )
             })
         };
         (0..).zip(self.instances).filter_map(warning).collect()

@@ -91,7 +91,7 @@ fn omissions_are_warnings() {
     let nic =
         CLOS.replace("name: port, count: 8, choice: port", "name: port, count: 8, choice: nic");
     let cases = [
-        (rest, vec!["3 of 5 'host' have no edge: left out"]),
+        (rest, vec!["3 of 5 'host' have no edge and are ignored"]),
         (
             spare,
             vec![
@@ -102,8 +102,8 @@ fn omissions_are_warnings() {
         (
             nic,
             vec![
-                "instances 'leaf' have a nic and no xpu: they count as switches",
-                "instances 'spine' have a nic and no xpu: they count as switches",
+                "instances 'leaf' have a nic but no xpu; they are treated as switches",
+                "instances 'spine' have a nic but no xpu; they are treated as switches",
             ],
         ),
     ];
@@ -124,8 +124,8 @@ fn parallel_links_are_kept_and_repeated_edges_are_merged() {
     let expected = ["leaf.0-spine.0#0", "leaf.0-spine.0#1", "leaf.1-spine.0#0", "leaf.1-spine.0#1"];
     assert_eq!(names, expected);
     let other = last.replace("link: fabric-link", "link: host-link");
-    let twice = "edges[3]: leaf.0.port.2 and spine.0.port.0 are connected before, by a link of \
-                 another rate or delay";
+    let twice = "edges[3]: leaf.0.port.2 and spine.0.port.0 are already connected by a link with \
+                 a different rate or delay";
     assert!(fault(&format!("{many}{other}\n")).contains(twice));
 }
 
@@ -137,7 +137,7 @@ fn unsupported_elements_are_errors_with_a_position() {
         ("link: host-link}", "link: eth}", "links 'eth': unknown link 'eth'"),
         ("instance: 'host[0]'", "instance: 'hose[0]'", "edges[0].ep1: unknown instance 'hose'"),
         ("component: nic}", "component: nick}", "edges[0].ep1: unknown component 'nick'"),
-        ("component: nic}", "component: nic.port}", "'nic' is not of choice device"),
+        ("component: nic}", "component: nic.port}", "'nic' is not a device (choice)"),
         ("device: switch, count: 1", "device: swich, count: 1", "edges[2].ep2: unknown device"),
         ("'host[1]'", "'host[2]'", "edges[1].ep1: 'host[2]' is not NAME, NAME[i]"),
         ("'host[1]'", "'host[-1]'", "'host[-1]' is not NAME, NAME[i]"),
@@ -156,7 +156,7 @@ fn unsupported_elements_are_errors_with_a_position() {
         ),
         ("us: 1.5", "us: -1.5", "us -1.5 is out of range"),
         ("{gigabytes_per_second: 50}", "null", "links 'fabric-link': it has no bandwidth"),
-        ("edges:", "infrastructure: {}\nedges:", "the key 'infrastructure' is that of an answer"),
+        ("edges:", "infrastructure: {}\nedges:", "the key 'infrastructure' comes from a response"),
     ];
     for (from, to, expected) in cases {
         let error = fault(&CLOS.replace(from, to));
@@ -164,8 +164,8 @@ fn unsupported_elements_are_errors_with_a_position() {
     }
     let unknown = read(CLOS, "f.yaml", Defaults::default()).unwrap_err().to_string();
     assert!(unknown.starts_with("f.yaml: links 'host-link': it has no latency; give"), "{unknown}");
-    assert!(fault("a: [").starts_with("f.yaml: line 2: not an Infrastructure"));
-    assert!(fault("3").contains("not an Infrastructure"));
+    assert!(fault("a: [").starts_with("f.yaml: line 2: not an InfraGraph Infrastructure"));
+    assert!(fault("3").contains("not an InfraGraph Infrastructure"));
     assert!(fault("").contains("there are no instances"));
     assert!(fault(&CLOS.replace("'host[1]'", "'host[0]'")).contains("has 2 links"));
 }

@@ -60,8 +60,8 @@ pub enum SimcclFault {
     Connection(String),
     /// The flows of this kind begin or end at switches.
     #[error(
-        "conn_type {0} names switches inside of servers as ranks, which are no hosts here; write \
-         the file without NVLS"
+        "conn_type {0} names switches inside servers as ranks, but these are not hosts; write the \
+         file without NVLS"
     )]
     Switches(String),
     /// Both ends of a flow are the same rank.
@@ -76,7 +76,7 @@ pub enum SimcclFault {
         chunks: u64,
     },
     /// The file has no flows.
-    #[error("no flows; SimCCL writes none for a collective of fewer bytes than parts")]
+    #[error("no flows; SimCCL writes no flows for a collective smaller than its number of parts")]
     NoFlows,
     /// The file has several collectives, or lacks the requested one.
     #[error("{}the file has {}", wanted_text(.wanted), some_of(.known))]
@@ -121,7 +121,7 @@ pub enum SimcclFault {
 fn wanted_text(wanted: &Option<String>) -> String {
     match wanted {
         Some(wanted) => format!("unknown collective '{wanted}'; "),
-        None => "which collective is meant? Write collective = \"NAME\"; ".to_owned(),
+        None => "several collectives; select one with collective = \"NAME\"; ".to_owned(),
     }
 }
 

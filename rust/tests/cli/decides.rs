@@ -188,7 +188,7 @@ fn a_job_unsupported_by_traces_is_rejected_with_a_remedy() {
                 kind = \"permutation\"\nafter = \"a\"\nstart = \"1us\"\n";
     bench.write("jobs.toml", &format!("{fabric}{jobs}"));
     let left = bench.evenkeel(&["trace", "jobs.toml", "--out", "traces"]);
-    left.expect_invalid(&["a [[job]] with both `after` and `start`", "write it without `start`"]);
+    left.expect_invalid(&["remove `start` from a [[job]] with `after`"]);
 }
 
 #[test]

@@ -132,9 +132,9 @@ fn hpcc_and_infragraph_files_describe_the_fabric() {
 fn unsupported_exports_are_rejected_and_write_nothing() {
     let ring = "kind = \"ring-all-reduce\"\nbytes = \"1MB\"\n";
     let cases = [
-        ("hpcc", ring, "waits for others; each flow of the format starts at its time"),
-        ("hpcc", "kind = \"shift\"\nbytes = \"5GB\"\n", "the format counts bytes in 32 bits"),
-        ("goal", "kind = \"shift\"\nstart = \"1500ps\"\n", "the format has whole nanoseconds"),
+        ("hpcc", ring, "waits for other messages, but flows of the format start at fixed times"),
+        ("hpcc", "kind = \"shift\"\nbytes = \"5GB\"\n", "sizes in the format have 32 bits"),
+        ("goal", "kind = \"shift\"\nstart = \"1500ps\"\n", "the format has only whole nanoseconds"),
         ("goal", "kind = \"training\"\nmodel = \"gpt-117m\"\ndata = 8\n", "whole nanoseconds"),
         ("htsim", "kind = \"training\"\nmodel = \"gpt-117m\"\ndata = 8\n", "messages only"),
         ("htsim", "kind = \"all-reduce\"\nalgorithm = \"halving-doubling\"\n", "one trigger"),

@@ -54,7 +54,7 @@ fn deeply_nested_and_too_long_scenarios_are_rejected() {
         (format!("a = {}1{}", "{a=".repeat(DEPTH), "}".repeat(DEPTH)), "recursion"),
         (format!("{dotted} = 1\n"), "recursion"),
         (format!("[{dotted}]\nb = 1\n"), "recursion"),
-        (format!("# {}\n", "x".repeat(17 << 20)), "it is longer than 16 MiB"),
+        (format!("# {}\n", "x".repeat(17 << 20)), "it exceeds the limit of 16 MiB"),
         (format!("seed = \"{}\"\n", "x".repeat(long)), "seed"),
         ("[topology]\nleaves = 4294967295\n".to_owned(), "hosts are too many"),
         ("[workload]\nchannels = 4294967295\n".to_owned(), "channels"),
@@ -68,7 +68,7 @@ fn deeply_nested_and_too_long_scenarios_are_rejected() {
     }
     bench.write("study.toml", &format!("# {}\n", "x".repeat(17 << 20)));
     for command in [&["sweep", "study.toml", "--out", "out"][..], &["reproduce", "study.toml"]] {
-        limited(&bench, command).expect_invalid(&["study.toml", "it is longer than 16 MiB"]);
+        limited(&bench, command).expect_invalid(&["study.toml", "it exceeds the limit of 16 MiB"]);
     }
     assert_eq!(bench.names("."), ["hostile.toml", "study.toml"]);
 }
@@ -84,7 +84,7 @@ fn hostile_files_of_other_projects_are_rejected() {
     let aliases: String = (1..12)
         .map(|i| format!("a{i}: &a{i} [{}]\n", vec![format!("*a{}", i - 1); 10].join(",")))
         .collect();
-    let brackets = "brackets within each other";
+    let brackets = "nested brackets";
     for (scenario, text, words) in [
         (topology("infragraph"), "[".repeat(DEPTH), brackets),
         (topology("infragraph"), format!("devices: {}", "{a: ".repeat(DEPTH)), brackets),
@@ -207,23 +207,23 @@ fn endless_results_are_rejected() {
     fs::remove_file(bench.path("results/flows.csv")).unwrap();
     std::os::unix::fs::symlink("/dev/zero", bench.path("results/flows.csv")).unwrap();
     let left = limited(&bench, &["plot", "results", "--out", "figures"]);
-    left.expect_invalid(&["flows.csv", "it is no regular file"]);
+    left.expect_invalid(&["flows.csv", "it is not a regular file"]);
     fs::remove_file(bench.path("results/summary.json")).unwrap();
     std::os::unix::fs::symlink("/dev/null", bench.path("results/summary.json")).unwrap();
     let left = limited(&bench, &["plot", "results", "--out", "figures"]);
-    left.expect_invalid(&["summary.json", "it is no regular file"]);
+    left.expect_invalid(&["summary.json", "it is not a regular file"]);
 }
 
 #[test]
 fn endless_inputs_are_rejected() {
     let bench = Bench::new();
-    refuses(&bench, "/dev/zero", &["/dev/zero cannot be read: it is longer than 16 MiB"]);
+    refuses(&bench, "/dev/zero", &["/dev/zero cannot be read: it exceeds the limit of 16 MiB"]);
     let endless = "cat /dev/zero | \"$0\" check -";
     let program = env!("CARGO_BIN_EXE_evenkeel");
     let output = Command::new("sh").args(["-c", endless, program]).output().expect("sh starts");
     let err = String::from_utf8_lossy(&output.stderr);
     assert_eq!(output.status.code(), Some(2), "{err}");
-    assert!(err.contains("stdin cannot be read: it is longer than 16 MiB"), "{err}");
+    assert!(err.contains("stdin cannot be read: it exceeds the limit of 16 MiB"), "{err}");
 }
 
 #[test]

@@ -228,10 +228,10 @@ fn a_pipe_in_place_of_a_sweep_file_is_rejected() {
         let path = bench.path(&format!("swept/{name}"));
         let _ = fs::remove_file(&path);
         make_pipe(&bench, &format!("swept/{name}"));
-        within_a_minute(&bench, &sweep).expect_invalid(&["swept", "it is no regular file"]);
+        within_a_minute(&bench, &sweep).expect_invalid(&["swept", "it is not a regular file"]);
         let merge = |from: &str, to: &str| {
             let left = within_a_minute(&bench, &["merge", "shard", from, "--out", to]);
-            left.expect_invalid(&["swept", "it is no regular file"]);
+            left.expect_invalid(&["swept", "it is not a regular file"]);
         };
         merge("shard", "swept");
         if name != "results.csv" {

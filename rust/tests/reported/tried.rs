@@ -72,12 +72,12 @@ fn a_matrix_is_read_completely_and_its_counts_are_checked() {
     let line = "0->1 id 1 start 0 size 1000\n";
     for (text, expected) in [
         ("Nodes 4\rConnections 1\r0->1 id 1 start 0 size 1000\r".to_owned(), "a line of its own"),
-        (format!("Nodes 4 5\n{line}"), "'5' follows 'Nodes N'"),
+        (format!("Nodes 4 5\n{line}"), "unexpected '5' after 'Nodes N'"),
         (format!("Nodes 4\nTriggers 3\n{line}"), "3 triggers are announced, found 0"),
         (format!("Nodes 4\nConnections 1\nConnections 1\n{line}"), "Connections is given twice"),
         ("Nodes 4\n0->1 id 1 start 0 size 1 size 2\n".to_owned(), "size is given twice"),
-        (format!("Nodes 4\n{line}trigger id 1 oneshot count 5\n"), "a trigger is"),
-        (format!("Nodes 4\n{line}trigger id 1 oneshot multishot\n"), "a trigger is"),
+        (format!("Nodes 4\n{line}trigger id 1 oneshot count 5\n"), "invalid trigger"),
+        (format!("Nodes 4\n{line}trigger id 1 oneshot multishot\n"), "invalid trigger"),
     ] {
         let error = with_file("connection-matrix", "m.cm", &text).unwrap_err();
         assert!(error.contains(expected), "{text}: {error}");
@@ -128,7 +128,7 @@ fn infragraph_units_agree_with_their_choice() {
         parse_in(folder.path(), scenario)
     };
     let error = fabric("latency: {choice: ms, us: 1}").unwrap_err();
-    assert!(error.contains("choice is ms, and the value is in us"), "{error}");
+    assert!(error.contains("choice is ms, but the value is in us"), "{error}");
     assert!(fabric("latancy: {us: 1}").unwrap_err().contains("latancy"));
     assert!(fabric("latency: {choice: us, us: 1}").is_ok());
 }

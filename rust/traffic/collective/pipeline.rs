@@ -11,7 +11,7 @@ use crate::workload::ChainShape;
 pub(super) const PIPELINE: Collective = Collective {
     name: "pipeline",
     operation: CollectiveKind::Pipeline,
-    summary: "from each rank to the next; the chunks follow each other",
+    summary: "from each rank to the next, chunk after chunk",
     source: "Huang et al., GPipe (NeurIPS 2019), section 2",
     cost,
     chain: Some(ChainShape::Line),

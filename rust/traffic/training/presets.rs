@@ -43,7 +43,8 @@ pub const MODELS: &[ModelPreset] = &[
     },
     ModelPreset {
         name: "gpt-13b",
-        summary: "40 layers of 5,120 (the table's 5,140 is no multiple of a head): 13 billion",
+        summary: "40 layers of 5,120 (the table's 5,140 is not a multiple of the head size): 13 \
+                  billion",
         source: GPT_3,
         model: gpt(40, 5_120, 40),
     },

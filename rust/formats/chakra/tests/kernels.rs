@@ -46,9 +46,9 @@ fn nodes(file: &[u8]) -> Vec<Node> {
 #[test]
 fn unordered_kernels_give_a_warning_and_are_mended_by_their_times() {
     let files = both(&unordered());
-    let expected = "2 of 4 kernels that follow another in their stream, 2 of which communicate, do \
-                    not depend on it and may start before it ends: evenkeel check --mend DIR \
-                    orders them by their recorded times";
+    let expected = "2 of 4 kernels that follow another in their stream, including 2 that \
+                    communicate, do not depend on it and may start before it ends: evenkeel check \
+                    --mend DIR orders them by their recorded times";
     assert_eq!(warnings(&files), [expected]);
     let mended = mended(&files);
     assert_eq!(warnings(&mended), [""; 0]);
@@ -104,7 +104,7 @@ fn communication_kernels_that_send_nothing_give_a_warning() {
     let on_host = Node { name: "ncclKernel_AllReduce".into(), ..compute(3, 5, &[]) };
     let nodes = [with(named, &[("is_cpu_op", 0)]), typeless, on_host];
     let said = warnings(&both(&nodes));
-    assert!(said[0].starts_with("4 kernels of communication have neither type nor"), "{said:?}");
+    assert!(said[0].starts_with("4 communication kernels have neither type nor"), "{said:?}");
 }
 
 #[test]
@@ -116,7 +116,7 @@ fn groups_with_collectives_at_a_single_rank_give_a_warning() {
         file(&[node])
     };
     let said = read_files(vec![of("a"), of("b")]).unwrap().warnings;
-    let expected = "in 2 of 2 groups a single rank has collectives, as in group 'a': they send";
+    let expected = "in 2 of 2 groups only one rank has collectives, such as group 'a'; they send";
     assert!(said[0].starts_with(expected), "{said:?}");
     assert_eq!(read_files(vec![of("a"), of("a")]).unwrap().warnings, [""; 0]);
 }

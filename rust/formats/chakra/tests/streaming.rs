@@ -117,8 +117,8 @@ fn dependencies_ahead_are_read_up_to_a_limit() {
     nodes.extend((0..=300).map(|id| compute(id, 1, &[])));
     assert!(replay(vec![file(&nodes)], 8).is_ok());
     let error = replay(vec![file(&nodes)], 4).map(|_| ()).unwrap_err().to_string();
-    let expected = "t.0.et: rank 0, node 1000, byte 8: depends on node 300, which is not among \
-                    the 256 nodes that are read ahead";
+    let expected = "t.0.et: rank 0, node 1000, byte 8: depends on node 300, which is beyond the \
+                    256 nodes that are read ahead";
     assert!(error.starts_with(expected), "{error}");
 }
 
@@ -147,8 +147,7 @@ fn distant_dependencies_between_ranks_extend_the_window() {
     }
     // Holding 64 sends of one rank and 64 receives of the other is not enough.
     let text = replay(files(200), 1).map(|_| ()).unwrap_err().to_string();
-    let expected = "t.0.et: rank 0: waits for nodes of other ranks that are further ahead than \
-                    the 64 nodes";
+    let expected = "t.0.et: rank 0: waits for nodes of other ranks beyond the 64 nodes";
     assert!(text.starts_with(expected), "{text}");
 }
 

@@ -22,10 +22,9 @@ pub enum ConfigError {
     },
     /// The file is not a configuration.
     #[error(
-        "{file}: this is a workload of ASTRA-sim 1.0 or SimAI (a policy, here {policy}, the number \
-         of layers, and a line a layer), which is not read; Chakra traces (kind = \"chakra\") and \
-         SimCCL's flows of collectives (kind = \"simccl\") are, and kind = \"training\" makes the \
-         messages of a training step"
+        "{file}: this is a workload of ASTRA-sim 1.0 or SimAI (a policy, here {policy}, the \
+         number of layers, and one line per layer), which is not supported; use Chakra traces \
+         (kind = \"chakra\"), SimCCL flows (kind = \"simccl\") or kind = \"training\""
     )]
     Workload {
         /// Name of the file.
@@ -35,9 +34,9 @@ pub enum ConfigError {
     },
     /// A key of ns3-rdma.
     #[error(
-        "{file}:{line}: {key} is a key of ns3-rdma, whose flow files give packets (src dst \
-         priority packets start_s stop_s); these are not read: write src dst priority dst_port \
-         bytes start_s, and remove the line"
+        "{file}:{line}: {key} is a key of ns3-rdma, whose flow files (src dst priority packets \
+         start_s stop_s) are not supported; write src dst priority dst_port bytes start_s, and \
+         remove the line"
     )]
     Parent {
         /// Name of the configuration file.
@@ -48,10 +47,7 @@ pub enum ConfigError {
         key: String,
     },
     /// An attribute of ns-3 that is not read.
-    #[error(
-        "{file}:{line}: the attribute {key} is not read; remove the line to run without what it \
-         sets"
-    )]
+    #[error("{file}:{line}: attribute {key} is not supported; remove the line to run without it")]
     Attribute {
         /// Name of the configuration file.
         file: String,

@@ -26,23 +26,22 @@ pub fn read(text: &str, file: &str) -> Result<HpccConfig, ConfigError> {
         }
         let Some(key) = keys::find(line.key) else {
             let warning =
-                format!("{file}:{number}: unknown key '{}'; the line is skipped", line.key);
+                format!("{file}:{number}: unknown key '{}'; the line is ignored", line.key);
             config.warnings.push(warning);
             continue;
         };
         if let Some((_, first)) = seen.iter().find(|(name, _)| *name == key.name) {
             config.warnings.push(format!(
-                "{file}:{number}: {} is repeated (first in line {first}); the last value counts",
+                "{file}:{number}: {} is repeated (first in line {first}); the last value is used",
                 key.name
             ));
         }
         seen.push((key.name, number));
         let used = (key.read)(&mut config, &line)?;
         if let Some(surplus) = line.values.get(used) {
-            config.warnings.push(format!(
-                "{file}:{number}: {}: surplus value '{surplus}' is skipped",
-                key.name
-            ));
+            config
+                .warnings
+                .push(format!("{file}:{number}: {}: extra value '{surplus}' is ignored", key.name));
         }
     }
     Ok(config)
@@ -122,9 +121,9 @@ LB_POLICY ethereal
         assert_eq!(
             config.warnings,
             [
-                "c:1: unknown key 'CC_MOD'; the line is skipped",
-                "c:2: CC_MODE: surplus value '3' is skipped",
-                "c:3: CC_MODE is repeated (first in line 2); the last value counts",
+                "c:1: unknown key 'CC_MOD'; the line is ignored",
+                "c:2: CC_MODE: extra value '3' is ignored",
+                "c:3: CC_MODE is repeated (first in line 2); the last value is used",
             ]
         );
         assert_eq!((config.cc_mode.value, config.link_down), (8, None));

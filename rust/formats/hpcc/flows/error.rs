@@ -23,8 +23,7 @@ pub enum FlowFault {
     /// The first line is not one whole number.
     #[error(
         "'{text}' is not the number of flows; write it alone in the first line, for example 16 (a \
-         topology file has several numbers there: it is given by --topology, or by path in \
-         [topology])"
+         topology file is given by --topology, or by path in [topology])"
     )]
     Count {
         /// The first line, as written.
@@ -77,9 +76,9 @@ pub enum FlowFault {
     },
     /// A line is in the dialect of ns3-rdma.
     #[error(
-        "'{text}' is no flow of the HPCC family, src dst priority dst_port bytes start_s; it seems \
-         to be one of ns3-rdma, src dst priority packets start_s stop_s, which is not read: write \
-         the bytes of its packets, and a port up to {last}", last = super::LAST_PORT
+        "'{text}' is not a flow of the HPCC family (src dst priority dst_port bytes start_s) but \
+         looks like one of ns3-rdma (src dst priority packets start_s stop_s); write bytes, and a \
+         port up to {last}", last = super::LAST_PORT
     )]
     Packets {
         /// The line, as written.
@@ -106,9 +105,7 @@ pub enum FlowFault {
         reason: DecimalError,
     },
     /// The total size of the flows exceeds 64 bits.
-    #[error(
-        "with {bytes} bytes the flows up to here have more than 2^64 bytes, the limit of a workload"
-    )]
+    #[error("with these {bytes} bytes the flows exceed 2^64 bytes, the limit of a workload")]
     TooManyBytes {
         /// Bytes of the flow in this line.
         bytes: u64,

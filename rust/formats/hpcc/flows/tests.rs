@@ -50,8 +50,8 @@ fn each_error_names_file_line_token_and_what_is_expected() {
         ("1\nh0 1 3 9 2\n", "flow.txt:2: 'h0' is not a src (node id); write a whole number"),
         ("1\n0 -1 3 9 2\n", "flow.txt:2: '-1' is not a dst (node id)"),
         ("1\n0 1 3 -4 9 2\n", "flow.txt:2: '-4' is not a dst_port"),
-        ("1\n0 1 3 65536 9 2\n", "flow.txt:2: '0 1 3 65536 9 2' is no flow of the HPCC family"),
-        ("1\n0 1 3 40 2.5 9\n", "flow.txt:2: '0 1 3 40 2.5 9' is no flow of the HPCC family"),
+        ("1\n0 1 3 65536 9 2\n", "flow.txt:2: '0 1 3 65536 9 2' is not a flow of the HPCC family"),
+        ("1\n0 1 3 40 2.5 9\n", "flow.txt:2: '0 1 3 40 2.5 9' is not a flow of the HPCC family"),
         (
             "1\n0 1 3 99999999999999999999 2\n",
             "flow.txt:2: '99999999999999999999' is not a number of bytes; write a whole \
@@ -65,7 +65,7 @@ fn each_error_names_file_line_token_and_what_is_expected() {
         ("1\n0 1 3 9 1e9\n", "flow.txt:2: '1e9' is not a start: it is too large"),
         (
             "2\n0 1 3 9 2\n0 1 3 18446744073709551610 2\n",
-            "flow.txt:3: with 18446744073709551610 bytes the flows up to here have more than",
+            "flow.txt:3: with these 18446744073709551610 bytes the flows exceed",
         ),
     ] {
         let message = error(text);
@@ -114,5 +114,5 @@ fn packet_counts_and_differing_priorities_give_warnings() {
 #[test]
 fn a_workload_without_messages_cannot_be_a_flow_file() {
     let refused = write(&Workload::default(), 4).unwrap_err();
-    assert_eq!(refused.to_string(), "it has no messages; a file of the format has one or more");
+    assert_eq!(refused.to_string(), "it has no messages; the format needs at least one");
 }

@@ -92,7 +92,7 @@ impl Experiment {
             Some((key, name.as_ref()?, own.clone()))
         });
         let warning = |(key, name, own): (&str, &String, String)| {
-            format!("{key} {name}: another result has that name; what it asks for is in {own}")
+            format!("{key} {name}: another result has that name; it is written to {own}")
         };
         of_table.chain(of_recorder).map(warning).collect()
     }

@@ -73,7 +73,7 @@ pub enum HpccTopologyFault {
         announced: u64,
     },
     /// A switch id is listed twice.
-    #[error("switch {node} is listed twice; ids of switches must be unique")]
+    #[error("switch {node} is listed twice; switch ids must be unique")]
     SwitchTwice {
         /// Id of the switch.
         node: u32,
@@ -149,9 +149,9 @@ pub enum HpccTopologyFault {
     },
     /// A switch inside servers has links that such a switch cannot have.
     #[error(
-        "line 1 has {count} switches inside servers of {gpus} accelerators, those with the lowest \
-         ids; switch {switch} {what}, and each must join the accelerators of one server, all at \
-         one rate"
+        "line 1 announces {count} switches inside servers of {gpus} accelerators (those with the \
+         lowest ids); switch {switch} {what}, but each must connect the accelerators of one \
+         server, all at one rate"
     )]
     Server {
         /// Number of switches inside servers in the first line.

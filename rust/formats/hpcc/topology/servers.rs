@@ -58,7 +58,7 @@ pub(super) fn take(
         a.or(b) != Some(rate)
     }) {
         let switch = link.ends.into_iter().find(|end| inside.contains(end)).unwrap_or_default();
-        return Err(fault(switch, "has links of other rates than the first"));
+        return Err(fault(switch, "has links of different rates"));
     }
     if let Some(&switch) = inside.iter().find(|switch| !server_of.contains_key(switch)) {
         return Err(fault(switch, "has no link"));

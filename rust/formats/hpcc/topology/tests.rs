@@ -69,7 +69,7 @@ fn switches_inside_servers_are_scale_up_networks() {
     assert_eq!(read.error_rate, [0.0, 0.0, 0.0, 1e-3]);
     for (from, to, what) in [
         ("1 6 200Gbps", "2 6 200Gbps", "switch 6 is linked to two servers"),
-        ("1 6 200Gbps", "1 6 201Gbps", "switch 4 has links of other rates than the first"),
+        ("1 6 200Gbps", "1 6 201Gbps", "switch 4 has links of different rates"),
         ("1 6 200Gbps", "8 6 200Gbps", "switch 6 is linked to another switch"),
         ("0 6 200Gbps 1us 0\n1 6", "0 4 200Gbps 1us 0\n1 4", "switch 6 has no link"),
     ] {
