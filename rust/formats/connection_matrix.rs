@@ -166,25 +166,27 @@ impl ConnectionWords {
     ) -> Result<usize, MatrixFault> {
         match tokens[index] {
             "start" => {
-                put(tokens[index], &mut self.start, start(tokens, index, unit)?)?;
+                set_once(tokens[index], &mut self.start, start(tokens, index, unit)?)?;
                 let decimals =
                     tokens[index + 1].split_once('.').map_or("", |(_, decimals)| decimals);
                 self.is_cut = decimals.bytes().any(|digit| digit != b'0');
             }
-            "size" => once(tokens, index, u64::MAX, &mut self.size)?,
-            "id" => put(tokens[index], &mut self.id, id(tokens, index)?)?,
+            "size" => parse_once(tokens, index, u64::MAX, &mut self.size)?,
+            "id" => set_once(tokens[index], &mut self.id, id(tokens, index)?)?,
             "msg" => {
                 // The optional number after `msg` has no effect.
                 self.is_message = true;
                 let number = tokens.get(index + 1).is_some_and(|it| it.parse::<i64>().is_ok());
                 return if number { id(tokens, index).map(|_| 2) } else { Ok(1) };
             }
-            "trigger" => put(tokens[index], &mut self.started_by, id(tokens, index)?)?,
-            "send_done_trigger" => put(tokens[index], &mut self.send_done, id(tokens, index)?)?,
-            "recv_done_trigger" => {
-                put(tokens[index], &mut self.receive_done, id(tokens, index)?)?;
+            "trigger" => set_once(tokens[index], &mut self.started_by, id(tokens, index)?)?,
+            "send_done_trigger" => {
+                set_once(tokens[index], &mut self.send_done, id(tokens, index)?)?
             }
-            "prio" => once(tokens, index, u64::MAX, &mut self.prio)?,
+            "recv_done_trigger" => {
+                set_once(tokens[index], &mut self.receive_done, id(tokens, index)?)?;
+            }
+            "prio" => parse_once(tokens, index, u64::MAX, &mut self.prio)?,
             other => return Err(MatrixFault::Word(other.to_owned())),
         }
         Ok(2)
@@ -205,9 +207,9 @@ impl MatrixReader {
                 (nodes, None) => self.nodes = Some(nodes),
                 (_, Some(first)) => return Err(MatrixFault::NodesTwice(first)),
             },
-            "Connections" => once(tokens, 0, u64::MAX, &mut self.announced)?,
-            "Triggers" => once(tokens, 0, u64::MAX, &mut self.announced_triggers)?,
-            "Failures" => once(tokens, 0, u64::MAX, &mut self.announced_failures)?,
+            "Connections" => parse_once(tokens, 0, u64::MAX, &mut self.announced)?,
+            "Triggers" => parse_once(tokens, 0, u64::MAX, &mut self.announced_triggers)?,
+            "Failures" => parse_once(tokens, 0, u64::MAX, &mut self.announced_failures)?,
             "failure" => self.failures.push(MatrixFailure::read(line, tokens)?),
             "trigger" => {
                 let (id, trigger) = Trigger::read(line, tokens)?;
@@ -393,21 +395,21 @@ impl MatrixReader {
 }
 
 /// Sets the value of a word that may occur only once.
-fn put(word: &str, place: &mut Option<u64>, value: u64) -> Result<(), MatrixFault> {
+fn set_once(word: &str, place: &mut Option<u64>, value: u64) -> Result<(), MatrixFault> {
     match place.replace(value) {
         None => Ok(()),
         Some(_) => Err(MatrixFault::Twice(word.to_owned())),
     }
 }
 
-/// Sets the number after the word at `index`; fails like [`put`] if it is already set.
-fn once(
+/// Sets the number after the word at `index`; fails like [`set_once`] if it is already set.
+fn parse_once(
     tokens: &[&str],
     index: usize,
     max: u64,
     place: &mut Option<u64>,
 ) -> Result<(), MatrixFault> {
-    put(tokens[index], place, value(tokens, index, max)?)
+    set_once(tokens[index], place, value(tokens, index, max)?)
 }
 
 /// Parses the number after the word at `index`, which must be at most `max`.

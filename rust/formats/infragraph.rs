@@ -167,7 +167,7 @@ impl Infrastructure {
         }));
         let nodes: BTreeSet<End> =
             wires.iter().flat_map(|wire| &wire.ends).map(End::node).collect();
-        warnings.extend(ends.left_out(&nodes));
+        warnings.extend(ends.unconnected_warnings(&nodes));
         warnings.extend(self.nics_of_switches(&ends, &wires));
         let topology = graph(&ends, &nodes, &wires)
             .map_err(|error| ("edges".to_owned(), InfragraphFault::Graph(Box::new(error))))?;

@@ -28,7 +28,7 @@ pub enum NotWritten {
         "{0} waits for the first of several messages (a receive from any source, or a multishot \
          trigger)"
     )]
-    Some(HostId),
+    PartialDependency(HostId),
     /// There are too many dependencies.
     #[error("it has more than 2^24 dependencies, including those through barriers")]
     TooMany,
@@ -45,7 +45,7 @@ pub enum NotWritten {
         "a task of {0} depends on an event at another host, and no message reports that event to \
          it"
     )]
-    Elsewhere(HostId),
+    RemoteDependency(HostId),
     /// Two hosts share several streams.
     #[error(
         "{0} sends to {1} on several queue pairs, but in the format messages of two hosts share \
@@ -89,7 +89,7 @@ pub enum NotWritten {
     TwoTriggers(HostId),
     /// The written file would be read back as a different workload.
     #[error("the written file would not be read back as the same workload")]
-    ReadsOtherwise,
+    RoundTripMismatch,
 }
 
 /// An event that a task waits for. Messages and computations are given by index.
@@ -135,7 +135,7 @@ pub(super) struct NormalForm {
 impl NormalForm {
     pub(super) fn of(workload: &Workload) -> Result<Self, NotWritten> {
         if let Some((&task, _)) = workload.starts_after.first_key_value() {
-            return Err(NotWritten::Some(workload.host_of(task)));
+            return Err(NotWritten::PartialDependency(workload.host_of(task)));
         }
         let shared = shared_lanes(workload);
         let lane = |task: TaskId| {
@@ -255,7 +255,7 @@ impl NormalForm {
         let messages = self.messages.iter().map(|it| (it.src, &it.after));
         let mut all = messages.chain(self.computations.iter().map(|it| (it.host, &it.after)));
         let other = all.find(|(host, after)| after.iter().any(|event| host_of(event) != *host));
-        other.map_or(Ok(()), |(host, _)| Err(NotWritten::Elsewhere(host)))
+        other.map_or(Ok(()), |(host, _)| Err(NotWritten::RemoteDependency(host)))
     }
 }
 

@@ -78,8 +78,8 @@ pub(super) fn compare(
     let result = match loaded.map_err(|error| Failure::from(error).raise(py))? {
         LoadedKind::Fabric(scenario) => {
             expect_memory(&scenario, overrides.most_memory).map_err(|failure| failure.raise(py))?;
-            let scenarios =
-                put_into(&scenario, policies, &control).map_err(|failure| failure.raise(py))?;
+            let scenarios = apply_policies(&scenario, policies, &control)
+                .map_err(|failure| failure.raise(py))?;
             let seeds = Seeds { first: scenario.seed, count: seeds };
             supervise(py, listener.as_ref(), &control, || {
                 on_fabric(scenarios, seeds, jobs, baseline.as_deref(), &control)
@@ -101,7 +101,7 @@ pub(super) fn compare(
 }
 
 /// Returns the scenario under each policy.
-fn put_into(
+fn apply_policies(
     scenario: &Scenario,
     policies: Vec<Compared>,
     control: &Arc<Control>,
@@ -111,7 +111,7 @@ fn put_into(
         let ledger = Arc::new(Ledger::default());
         Ok(match it.custom {
             None => named,
-            Some(policy) => policy.put_into(&named, control, &ledger)?,
+            Some(policy) => policy.apply_to(&named, control, &ledger)?,
         })
     };
     policies.into_iter().map(under).collect()

@@ -261,7 +261,7 @@ impl Loaded {
             return Err(Failure::Argument(reason.to_owned()).raise(py));
         }
         let ledger = Arc::new(Ledger::default());
-        let scenario = policy.put_into(scenario, &control, &ledger);
+        let scenario = policy.apply_to(scenario, &control, &ledger);
         let scenario = scenario.map_err(|failure| failure.raise(py))?;
         let result = supervise(py, listener.as_ref(), &control, || {
             let subject = Subject::Scenario(Arc::new(scenario));

@@ -46,9 +46,9 @@ pub(super) struct Control {
 }
 
 /// Notifies the supervisor when the thread ends, even by a panic.
-struct End<'a>(&'a Control);
+struct EndGuard<'a>(&'a Control);
 
-impl Drop for End<'_> {
+impl Drop for EndGuard<'_> {
     fn drop(&mut self) {
         *lock(&self.0.has_ended) = true;
         self.0.ended.notify_all();
@@ -70,13 +70,13 @@ pub(super) fn supervise<T: Send>(
     thread::scope(|scope| {
         let work = move || {
             // Dropped by a panic too, so that the supervisor does not wait forever.
-            let _end = End(control);
+            let _end = EndGuard(control);
             work()
         };
         let thread = thread::Builder::new().stack_size(STACK).spawn_scoped(scope, work)?;
         let mut reason = None;
         while !py.detach(|| control.wait()) {
-            let told = py.check_signals().and_then(|()| control.tell(listener));
+            let told = py.check_signals().and_then(|()| control.notify_listener(listener));
             if let Err(error) = told {
                 control.stop.store(true, Ordering::Relaxed);
                 reason.get_or_insert(error);
@@ -87,7 +87,7 @@ pub(super) fn supervise<T: Send>(
         match (result, reason.or_else(|| lock(&control.fault).take())) {
             (Ok(result), None) => {
                 // The last report may have arrived after the last poll.
-                control.tell(listener)?;
+                control.notify_listener(listener)?;
                 Ok(result)
             }
             (_, Some(reason)) => Err(reason),
@@ -113,7 +113,7 @@ impl Control {
     }
 
     /// Calls the listener if there is new progress.
-    fn tell(&self, listener: Option<&Bound<'_, PyAny>>) -> PyResult<()> {
+    fn notify_listener(&self, listener: Option<&Bound<'_, PyAny>>) -> PyResult<()> {
         let Some(listener) = listener else { return Ok(()) };
         let latest = {
             let mut latest = lock(&self.latest);

@@ -128,7 +128,7 @@ impl Table {
             kinds
                 .iter_mut()
                 .zip(row.iter())
-                .for_each(|(kind, value)| kind.see(unescape_csv(value)));
+                .for_each(|(kind, value)| kind.widen(unescape_csv(value)));
         }
         let mut columns: Vec<Column> = kinds.into_iter().map(Kind::column).collect();
         for row in reader().records() {
@@ -164,7 +164,7 @@ impl Kind {
         }
     }
 
-    fn see(&mut self, value: &str) {
+    fn widen(&mut self, value: &str) {
         let of_value = match value {
             "" => Self::Unknown,
             _ if value.parse::<i64>().is_ok() => Self::Whole,

@@ -6,9 +6,9 @@ use evenkeel::scenario::{Overrides, Scenario};
 use evenkeel::{fabric, fluid};
 
 mod inputs;
+mod regressions;
 mod running;
 mod studies;
-mod tried;
 
 /// Returns an input of these folders, if it exists.
 fn input(group: &str, name: &str) -> Option<PathBuf> {

@@ -56,9 +56,9 @@ impl RankGroups {
 
     /// Warns about named groups in which only one of several ranks has collectives; `members` is
     /// the number of ranks of each group.
-    pub(super) fn lonely(&self, members: &[usize], ranks: u32) -> Option<String> {
-        let lonely = (0u32..).zip(members).skip(1).filter(|&(_, &members)| members == 1);
-        let groups: Vec<u32> = lonely.map(|(group, _)| group).filter(|_| ranks > 1).collect();
+    pub(super) fn single_rank_warning(&self, members: &[usize], ranks: u32) -> Option<String> {
+        let single = (0u32..).zip(members).skip(1).filter(|&(_, &members)| members == 1);
+        let groups: Vec<u32> = single.map(|(group, _)| group).filter(|_| ranks > 1).collect();
         let first = self.name(*groups.first()?);
         Some(format!(
             "in {} of {} groups only one rank has collectives, such as {first}; they send nothing \

@@ -22,7 +22,7 @@ pub(super) struct Kernel {
 
 /// Two neighbours in a stream without a dependency between them.
 #[derive(Debug, Clone, Copy)]
-pub(super) struct Pair {
+pub(super) struct UnorderedPair {
     pub before: u32,
     pub after: u32,
     /// True if recorded times show which of the two runs first. A time of 0 is unknown.
@@ -34,7 +34,7 @@ type Stream<'a> = &'a [Kernel];
 
 /// Returns the neighbours in a rank's streams that no path connects, and the number of all
 /// neighbours. In `order`, every node comes after its dependencies.
-pub(super) fn unordered(trace: &RankTrace, order: &[u32]) -> (Vec<Pair>, usize) {
+pub(super) fn unordered(trace: &RankTrace, order: &[u32]) -> (Vec<UnorderedPair>, usize) {
     let mut kernels = trace.kernels.clone();
     kernels.sort_unstable();
     let streams: Vec<Stream<'_>> =
@@ -44,7 +44,7 @@ pub(super) fn unordered(trace: &RankTrace, order: &[u32]) -> (Vec<Pair>, usize) 
 }
 
 /// Returns the unordered pairs of some streams.
-fn pass(trace: &RankTrace, order: &[u32], streams: &[Stream<'_>]) -> Vec<Pair> {
+fn pass(trace: &RankTrace, order: &[u32], streams: &[Stream<'_>]) -> Vec<UnorderedPair> {
     let width = streams.len();
     // Per node and stream, the position (from 1) of the last kernel that the node depends on,
     // itself included; 0 for none.
@@ -73,16 +73,16 @@ fn pass(trace: &RankTrace, order: &[u32], streams: &[Stream<'_>]) -> Vec<Pair> {
     let pairs_of = |stream: &Stream<'_>| {
         let neighbours = stream.windows(2).zip(1u32..);
         // Dependencies may run against the recorded times, so both directions are checked.
-        let free = neighbours.filter(|(pair, at)| {
+        let unordered = neighbours.filter(|(pair, at)| {
             let [one, next] = [0, 1].map(|which| before[pair[which].node as usize]);
             next < *at && one <= *at
         });
-        let pair = |(pair, _): (&[Kernel], u32)| Pair {
+        let pair = |(pair, _): (&[Kernel], u32)| UnorderedPair {
             before: pair[0].node,
             after: pair[1].node,
             is_timed: (1..pair[1].start).contains(&pair[0].start),
         };
-        free.map(pair).collect::<Vec<_>>()
+        unordered.map(pair).collect::<Vec<_>>()
     };
     streams.iter().flat_map(pairs_of).collect()
 }

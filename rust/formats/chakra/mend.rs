@@ -63,7 +63,7 @@ impl<'a> Repaired<'a> {
         let from = open(source, rank).map_err(in_file)?;
         let trace = RankTrace::read(from, rank, ranks, options, &mut RankGroups::new());
         let trace = trace.map_err(in_file)?;
-        let pairs = trace.free.iter().filter(|pair| pair.is_timed);
+        let pairs = trace.unordered.iter().filter(|pair| pair.is_timed);
         let pairs: Vec<[u32; 2]> = pairs.map(|pair| [pair.before, pair.after]).collect();
         trace.with(&pairs).order().map_err(|fault| RepairError::Times(Box::new(in_file(fault))))?;
         let mut added: BTreeMap<u64, Vec<u64>> = BTreeMap::new();

@@ -163,8 +163,8 @@ pub fn read(
     let mut tally = Tally::default();
     traces.iter().for_each(|trace| tally += trace.tally);
     let workload = options.step_after.apply(workload);
-    let lonely = groups.lonely(&members(&traces), ranks);
-    let warnings = tally.warnings().into_iter().chain(lonely).collect();
+    let single_rank_warning = groups.single_rank_warning(&members(&traces), ranks);
+    let warnings = tally.warnings().into_iter().chain(single_rank_warning).collect();
     Ok(ChakraWorkload { workload, warnings })
 }
 

@@ -51,7 +51,7 @@ pub(super) struct ParsedNode {
     /// The accelerator's stream that ran it, and its recorded start in microseconds.
     pub stream: Option<(i128, u64)>,
     /// True for a communication kernel that the trace has as a computation.
-    pub is_lost: bool,
+    pub is_unsimulated: bool,
 }
 
 impl ParsedNode {
@@ -101,14 +101,22 @@ impl<R: BufRead> NodeReader<R> {
             _ => None,
         };
         let is_delay = matches!(action, NodeAction::Delay { .. });
-        let is_lost = on_accelerator && is_delay && is_communication(&node);
+        let is_unsimulated = on_accelerator && is_delay && is_communication(&node);
         let mut dependencies: Vec<(u64, Dependency)> =
             node.data_dependencies.iter().map(|&id| (id, Dependency::Data)).collect();
         if options.dependencies == Dependencies::All {
             let control = node.control_dependencies.iter();
             dependencies.extend(control.map(|&id| (id, Dependency::Control)));
         }
-        Ok(Some(ParsedNode { id: node.id, offset, action, dependencies, lack, stream, is_lost }))
+        Ok(Some(ParsedNode {
+            id: node.id,
+            offset,
+            action,
+            dependencies,
+            lack,
+            stream,
+            is_unsimulated,
+        }))
     }
 
     fn action(

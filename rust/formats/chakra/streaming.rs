@@ -73,8 +73,8 @@ impl Streaming {
     /// Returns notes on where the replay differs from the recorded traces.
     pub fn warnings(&self) -> Vec<String> {
         let members: Vec<usize> = self.survey.members.iter().map(Vec::len).collect();
-        let lonely = self.survey.groups.lonely(&members, self.ranks);
-        self.survey.tally.warnings().into_iter().chain(lonely).collect()
+        let single_rank_warning = self.survey.groups.single_rank_warning(&members, self.ranks);
+        self.survey.tally.warnings().into_iter().chain(single_rank_warning).collect()
     }
 
     pub(super) fn source(&self) -> &dyn TraceSource {

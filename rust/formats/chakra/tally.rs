@@ -15,7 +15,7 @@ pub(super) struct Tally {
     empty_sends: usize,
     empty_collectives: usize,
     /// Communication kernels that the trace has as computations.
-    lost: usize,
+    unsimulated_kernels: usize,
     pub unordered: Unordered,
 }
 
@@ -25,10 +25,10 @@ pub(super) struct Unordered {
     /// Kernels that follow another one in their stream.
     pub followers: usize,
     /// Followers that do not depend on their predecessor.
-    pub free: usize,
-    /// Free kernels that communicate.
+    pub independent: usize,
+    /// Independent followers that communicate.
     pub communication: usize,
-    /// Free kernels whose stream has no times to order them by.
+    /// Independent followers whose stream has no times to order them by.
     pub untimed: usize,
 }
 
@@ -42,7 +42,7 @@ impl Tally {
         let is_empty = |call: &Call| call.bytes == 0 && call.operation != BARRIER;
         let is_empty = matches!(&node.action, NodeAction::Collective(call) if is_empty(call));
         self.empty_collectives += usize::from(is_empty);
-        self.lost += usize::from(node.is_lost);
+        self.unsimulated_kernels += usize::from(node.is_unsimulated);
     }
 
     /// Returns a warning for each count above 0.
@@ -54,7 +54,7 @@ impl Tally {
             (self.empty_sends, "sends of 0 bytes are sent as 1 byte"),
             (self.empty_collectives, "collectives of 0 bytes send nothing"),
             (
-                self.lost,
+                self.unsimulated_kernels,
                 "communication kernels have neither type nor size, or are computations in the \
                  traces; they send nothing and take their recorded durations",
             ),
@@ -72,7 +72,7 @@ impl AddAssign for Tally {
         }
         self.empty_sends += other.empty_sends;
         self.empty_collectives += other.empty_collectives;
-        self.lost += other.lost;
+        self.unsimulated_kernels += other.unsimulated_kernels;
         self.unordered += other.unordered;
     }
 }
@@ -80,8 +80,8 @@ impl AddAssign for Tally {
 impl Unordered {
     /// Returns the warning, if any kernel lacks an order.
     pub(super) fn warning(&self) -> Option<String> {
-        let Self { followers, free, communication, untimed } = *self;
-        if free == 0 {
+        let Self { followers, independent, communication, untimed } = *self;
+        if independent == 0 {
             return None;
         }
         let of_them = match communication {
@@ -90,14 +90,14 @@ impl Unordered {
         };
         let mend = match untimed {
             0 => "evenkeel check --mend DIR orders them by their recorded times".to_owned(),
-            all if all == free => "the traces have no times to order them by".to_owned(),
+            all if all == independent => "the traces have no times to order them by".to_owned(),
             some => format!(
                 "evenkeel check --mend DIR orders them by their recorded times, except {some} \
                  without times"
             ),
         };
         Some(format!(
-            "{free} of {followers} kernels that follow another in their stream{of_them} do not \
+            "{independent} of {followers} kernels that follow another in their stream{of_them} do not \
              depend on it and may start before it ends: {mend}"
         ))
     }
@@ -106,7 +106,7 @@ impl Unordered {
 impl AddAssign for Unordered {
     fn add_assign(&mut self, other: Self) {
         self.followers += other.followers;
-        self.free += other.free;
+        self.independent += other.independent;
         self.communication += other.communication;
         self.untimed += other.untimed;
     }

@@ -243,7 +243,9 @@ fn faults_between_ranks() -> Vec<(Vec<Vec<u8>>, String)> {
         ),
         (
             vec![file(&[call(3, 0, &[])]), good()],
-            format!("{head}node 3, byte 8: rank 1 does not participate in collective 1 of all ranks"),
+            format!(
+                "{head}node 3, byte 8: rank 1 does not participate in collective 1 of all ranks"
+            ),
         ),
         (
             vec![file(&[call(3, 0, &[])]), file(&[call(3, 2, &[])])],
@@ -325,7 +327,7 @@ fn a_dependency_on_a_delay_of_another_host_cannot_be_written() {
     let waits = [(TaskId(0), TaskId(1))];
     let workload = Workload::with_delays(Vec::new(), delays, &waits);
     let error = Traces::of(&workload).unwrap_err();
-    assert_eq!(error, NotATrace::Elsewhere { after: HostId(1), host: HostId(0) });
+    assert_eq!(error, NotATrace::RemoteDependency { after: HostId(1), host: HostId(0) });
 }
 
 #[test]

@@ -5,7 +5,7 @@ use std::io::BufRead;
 use super::Options;
 use super::error::{ChakraFault, Dependency, NodeFault};
 use super::groups::RankGroups;
-use super::kernels::{self, Kernel, Pair};
+use super::kernels::{self, Kernel, UnorderedPair};
 use super::node::{NodeAction, NodeReader, ParsedNode};
 use super::tally::{Tally, Unordered};
 use crate::workload::Compute;
@@ -19,7 +19,7 @@ pub(super) struct RankTrace {
     /// The nodes that run on streams of the accelerator.
     pub kernels: Vec<Kernel>,
     /// Neighbours in a stream that no dependency orders.
-    pub free: Vec<Pair>,
+    pub unordered: Vec<UnorderedPair>,
     pub tally: Tally,
 }
 
@@ -79,19 +79,19 @@ impl RankTrace {
         let (pairs, followers) = kernels::unordered(&trace, &order);
         let is_delay =
             |node: u32| matches!(trace.nodes[node as usize].action, NodeAction::Delay { .. });
-        let communicates = |pair: &&Pair| !is_delay(pair.after);
+        let communicates = |pair: &&UnorderedPair| !is_delay(pair.after);
         // Computations on one accelerator run one at a time, even without a dependency.
-        let is_serialized = |pair: &&Pair| {
+        let is_serialized = |pair: &&UnorderedPair| {
             options.compute == Compute::Serial && is_delay(pair.before) && is_delay(pair.after)
         };
-        let free = || pairs.iter().filter(|pair| !is_serialized(pair));
+        let unordered = || pairs.iter().filter(|pair| !is_serialized(pair));
         trace.tally.unordered = Unordered {
             followers,
-            free: free().count(),
-            communication: free().filter(communicates).count(),
-            untimed: free().filter(|pair| !pair.is_timed).count(),
+            independent: unordered().count(),
+            communication: unordered().filter(communicates).count(),
+            untimed: unordered().filter(|pair| !pair.is_timed).count(),
         };
-        trace.free = pairs;
+        trace.unordered = pairs;
         Ok(trace)
     }
 

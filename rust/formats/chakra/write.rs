@@ -22,7 +22,7 @@ pub enum NotATrace {
          of its own rank; remove `start` from a [[job]] with `after`, or write the workload \
          without `step_after = \"acknowledgement\"` and read its traces with it"
     )]
-    Elsewhere {
+    RemoteDependency {
         /// Host of the task.
         after: HostId,
         /// Host of the delay.
@@ -108,7 +108,7 @@ impl<'a> Traces<'a> {
             for &dependent in workload.dependents_of(task) {
                 let (host, after) = (workload.host_of(task), workload.host_of(dependent));
                 if workload.delay(task).is_some() && host != after {
-                    return Err(NotATrace::Elsewhere { after, host });
+                    return Err(NotATrace::RemoteDependency { after, host });
                 }
                 traces.dependencies[next[dependent.index()] as usize] = task;
                 next[dependent.index()] += 1;

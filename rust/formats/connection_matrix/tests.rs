@@ -130,7 +130,11 @@ fn failures_name_an_aggregation_switch_and_its_uplink() {
                 failure switch_type AGG switch_id 5 link_id 1\n";
     let matrix = read(text, "f.cm", StartUnit::default()).unwrap();
     assert_eq!(matrix.failures, [MatrixFailure { line: 4, switch: 5, uplink: 1 }]);
-    assert!(matrix.warnings[0].starts_with("line 4 has a link that is down"), "{:?}", matrix.warnings);
+    assert!(
+        matrix.warnings[0].starts_with("line 4 has a link that is down"),
+        "{:?}",
+        matrix.warnings
+    );
 }
 
 #[test]

@@ -1,7 +1,7 @@
 //! Triggers: the connections that activate them and the ones that they start.
 
 use super::error::MatrixFault;
-use super::{id, put, value};
+use super::{id, set_once, value};
 use crate::ids::HostId;
 use crate::units::Span;
 use crate::workload::graph::{GraphTask, TaskGraph};
@@ -42,8 +42,8 @@ impl Trigger {
         let mut index = 1;
         while index < tokens.len() {
             match tokens[index] {
-                "id" => put("id", &mut trigger_id, id(tokens, index)?)?,
-                "count" => put("count", &mut count, value(tokens, index, u64::MAX)?)?,
+                "id" => set_once("id", &mut trigger_id, id(tokens, index)?)?,
+                "count" => set_once("count", &mut count, value(tokens, index, u64::MAX)?)?,
                 word @ ("oneshot" | "multishot" | "barrier") => {
                     if kind.replace(word).is_some() {
                         return Err(MatrixFault::Trigger);

@@ -46,10 +46,10 @@ pub fn write(workload: &Workload, hosts: u32) -> Result<WrittenMatrix, NotWritte
     };
     let text = text(&form, &triggers, hosts, unit);
     // The written file is read back, so that a workload that the format distorts is an error.
-    let read = read(&text, "matrix", unit).map_err(|_| NotWritten::ReadsOtherwise)?;
+    let read = read(&text, "matrix", unit).map_err(|_| NotWritten::RoundTripMismatch)?;
     match NormalForm::of(&read.workload)? == form {
         true => Ok(WrittenMatrix { text, unit }),
-        false => Err(NotWritten::ReadsOtherwise),
+        false => Err(NotWritten::RoundTripMismatch),
     }
 }
 

@@ -21,10 +21,11 @@ pub fn write(workload: &Workload, hosts: u32) -> Result<String, NotWritten> {
     let text = text(&form, hosts)?;
     let options = super::Options { compute: Compute::Serial, layout: Some(Layout::Gpu) };
     // The written file is read back, so that a workload that the format distorts is an error.
-    let read = super::read(&text, "schedule", options).map_err(|_| NotWritten::ReadsOtherwise)?;
+    let read =
+        super::read(&text, "schedule", options).map_err(|_| NotWritten::RoundTripMismatch)?;
     match NormalForm::of(&read.workload)?.by_host() == form {
         true => Ok(text),
-        false => Err(NotWritten::ReadsOtherwise),
+        false => Err(NotWritten::RoundTripMismatch),
     }
 }
 

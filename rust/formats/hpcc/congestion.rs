@@ -45,7 +45,7 @@ impl Common {
             (true, false) => WindowRule::Fixed,
             (true, true) => WindowRule::ByRate,
         };
-        if !config.global_round_trip || !asks_for_round_trips(config) {
+        if !config.global_round_trip || !needs_round_trips(config) {
             let (window_bytes, round_trip) = (AbsoluteOrFraction::WHOLE, AbsoluteOrFraction::WHOLE);
             return Self { window, window_bytes, round_trip, pacing };
         }
@@ -60,14 +60,14 @@ impl Common {
 
 /// True if a window or telemetry needs round-trip times. Computing them is expensive on a large
 /// fabric.
-fn asks_for_round_trips(config: &HpccConfig) -> bool {
+fn needs_round_trips(config: &HpccConfig) -> bool {
     config.window || matches!(config.cc_mode.value, 3 | 10)
 }
 
 /// Returns the round trip of each pair of hosts if each pair uses its own (`GLOBAL_T 0`). A window
 /// is then that round trip times the rate of the NIC.
 pub(super) fn round_trips(config: &HpccConfig, topology: &Topology) -> Option<Arc<RoundTrips>> {
-    let own = !config.global_round_trip && asks_for_round_trips(config);
+    let own = !config.global_round_trip && needs_round_trips(config);
     own.then(|| Arc::new(round_trips::of_pairs(topology, config.payload)))
 }
 

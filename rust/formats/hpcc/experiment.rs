@@ -75,7 +75,7 @@ impl Experiment {
     }
 
     fn read(path: &Path, overrides: &Overrides) -> Result<Self, HpccError> {
-        let config_file = files::given("the configuration", path)?;
+        let config_file = files::from_option("the configuration", path)?;
         let config = config::read(&files::text(&config_file)?, &path.display().to_string())?;
         let folder = config_file.parent().unwrap_or(Path::new(""));
         let mut scheme = scheme(&config, overrides)?;
@@ -179,7 +179,7 @@ fn traced(
     let Some(written) = config.trace_file.as_ref().filter(|_| config.trace) else {
         return Ok(None);
     };
-    match files::named(&format!("{}: TRACE_FILE", config.file), written, folder) {
+    match files::from_key(&format!("{}: TRACE_FILE", config.file), written, folder) {
         Ok(path) => {
             let name = path.display().to_string();
             Ok(Some(node_list::read(&files::text(&path)?, &name)?))

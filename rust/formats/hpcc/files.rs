@@ -23,8 +23,8 @@ impl InputFile<'_> {
     pub(super) fn find(&self, config: &str, folder: &Path) -> Result<PathBuf, HpccError> {
         let Self { key, in_config, option, in_option } = *self;
         match (in_option, in_config) {
-            (Some(path), _) => given(option, path),
-            (None, Some(written)) => named(&format!("{config}: {key}"), written, folder),
+            (Some(path), _) => from_option(option, path),
+            (None, Some(written)) => from_key(&format!("{config}: {key}"), written, folder),
             (None, None) => Err(HpccError::MissingKey { file: config.to_owned(), key, option }),
         }
     }
@@ -37,7 +37,7 @@ pub(super) fn text(path: &Path) -> Result<String, HpccError> {
 }
 
 /// Returns the path of the file that an option names, relative to the working directory.
-pub(super) fn given(option: &str, path: &Path) -> Result<PathBuf, HpccError> {
+pub(super) fn from_option(option: &str, path: &Path) -> Result<PathBuf, HpccError> {
     first(option, &path.display().to_string(), vec![path.to_owned()])
 }
 
@@ -45,7 +45,7 @@ pub(super) fn given(option: &str, path: &Path) -> Result<PathBuf, HpccError> {
 /// relative to the working directory, then relative to the folder. Last, its file name is tried in
 /// the folder: the family's configurations name `mix/topology.txt` and are shipped next to
 /// `topology.txt`.
-pub(super) fn named(key: &str, written: &str, folder: &Path) -> Result<PathBuf, HpccError> {
+pub(super) fn from_key(key: &str, written: &str, folder: &Path) -> Result<PathBuf, HpccError> {
     let path = Path::new(written);
     let mut tried = vec![path.to_owned(), folder.join(path)];
     tried.extend(path.file_name().map(|name| folder.join(name)));
@@ -71,7 +71,7 @@ mod tests {
         let folder = tempfile::tempdir().unwrap();
         std::fs::create_dir(folder.path().join("mix")).unwrap();
         std::fs::write(folder.path().join("topology.txt"), "").unwrap();
-        let find = |written| named("FLOW_FILE", written, folder.path());
+        let find = |written| from_key("FLOW_FILE", written, folder.path());
         assert_eq!(find("mix/topology.txt").unwrap(), folder.path().join("topology.txt"));
         std::fs::write(folder.path().join("mix/topology.txt"), "").unwrap();
         assert_eq!(find("mix/topology.txt").unwrap(), folder.path().join("mix/topology.txt"));
@@ -85,7 +85,7 @@ mod tests {
         );
         // A folder is not a file.
         assert!(find("mix").is_err());
-        let said = |path: &Path| given("--topology", path).unwrap_err().to_string();
+        let said = |path: &Path| from_option("--topology", path).unwrap_err().to_string();
         let expected = format!("--topology: '{shown}' is a folder; expected a file");
         assert_eq!(said(folder.path()), expected);
         let expected = format!("--topology: file '{shown}/none' does not exist");

@@ -81,8 +81,8 @@ pub fn read(text: &str, file: &str) -> Result<HpccTopology, HpccTopologyError> {
     check_hosts(&counts, &is_switch, &links).map_err(at(first))?;
     // Surplus link lines are ignored as in the simulators, but they cause a warning.
     let spare = lines.filter(|(_, line)| FileLink::read(line, counts.nodes).is_ok()).count();
-    let take = |servers| servers::take(servers, &mut is_switch, &mut links);
-    let inside = counts.servers.map(take).transpose().map_err(at(first))?;
+    let extract = |servers| servers::extract(servers, &mut is_switch, &mut links);
+    let inside = counts.servers.map(extract).transpose().map_err(at(first))?;
     let (scale_up, inside) = inside.unzip();
     let is_inside = |id: &u32| inside.as_ref().is_some_and(|inside| inside.contains(id));
     let of_file =

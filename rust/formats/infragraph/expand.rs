@@ -160,7 +160,7 @@ impl<'a> Ends<'a> {
     }
 
     /// Warns about each kind of instance that has instances without an edge.
-    pub(super) fn left_out(&self, nodes: &BTreeSet<End>) -> Vec<String> {
+    pub(super) fn unconnected_warnings(&self, nodes: &BTreeSet<End>) -> Vec<String> {
         let wired: BTreeSet<(u32, u32)> = nodes.iter().map(|node| node.path[0]).collect();
         let warning = |(place, instance): (u32, &Instance)| {
             let wired = wired.range((place, 0)..=(place, u32::MAX)).count();

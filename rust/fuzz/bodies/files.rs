@@ -279,7 +279,7 @@ fn expect_written(workload: &Workload, hosts: u32) {
         hpcc::flows::write(workload, hosts).err(),
     ];
     for refused in written.into_iter().flatten() {
-        assert_ne!(refused, NotWritten::ReadsOtherwise);
+        assert_ne!(refused, NotWritten::RoundTripMismatch);
         expect_message(&refused.to_string());
     }
 }

@@ -16,7 +16,7 @@ struct Calls {
 
 /// A call or its return value differs from the first run.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(super) struct Differs;
+pub(super) struct Mismatch;
 
 impl Ledger {
     fn lock(&self) -> MutexGuard<'_, Calls> {
@@ -35,7 +35,7 @@ impl Ledger {
     }
 
     /// Records a call with its return value, or compares it with the first run.
-    pub(super) fn note(&self, call: impl Hash) -> Result<(), Differs> {
+    pub(super) fn record(&self, call: impl Hash) -> Result<(), Mismatch> {
         let mut hasher = DefaultHasher::new();
         call.hash(&mut hasher);
         let hash = hasher.finish();
@@ -45,7 +45,7 @@ impl Ledger {
             return Ok(());
         };
         calls.repeated = Some(index + 1);
-        if calls.known.get(index) == Some(&hash) { Ok(()) } else { Err(Differs) }
+        if calls.known.get(index) == Some(&hash) { Ok(()) } else { Err(Mismatch) }
     }
 }
 
@@ -57,12 +57,12 @@ mod tests {
     fn a_second_run_with_another_answer_differs() {
         let ledger = Ledger::default();
         for (call, answer) in [(1, 5), (2, 6)] {
-            assert_eq!(ledger.note((call, answer)), Ok(()));
+            assert_eq!(ledger.record((call, answer)), Ok(()));
         }
         ledger.replay();
-        assert_eq!(ledger.note((1, 5)), Ok(()));
-        assert_eq!(ledger.note((2, 7)), Err(Differs));
-        assert_eq!(ledger.note((3, 8)), Err(Differs), "the first run had fewer calls");
+        assert_eq!(ledger.record((1, 5)), Ok(()));
+        assert_eq!(ledger.record((2, 7)), Err(Mismatch));
+        assert_eq!(ledger.record((3, 8)), Err(Mismatch), "the first run had fewer calls");
         assert_eq!(ledger.calls(), 3);
     }
 }

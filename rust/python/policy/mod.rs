@@ -28,7 +28,7 @@ pub(super) use planes::PlaneMask;
 pub(super) use routes::{DetourView, RouteLoad};
 
 /// Maximum number of switches that can be detours in a fabric, because a packet's header names one.
-const MOST_GROUPS: usize = (u16::MAX >> 2) as usize;
+const MAX_DETOURS: usize = (u16::MAX >> 2) as usize;
 
 /// A policy that is written in Python.
 #[derive(Debug, FromPyObject)]
@@ -58,7 +58,7 @@ struct Shared {
 
 impl CustomPolicy {
     /// Returns the scenario with this policy instead of its own sender or switch policy.
-    pub(super) fn put_into(
+    pub(super) fn apply_to(
         self,
         scenario: &Scenario,
         control: &Arc<Control>,
@@ -66,12 +66,12 @@ impl CustomPolicy {
     ) -> Result<Scenario, Failure> {
         let direct = scenario.topology.direct().filter(|_| self.methods.contains("detour"));
         if let Some(direct) = direct
-            && direct.groups.len() > MOST_GROUPS
+            && direct.groups.len() > MAX_DETOURS
         {
             let (name, count) = (&self.name, direct.groups.len());
             let reason = format!(
                 "policy = {name}: it has a detour() and the fabric {count} switches; a packet's \
-                 header names one of {MOST_GROUPS} at most"
+                 header names one of {MAX_DETOURS} at most"
             );
             return Err(Failure::Argument(reason));
         }
@@ -153,7 +153,7 @@ impl Object {
 
     /// Calls the policy; `asked` is the hash input for the arguments. If the call or its return
     /// value differs from the first run, the policy is not deterministic.
-    fn ask<T: std::hash::Hash + std::fmt::Debug>(
+    fn call<T: std::hash::Hash + std::fmt::Debug>(
         &self,
         asked: impl std::hash::Hash,
         method: &'static str,
@@ -162,7 +162,7 @@ impl Object {
         self.shared.control.check();
         let answer = Python::attach(|py| call(self.policy.bind(py)));
         let answer = answer.unwrap_or_else(|error| self.shared.control.fail(error));
-        let noted = self.shared.ledger.note((&self.owner, method, asked, &answer));
+        let noted = self.shared.ledger.record((&self.owner, method, asked, &answer));
         if noted.is_err() {
             let call = self.shared.ledger.calls();
             let reason = format!(

@@ -57,7 +57,7 @@ impl Probes {
 impl CustomSender for Sender {
     fn entropy(&mut self, now: Time) -> u16 {
         let now = now.as_ps();
-        self.object.ask(now, "entropy", |policy| {
+        self.object.call(now, "entropy", |policy| {
             policy.call_method1(intern!(policy.py(), "entropy"), (now,))?.extract()
         })
     }
@@ -67,7 +67,7 @@ impl CustomSender for Sender {
             return Some(self.entropy(now));
         }
         let (now, free) = (now.as_ps(), PyPlaneMask::of(free));
-        self.object.ask((now, free), "choose", |policy| {
+        self.object.call((now, free), "choose", |policy| {
             policy.call_method1(intern!(policy.py(), "choose"), (now, free))?.extract()
         })
     }
@@ -77,7 +77,7 @@ impl CustomSender for Sender {
             return;
         }
         let (now, usable) = (now.as_ps(), PyPlaneMask::of(usable));
-        self.object.ask((now, usable), "handle_planes", |policy| {
+        self.object.call((now, usable), "handle_planes", |policy| {
             policy.call_method1(intern!(policy.py(), "handle_planes"), (now, usable)).map(drop)
         });
     }
@@ -88,7 +88,7 @@ impl CustomSender for Sender {
         }
         let now = now.as_ps();
         let given = PyFeedback::of(feedback);
-        self.object.ask((now, given.clone()), "handle_feedback", |policy| {
+        self.object.call((now, given.clone()), "handle_feedback", |policy| {
             policy.call_method1(intern!(policy.py(), "handle_feedback"), (now, given)).map(drop)
         });
     }
@@ -98,7 +98,7 @@ impl CustomSender for Sender {
             return None;
         }
         let now = now.as_ps();
-        let path: Option<u16> = self.object.ask((now, entropy), "handle_timeout", |policy| {
+        let path: Option<u16> = self.object.call((now, entropy), "handle_timeout", |policy| {
             policy.call_method1(intern!(policy.py(), "handle_timeout"), (now, entropy))?.extract()
         });
         path.map(FailedPath)
@@ -108,7 +108,7 @@ impl CustomSender for Sender {
         if !self.object.defines("next_probe") {
             return Time::NEVER;
         }
-        let due: Option<u64> = self.object.ask((), "next_probe", |policy| {
+        let due: Option<u64> = self.object.call((), "next_probe", |policy| {
             policy.call_method0(intern!(policy.py(), "next_probe"))?.extract()
         });
         due.map_or(Time::NEVER, Time::from_ps)
@@ -121,7 +121,7 @@ impl CustomSender for Sender {
         }
         let sent = self.probes.count(now);
         let now = now.as_ps();
-        self.object.ask(now, "poll_probe", |policy| {
+        self.object.call(now, "poll_probe", |policy| {
             let answer = policy.call_method1(intern!(policy.py(), "poll_probe"), (now,))?;
             let value: Option<u16> = answer.extract()?;
             let reason = match value {
@@ -144,7 +144,7 @@ impl CustomSender for Sender {
             return;
         }
         let given = (now.as_ps(), entropy, signal_name(signal));
-        self.object.ask(given, "handle_probe", |policy| {
+        self.object.call(given, "handle_probe", |policy| {
             policy.call_method1(intern!(policy.py(), "handle_probe"), given).map(drop)
         });
     }
@@ -153,7 +153,7 @@ impl CustomSender for Sender {
         if !self.object.defines("set_path") {
             return;
         }
-        self.object.ask(path, "set_path", |policy| {
+        self.object.call(path, "set_path", |policy| {
             policy.call_method1(intern!(policy.py(), "set_path"), (path,)).map(drop)
         });
     }
@@ -162,13 +162,13 @@ impl CustomSender for Sender {
         if !self.object.defines("handle_weights") {
             return;
         }
-        self.object.ask(weights, "handle_weights", |policy| {
+        self.object.call(weights, "handle_weights", |policy| {
             policy.call_method1(intern!(policy.py(), "handle_weights"), (weights,)).map(drop)
         });
     }
 
     fn state_bits(&self) -> u64 {
-        self.object.ask((), "state_bits", |policy| {
+        self.object.call((), "state_bits", |policy| {
             policy.call_method0(intern!(policy.py(), "state_bits"))?.extract()
         })
     }

@@ -42,7 +42,7 @@ impl CustomSwitch for Switch {
         let now = now.as_ps();
         let (packet, view) = (PyPacket::of(packet), PySwitchView::of(view));
         let candidates = view.count();
-        self.0.ask((now, packet.clone(), view.clone()), "choose", |policy| {
+        self.0.call((now, packet.clone(), view.clone()), "choose", |policy| {
             let given = (now, packet, view);
             let chosen: u32 =
                 policy.call_method1(intern!(policy.py(), "choose"), given)?.extract()?;
@@ -57,7 +57,7 @@ impl CustomSwitch for Switch {
         }
         let view = PyDetourView::of(view);
         let candidates = view.count();
-        self.0.ask(view.clone(), "detour", |policy| {
+        self.0.call(view.clone(), "detour", |policy| {
             let answer = policy.call_method1(intern!(policy.py(), "detour"), (view,))?;
             let chosen: Option<u32> = answer.extract()?;
             chosen.map_or(Ok(()), |it| expect_candidate("detour", it, candidates))?;
@@ -70,7 +70,7 @@ impl CustomSwitch for Switch {
         let (seen, departure) = (PyPacket::of(packet), PyDeparture::of(departure));
         let asked = (now, seen.clone(), departure.clone());
         let takes_detours = self.0.defines("detour");
-        let written: Option<u16> = self.0.ask(asked, "handle_departure", |policy| {
+        let written: Option<u16> = self.0.call(asked, "handle_departure", |policy| {
             let given = (now, seen, departure);
             let answer = policy.call_method1(intern!(policy.py(), "handle_departure"), given)?;
             let written: Option<u16> = answer.extract()?;
@@ -87,7 +87,7 @@ impl CustomSwitch for Switch {
     }
 
     fn state_size(&self) -> StateSize {
-        let (entries, bits) = self.0.ask((), "state_size", |policy| {
+        let (entries, bits) = self.0.call((), "state_size", |policy| {
             policy.call_method0(intern!(policy.py(), "state_size"))?.extract::<(u64, u64)>()
         });
         StateSize { entries, bits }

@@ -226,7 +226,7 @@ fn two_flows_with_different_starts_share_a_bottleneck() {
 /// model (Zhu, Ghobadi, Misra and Padhye, "ECN or Delay", CoNEXT 2016, section 3.1). The mark
 /// probability is `p = cbrt(R_AI·N²/(τ·C²) · (1/B + N/(T·C))²)`, with rates in packets per second,
 /// alpha's timer τ and the rate timer T. The byte counter B of 300 MB has almost no effect.
-fn resting_place(flows: f64, gbps: f64, [kmin, kmax, pmax]: [f64; 3]) -> f64 {
+fn fluid_equilibrium(flows: f64, gbps: f64, [kmin, kmax, pmax]: [f64; 3]) -> f64 {
     let packets = |bps: f64| bps / (8.0 * (PAYLOAD + HEADER) as f64);
     let (capacity, increase) = (packets(gbps * 1e9), packets(40e6));
     let (alpha_timer, rate_timer) = (55e-6, 60e-6);
@@ -279,7 +279,7 @@ fn the_median_queue_of_dcqcn_equals_that_of_the_fluid_model() {
         let queues = queues(&outcome.flows, gbps, &window);
         let at = |percent: usize| queues[(queues.len() - 1) * percent / 100];
         let [low, high] = [kmin, kmax].map(|bytes| bytes as f64 / 1e3);
-        let model = resting_place(f64::from(flows), gbps as f64, [low, high, 1.0]);
+        let model = fluid_equilibrium(f64::from(flows), gbps as f64, [low, high, 1.0]);
         let (fairness, median) = (jain(&shares), at(50));
         assert!(fairness >= 0.98, "{flows} flows: {fairness}");
         assert!((median / model - 1.0).abs() < 0.1, "{flows} flows: {median} KB, model {model} KB");

@@ -16,7 +16,7 @@ use super::start::Start;
 const TIMEOUTS: u64 = 3;
 
 /// Runs a case twice, the second time with extra wake-ups, and checks its properties.
-pub(crate) fn judge(case: &Case, settings: &Settings, start: &Start) -> Result<(), String> {
+pub(crate) fn check_case(case: &Case, settings: &Settings, start: &Start) -> Result<(), String> {
     let (first, result) = run(case, settings, start, WakeUps::Asked);
     result?;
     let (second, result) = run(case, settings, start, WakeUps::Extra);
@@ -42,7 +42,7 @@ pub(crate) fn run<'a>(
     let result = world.run();
     let mut ledger = Ledger::new(case, settings, start);
     let result = result
-        .and_then(|()| world.trace.iter().try_for_each(|(now, seen)| ledger.see(*now, *seen)))
+        .and_then(|()| world.trace.iter().try_for_each(|(now, seen)| ledger.observe(*now, *seen)))
         .and_then(|()| ledger.close(&world));
     (world, result)
 }
@@ -73,7 +73,7 @@ struct Pair {
 #[derive(Debug, Default)]
 struct Crossed {
     data_sent: u64,
-    again: u64,
+    retransmitted: u64,
     control_sent: u64,
     data_received: u64,
     trimmed: u64,
@@ -116,7 +116,7 @@ impl<'a> Ledger<'a> {
         }
     }
 
-    fn see(&mut self, now: Time, seen: Seen) -> Result<(), String> {
+    fn observe(&mut self, now: Time, seen: Seen) -> Result<(), String> {
         match seen {
             Seen::Sent(side, packet, _) => self.see_sent(side, &packet)?,
             Seen::Arrived(side, packet) => self.see_arrival(side, &packet)?,
@@ -135,7 +135,7 @@ impl<'a> Ledger<'a> {
             return Ok(());
         }
         crossed.data_sent += 1;
-        crossed.again += u64::from(packet.flags.has(Flags::RETRANSMITTED));
+        crossed.retransmitted += u64::from(packet.flags.has(Flags::RETRANSMITTED));
         if !matches!(self.settings.nic.congestion, CongestionControl::Rccc(_)) {
             return Ok(());
         }
@@ -196,7 +196,7 @@ impl<'a> Ledger<'a> {
                     return Err(format!("{event:?}, and not all of it has arrived"));
                 }
                 let any_order = self.settings.delivery == Delivery::Unordered;
-                take_turn(&mut pair.delivered, index, any_order)
+                mark_done(&mut pair.delivered, index, any_order)
                     .map_err(|reason| format!("{event:?} {reason}"))
             }
             NicEvent::Completed { owner: Owner::World(cookie), work } => {
@@ -210,7 +210,7 @@ impl<'a> Ledger<'a> {
                     return Err(format!("{event:?} before it is delivered"));
                 }
                 // Senders complete in order, whatever the order of delivery.
-                take_turn(&mut pair.completed, index, false)
+                mark_done(&mut pair.completed, index, false)
                     .map_err(|reason| format!("{event:?} {reason}"))
             }
             NicEvent::PathFailed { .. } => Ok(()),
@@ -261,7 +261,7 @@ impl<'a> Ledger<'a> {
         let sent = self.sums(side);
         let mut rows = vec![
             ("data sent", now(|it| it.data_sent), crossed.data_sent),
-            ("sent again", now(|it| it.retransmitted), crossed.again),
+            ("retransmitted", now(|it| it.retransmitted), crossed.retransmitted),
             ("control sent", now(|it| it.control_sent), crossed.control_sent),
             ("data received", now(|it| it.data_received), crossed.data_received),
             ("control received", now(|it| it.control_received), crossed.control_received),
@@ -298,7 +298,7 @@ impl<'a> Ledger<'a> {
 }
 
 /// Marks message `index` as done: once, and in order unless any order is valid.
-fn take_turn(done: &mut [bool], index: usize, any_order: bool) -> Result<(), String> {
+fn mark_done(done: &mut [bool], index: usize, any_order: bool) -> Result<(), String> {
     let next = done.iter().position(|&done| !done);
     match done.get_mut(index) {
         Some(done) if !*done && (any_order || next == Some(index)) => *done = true,

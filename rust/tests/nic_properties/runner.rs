@@ -8,7 +8,7 @@ use proptest::test_runner::{Config, RngAlgorithm, TestCaseError, TestError, Test
 
 use super::case::{Case, case, case_of_planes};
 use super::pipe::WakeUps;
-use super::properties::{judge, run};
+use super::properties::{check_case, run};
 use super::settings::{OfPlanes, Settings, delivering, limited, settings, sharing};
 use super::start::Start;
 use super::verbs;
@@ -73,8 +73,8 @@ pub(crate) fn check_verbs(recovery: &'static str, control: &str) {
     let settings = settings(recovery, control).unwrap_or_else(|error| panic!("{error}"));
     let what = format!("verbs/{control}/{recovery}");
     let (mut runner, seed) = runner(&what);
-    let judge = |case| verbs::judge(&case, &settings).map_err(TestCaseError::fail);
-    match runner.run(&verbs::case(), judge) {
+    let check_case = |case| verbs::check_case(&case, &settings).map_err(TestCaseError::fail);
+    match runner.run(&verbs::case(), check_case) {
         Ok(()) => {}
         Err(TestError::Fail(reason, case)) => {
             panic!("{what} (EVENKEEL_SEED={seed}): {reason}\n{case:#?}")
@@ -91,8 +91,9 @@ fn check_from(
     what: &str,
 ) {
     let (mut runner, seed) = runner(what);
-    let result = runner
-        .run(&cases, |case| judge(&case, settings, &start(&case)).map_err(TestCaseError::fail));
+    let result = runner.run(&cases, |case| {
+        check_case(&case, settings, &start(&case)).map_err(TestCaseError::fail)
+    });
     match result {
         Ok(()) => {}
         Err(TestError::Fail(reason, case)) => panic!(

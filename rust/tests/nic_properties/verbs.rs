@@ -130,7 +130,7 @@ struct World<'a> {
 }
 
 /// Runs a case; returns the violated property as an error.
-pub(crate) fn judge(case: &VerbCase, settings: &Settings) -> Result<(), String> {
+pub(crate) fn check_case(case: &VerbCase, settings: &Settings) -> Result<(), String> {
     let mut world = World::new(case, settings);
     world.run()?;
     world.close()

@@ -131,7 +131,9 @@ fn switch_ids_may_span_several_lines() {
 #[test]
 fn wildcard_tags_are_rejected_and_other_tags_are_not() {
     let Some(folder) = folder("any-tag") else { return };
-    assert!(refused(&folder.join("a.toml")).contains("-1 (any) is only valid as the source of a recv"));
+    assert!(
+        refused(&folder.join("a.toml")).contains("-1 (any) is only valid as the source of a recv")
+    );
     assert!((cct(&folder.join("named.toml"), &[]) - 45.07).abs() < 0.01);
 }
 

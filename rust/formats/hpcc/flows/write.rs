@@ -43,10 +43,10 @@ pub fn write(workload: &Workload, hosts: u32) -> Result<String, NotWritten> {
     let host_of_node: Vec<_> = (0..hosts).map(|host| Some(HostId(host))).collect();
     // The written file is read back, so that a workload that the format distorts is an error.
     let read = super::read(&text, "flows").and_then(|file| file.workload(&host_of_node));
-    let read = read.map_err(|_| NotWritten::ReadsOtherwise)?;
+    let read = read.map_err(|_| NotWritten::RoundTripMismatch)?;
     match NormalForm::of(&read)? == form {
         true => Ok(text),
-        false => Err(NotWritten::ReadsOtherwise),
+        false => Err(NotWritten::RoundTripMismatch),
     }
 }
 

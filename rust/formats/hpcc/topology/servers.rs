@@ -23,7 +23,7 @@ pub(super) struct Servers {
 
 /// Removes the switches inside servers from `switches`, and their links from `links`. Returns the
 /// network of a server and the ids of the removed switches.
-pub(super) fn take(
+pub(super) fn extract(
     servers: Servers,
     switches: &mut BTreeSet<u32>,
     links: &mut Vec<FileLink>,
