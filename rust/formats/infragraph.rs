@@ -67,7 +67,7 @@ pub fn read(
 ) -> Result<InfragraphTopology, InfragraphError> {
     let at = |(place, fault)| InfragraphError { file: file.to_owned(), place, fault };
     if let Some(line) = nested_too_deeply(text) {
-        let fault = InfragraphFault::TooMany("nested brackets", MOST_BRACKETS as u64);
+        let fault = InfragraphFault::TooMany("nested brackets", MAX_NESTING as u64);
         return Err(at((format!("line {line}"), fault)));
     }
     let described: Infrastructure = yaml_serde::from_str(text).map_err(|error| {
@@ -78,7 +78,7 @@ pub fn read(
 }
 
 /// Maximum nesting depth of brackets; a description needs four. \[inferred\]
-const MOST_BRACKETS: usize = 64;
+const MAX_NESTING: usize = 64;
 
 /// Returns the first line, from 1, where brackets are nested too deeply. The parser's time grows
 /// with the square of the depth. Brackets in strings and comments count too.
@@ -91,7 +91,7 @@ fn nested_too_deeply(text: &str) -> Option<usize> {
                 b']' | b'}' => depth = depth.saturating_sub(1),
                 _ => {}
             }
-            if depth > MOST_BRACKETS {
+            if depth > MAX_NESTING {
                 return Some(index + 1);
             }
         }

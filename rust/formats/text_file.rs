@@ -9,13 +9,13 @@ const BYTE_ORDER_MARK: &str = "\u{feff}";
 
 /// Maximum length of a description (a scenario or a study) in bytes: 16 MiB, some 200,000 failures.
 /// Parsed values take many times the memory of their text. \[inferred\]
-pub const LONGEST_DESCRIPTION: u64 = 16 << 20;
+pub const MAX_DESCRIPTION_BYTES: u64 = 16 << 20;
 
 /// Maximum length of any other text in bytes: 1 GiB, some 20 million flows. \[inferred\]
-const LONGEST: u64 = 1 << 30;
+const MAX_TEXT_BYTES: u64 = 1 << 30;
 
 /// Maximum length of a results file in bytes: 4 GiB. \[inferred\]
-const LONGEST_RESULTS: u64 = 4 << 30;
+const MAX_RESULTS_BYTES: u64 = 4 << 30;
 
 /// Magic bytes of binary files, with the error for each.
 const BINARY: &[(&[u8], &str)] = &[
@@ -33,7 +33,7 @@ const BINARY: &[(&[u8], &str)] = &[
 /// Fails if the file cannot be read, exceeds 1 GiB (a device may be endless) or is not UTF-8. The
 /// error names the position of the first invalid byte.
 pub fn read_text(path: &Path) -> Result<String, Error> {
-    text_of(File::open(path)?, LONGEST)
+    text_of(File::open(path)?, MAX_TEXT_BYTES)
 }
 
 /// Reads a scenario or a study of at most 16 MiB.
@@ -41,7 +41,7 @@ pub fn read_text(path: &Path) -> Result<String, Error> {
 /// # Errors
 /// As [`read_text`].
 pub fn read_description(path: &Path) -> Result<String, Error> {
-    text_of(File::open(path)?, LONGEST_DESCRIPTION)
+    text_of(File::open(path)?, MAX_DESCRIPTION_BYTES)
 }
 
 /// Reads a results file of at most 4 GiB, some 40 million flows.
@@ -51,10 +51,10 @@ pub fn read_description(path: &Path) -> Result<String, Error> {
 /// block, and a device may be endless.
 pub fn read_results(path: &Path) -> Result<String, Error> {
     // Checked before reading; the file may still grow, so `text_of` checks again.
-    if regular_file(path)?.len() > LONGEST_RESULTS {
-        return Err(too_long(LONGEST_RESULTS));
+    if regular_file(path)?.len() > MAX_RESULTS_BYTES {
+        return Err(too_long(MAX_RESULTS_BYTES));
     }
-    text_of(File::open(path)?, LONGEST_RESULTS)
+    text_of(File::open(path)?, MAX_RESULTS_BYTES)
 }
 
 /// Returns the metadata of a regular file; follows symbolic links.

@@ -149,7 +149,7 @@ fn on_rails(
     let under = |overrides: &Overrides| match source.resolve(overrides)? {
         LoadedKind::Rails(scenario) => Ok(*scenario),
         LoadedKind::Fabric(_) => {
-            let reason = "the scenario had [[rail]] sections a moment ago";
+            let reason = "the scenario has changed: it no longer has [[rail]] sections";
             Err(Failure::Argument(reason.to_owned()))
         }
     };

@@ -133,7 +133,7 @@ fn finished(
 ) -> Result<RailRun, Failure> {
     if !summary.exact {
         let (name, policy) = (&summary.scenario, &summary.policy);
-        let reason = format!("{name} under {policy}: a rank has wrong sums, which is a bug");
+        let reason = format!("{name} under {policy}: a rank has wrong sums, a bug in evenkeel");
         return Err(Failure::Results(reason));
     }
     let incomplete = (outcome.verdict != Verdict::Completed).then(|| {

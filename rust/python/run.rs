@@ -159,7 +159,7 @@ impl RunResult {
 impl RunResult {
     fn no_table(&self, name: &str) -> Failure {
         let recorded = match name {
-            "ports" | "queue_pairs" | "paths" => "; [record] in the scenario adds it",
+            "ports" | "queue_pairs" | "paths" => "; add it with [record] in the scenario",
             _ => "",
         };
         let tables = self.tables().join(", ");

@@ -78,7 +78,7 @@ impl OverrideRequest {
 
 /// Fails if the estimated memory of a run exceeds the limit.
 pub(super) fn expect_memory(scenario: &Scenario, most: Option<Bytes>) -> Result<(), Failure> {
-    let refused = |shortage| Failure::Argument(format!("{shortage}; force=True tries it"));
+    let refused = |shortage| Failure::Argument(format!("{shortage}; use force=True to run anyway"));
     study::expect_memory(scenario, most).map_err(refused)
 }
 
@@ -129,7 +129,7 @@ impl Source {
 pub(super) fn toml_of_json(py: Python<'_>, json: &str) -> PyResult<String> {
     let argument = |reason: String| Failure::Argument(reason).raise(py);
     let table: serde_json::Value = serde_json::from_str(json)
-        .map_err(|error| argument(format!("the table is not that of a scenario: {error}")))?;
+        .map_err(|error| argument(format!("the table is not a scenario: {error}")))?;
     toml::to_string(&table)
         .map_err(|error| argument(format!("the table cannot be written as TOML: {error}")))
 }
@@ -256,8 +256,8 @@ impl Loaded {
             return result.map_err(|failure| failure.raise(py));
         };
         if scenario.fidelity == Fidelity::Fluid {
-            let reason = "fidelity = \"fluid\" has no packets, so no policy in Python is asked; \
-                          use fidelity = \"packet\"";
+            let reason = "fidelity = \"fluid\" has no packets, so it cannot call a policy in \
+                          Python; use fidelity = \"packet\"";
             return Err(Failure::Argument(reason.to_owned()).raise(py));
         }
         let ledger = Arc::new(Ledger::default());
@@ -274,7 +274,7 @@ impl Loaded {
                 let options = SessionOptions { threads: Some(1), ..SessionOptions::default() };
                 let again = run::session(subject, options, false, &control)?;
                 if again.ended.outcome != first.ended.outcome {
-                    return Err(results("a run and its repetition differ"));
+                    return Err(results("the run and its repetition have different results"));
                 }
             }
             Ok(first)
@@ -309,8 +309,8 @@ impl Loaded {
         match &self.kind {
             LoadedKind::Fabric(scenario) => Ok(scenario),
             LoadedKind::Rails(_) => {
-                let reason = "a scenario with [[rail]] sections is for run, compare and check, \
-                              because each rail is a network of its own";
+                let reason = "a scenario with [[rail]] sections supports only run, compare and \
+                              check, because each rail is a separate network";
                 Err(Failure::Argument(reason.to_owned()).raise(py))
             }
         }

@@ -36,7 +36,7 @@ impl ScenarioText {
     /// # Errors
     /// As [`ScenarioText::read`].
     pub fn from_reader(from: impl Read, name: &str) -> Result<Self, ScenarioError> {
-        let text = text_of(from, LONGEST_DESCRIPTION);
+        let text = text_of(from, MAX_DESCRIPTION_BYTES);
         let text = text.map_err(|reason| ScenarioError::unreadable(name.to_owned(), reason))?;
         Ok(Self { text, path: PathBuf::from(format!("{name}.toml")) })
     }

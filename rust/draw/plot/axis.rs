@@ -56,7 +56,8 @@ impl Axis {
         Self { label, unit, unit_size, scale: Scale::Linear, from_zero: true }
     }
 
-    /// Makes the axis logarithmic if all values are positive and their ratio exceeds `LOG_AXIS_RATIO`.
+    /// Makes the axis logarithmic if all values are positive and their ratio exceeds
+    /// `LOG_AXIS_RATIO`.
     #[must_use]
     pub fn log_if_wide(mut self, values: impl Iterator<Item = f64> + Clone) -> Self {
         let (least, most) = extent(values);

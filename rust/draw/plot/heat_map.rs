@@ -9,10 +9,10 @@ use super::style::{self, ALARM, FAINT, INK, NOTE, TEXT, TITLE};
 /// Maximum side length of a cell.
 const CELL: f64 = 26.0;
 /// Minimum side length of a cell.
-const FINEST: f64 = 3.0;
+const MIN_CELL: f64 = 3.0;
 /// Maximum size of a matrix without its labels.
-const WIDEST: f64 = 330.0;
-const HIGHEST: f64 = 520.0;
+const MAX_WIDTH: f64 = 330.0;
+const MAX_HEIGHT: f64 = 520.0;
 const HEADER: f64 = 62.0;
 /// Distance between two panels.
 const GAP: f64 = 34.0;
@@ -49,8 +49,8 @@ pub struct Panel {
 
 impl Panel {
     fn cell(&self) -> (f64, f64) {
-        let side = |room: f64, count: usize| (room / count.max(1) as f64).clamp(FINEST, CELL);
-        let (wide, high) = (side(WIDEST, self.columns.len()), side(HIGHEST, self.rows.len()));
+        let side = |room: f64, count: usize| (room / count.max(1) as f64).clamp(MIN_CELL, CELL);
+        let (wide, high) = (side(MAX_WIDTH, self.columns.len()), side(MAX_HEIGHT, self.rows.len()));
         // Cells are square unless that would make them too small.
         let least = wide.min(high);
         if least >= 10.0 { (least, least) } else { (wide, high) }

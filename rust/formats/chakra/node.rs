@@ -11,7 +11,7 @@ use crate::units::Span;
 use crate::workload::{Compute, Lane};
 
 /// The longest duration of a node in microseconds: 100,000 s, the longest time span of a scenario.
-const LONGEST_MICROS: u64 = 100_000_000_000;
+const MAX_MICROS: u64 = 100_000_000_000;
 
 /// Attribute for a duration in picoseconds, in traces that evenkeel writes.
 pub(super) const DURATION_PS: &str = "evenkeel_duration_ps";
@@ -280,7 +280,7 @@ pub(super) struct MatchKey {
 /// Returns the duration of a node: [`DURATION_PS`], else `duration_micros`, else the attribute
 /// `runtime` of older writers, in microseconds.
 fn duration(node: &Node) -> Result<Span, ChakraFault> {
-    if let Some(ps) = number(node, DURATION_PS, u128::from(LONGEST_MICROS) * 1_000_000)? {
+    if let Some(ps) = number(node, DURATION_PS, u128::from(MAX_MICROS) * 1_000_000)? {
         return Ok(Span::from_ps(ps as u64));
     }
     let micros = match node.duration_micros {
@@ -294,7 +294,7 @@ fn duration(node: &Node) -> Result<Span, ChakraFault> {
         },
         micros => micros,
     };
-    if micros > LONGEST_MICROS {
+    if micros > MAX_MICROS {
         return Err(ChakraFault::Duration(micros));
     }
     Ok(Span::from_us(micros))

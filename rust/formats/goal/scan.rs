@@ -3,10 +3,10 @@
 use super::error::GoalFault;
 
 /// The longest computation in nanoseconds: 100,000 s, the longest time span of a scenario.
-const LONGEST_NS: u64 = 100_000_000_000_000;
+const MAX_NS: u64 = 100_000_000_000_000;
 
 /// The highest `nic`: the binary form of schedules has 8 bits for it.
-const HIGHEST_NIC: u64 = 255;
+const MAX_NIC: u64 = 255;
 
 /// The statement of a line.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -238,7 +238,7 @@ fn operation(word: &str, rest: &mut Tokens<'_, '_>) -> Result<GoalOperation, Goa
         "send" => "to",
         "recv" => "from",
         "calc" => {
-            let ns = rest.number(LONGEST_NS)?;
+            let ns = rest.number(MAX_NS)?;
             let Attributes { cpu, .. } = attributes(rest)?;
             return Ok(GoalOperation::Calc { ns, cpu });
         }
@@ -278,7 +278,7 @@ fn attributes(rest: &mut Tokens<'_, '_>) -> Result<Attributes, GoalFault> {
         seen.push(*name);
         match *name {
             "tag" => attributes.tag = rest.number(u32::MAX.into())? as u32,
-            "nic" => attributes.nic = rest.number(HIGHEST_NIC)? as u32,
+            "nic" => attributes.nic = rest.number(MAX_NIC)? as u32,
             "cpu" => attributes.cpu = rest.number(u32::MAX.into())? as u32,
             other => return Err(unexpected(other, "tag, cpu, nic or the end of the line")),
         }

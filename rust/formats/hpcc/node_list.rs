@@ -68,7 +68,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn as_many_nodes_are_read_as_the_count_says() {
+    fn the_count_limits_the_nodes_that_are_read() {
         let text = "3\n0 5 2\n\nFirst line: tracing node #\n";
         assert_eq!(read(text, "t").unwrap(), BTreeSet::from([0, 2, 5]));
         let error = |text| read(text, "t").unwrap_err().to_string();

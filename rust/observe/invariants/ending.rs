@@ -55,7 +55,7 @@ impl Totals {
     }
 
     /// Counts a packet that a switch trimmed between receiving and enqueuing it.
-    pub(super) fn note_trim(&mut self, received: &Packet, passed: &Packet) {
+    pub(super) fn count_trim(&mut self, received: &Packet, passed: &Packet) {
         let is_cut = |packet: &Packet| packet.flags.has(Flags::TRIMMED);
         self.trimmed += u64::from(is_cut(passed) && !is_cut(received));
     }

@@ -273,7 +273,7 @@ impl Invariants {
             }
         }
         if let Some(Some(received)) = &received {
-            self.totals.note_trim(received, packet);
+            self.totals.count_trim(received, packet);
         }
         let fault = self.ports[port.index()].enqueue(at, waiting, packet);
         match received {
@@ -296,7 +296,7 @@ impl Invariants {
         let model = &mut self.switches[switch.index()];
         model.remove(&displaced);
         model.receive(&cut.received);
-        self.totals.note_trim(&displaced, &cut.received);
+        self.totals.count_trim(&displaced, &cut.received);
     }
 
     /// Handles the loss of a packet in `node`, or on the wire to it.
@@ -317,7 +317,7 @@ impl Invariants {
         {
             // With two copies, the whole one may have been trimmed and forwarded before, and
             // mistaken for the other one.
-            self.totals.note_trim(&received, packet);
+            self.totals.count_trim(&received, packet);
             let is_data = !packet.is_control();
             let is_kept = is_data && self.limits.is_lossless(packet.class());
             return is_kept.then(|| "it drops data despite flow control".to_owned());

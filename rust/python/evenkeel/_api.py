@@ -103,12 +103,12 @@ def run(
         elif trace is not None or check:
             option = "check" if trace is None else "trace"
             raise ArgumentError(
-                f"{option}: a scenario with [[rail]] sections has no packets of one fabric; omit it"
+                f"{option}: a scenario with [[rail]] sections does not support it; omit it"
             )
         elif custom is not None:
             raise ArgumentError(
-                "policy: a scenario with [[rail]] sections has an allocator, which cannot be "
-                "written in Python; expected its name"
+                "policy: a scenario with [[rail]] sections needs the name of an allocator; "
+                "allocators cannot be written in Python"
             )
         else:
             native = loaded.run_rails(listener)

@@ -10,7 +10,7 @@ if TYPE_CHECKING:
     from ._results import Comparison, Run, Sweep
 
 #: Maximum number of rows shown of a table.
-MOST_ROWS = 20
+MAX_ROWS = 20
 
 
 def table(head: Sequence[str], rows: Iterable[Sequence[str]], caption: str) -> str:
@@ -69,7 +69,7 @@ def of_comparison(comparison: Comparison) -> str:
     """Formats a table with a row per run."""
     head = ["policy", "seed", "CCT", "/own bound", "p99 FCT", "resent", "dropped", "extra QPs"]
     rows = [_compared(run) for run in comparison.runs]
-    html = table(head, rows[:MOST_ROWS], comparison.runs[0].scenario if comparison.runs else "")
+    html = table(head, rows[:MAX_ROWS], comparison.runs[0].scenario if comparison.runs else "")
     best = str(comparison).rstrip().rsplit("\n", 1)[-1]
     html += _more(len(rows)) + f"<p>{escape(best)}</p>"
     return html + _notes([*comparison.notes, *comparison.incomplete])
@@ -95,7 +95,7 @@ def of_sweep(sweep: Sweep) -> str:
     results: Table = sweep.table
     columns = {name: values for name, values in results.to_dict().items() if any(_shown(values))}
     rows = list(zip(*[_shown(values) for values in columns.values()]))
-    html = table(list(columns), rows[:MOST_ROWS], f"{len(sweep)} runs")
+    html = table(list(columns), rows[:MAX_ROWS], f"{len(sweep)} runs")
     return html + _more(len(rows)) + _notes(sweep.errors)
 
 
@@ -105,7 +105,7 @@ def _shown(values: Iterable[Any]) -> List[str]:
 
 
 def _more(rows: int) -> str:
-    left = rows - MOST_ROWS
+    left = rows - MAX_ROWS
     return f"<p>and {left} more rows</p>" if left > 0 else ""
 
 

@@ -200,7 +200,7 @@ class Figures(Sequence[Figure]):
             if figure.name.startswith(index):
                 return figure
         names = ", ".join(figure.name for figure in self._figures)
-        raise KeyError(f"no figure is called '{index}'; there are {names}")
+        raise KeyError(f"unknown figure '{index}'; expected one of {names}")
 
     def __len__(self) -> int:
         return len(self._figures)

@@ -101,7 +101,7 @@ class Section(Table, MutableMapping[str, Any]):
         return len(self._given)
 
     def __hash__(self) -> int:
-        raise TypeError("a section can be changed, so that it has no hash")
+        raise TypeError("a section is mutable, so it cannot be hashed")
 
     def __eq__(self, other: object) -> bool:
         return isinstance(other, Mapping) and self.to_dict() == dict(other)

@@ -37,7 +37,7 @@ def _plain(value: Any) -> Any:
         plain = {}
         for key, item in value.items():
             if not isinstance(key, str):
-                raise ArgumentError(f"{key!r}: a key of a table is a str")
+                raise ArgumentError(f"{key!r}: expected a str as the key of a table")
             if item is not None:
                 plain[key] = _plain(item)
         return plain
@@ -52,7 +52,7 @@ def _plain(value: Any) -> Any:
         return _plain(value.item())
     kind = type(value).__name__
     raise ArgumentError(
-        f"{value!r}: a value of a table is a str, int, float, bool, list, dict or path, not {kind}"
+        f"{value!r}: expected a str, int, float, bool, list, dict or path, not {kind}"
     )
 
 
@@ -72,7 +72,7 @@ def source_of(given: ScenarioLike, name: Optional[str], default: str = "scenario
         text = given
     elif isinstance(given, (str, os.PathLike)):
         if name is not None:
-            raise ArgumentError("name: a file has its own name; omit the argument")
+            raise ArgumentError("name: not allowed for a file, which has its own name; omit it")
         return {"text": None, "path": os.fspath(given)}
     else:
         kind = type(given).__name__

@@ -28,7 +28,7 @@ impl Random {
     /// Returns a uniform number from 0 to `bound` - 1.
     fn below(&mut self, bound: u32) -> PyResult<u32> {
         match bound {
-            0 => Err(PyValueError::new_err("bound = 0: no number is below zero; expected >= 1")),
+            0 => Err(PyValueError::new_err("bound = 0 is out of range; expected at least 1")),
             _ => Ok(self.0.below(bound)),
         }
     }
@@ -235,7 +235,9 @@ impl SwitchView {
     fn candidate(&self, index: usize) -> PyResult<(u32, u64, u64)> {
         self.candidates.get(index).copied().ok_or_else(|| {
             let count = self.candidates.len();
-            PyIndexError::new_err(format!("candidate {index} of {count}; the first is 0"))
+            PyIndexError::new_err(format!(
+                "candidate {index} is out of range; there are {count}, from 0"
+            ))
         })
     }
 }

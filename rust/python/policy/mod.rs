@@ -70,8 +70,8 @@ impl CustomPolicy {
         {
             let (name, count) = (&self.name, direct.groups.len());
             let reason = format!(
-                "policy = {name}: it has a detour() and the fabric {count} switches; a packet's \
-                 header names one of {MAX_DETOURS} at most"
+                "policy = {name}: detour() supports at most {MAX_DETOURS} switches, but the fabric \
+                 has {count}"
             );
             return Err(Failure::Argument(reason));
         }
@@ -166,9 +166,9 @@ impl Object {
         if noted.is_err() {
             let call = self.shared.ledger.calls();
             let reason = format!(
-                "the policy is not deterministic: call {call}, {method}() of {}, answered \
-                 {answer:?}, and something else in the first run; draw random numbers from the \
-                 context's random(), and keep nothing between runs",
+                "the policy is not deterministic: call {call}, {method}() of {}, returned \
+                 {answer:?}, but something else in the first run; draw random numbers from the \
+                 context's random(), and keep no state between runs",
                 self.owner
             );
             let error = Python::attach(|py| determinism_error(py, &reason));

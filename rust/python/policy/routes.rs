@@ -55,7 +55,9 @@ impl DetourView {
     fn by(&self, candidate: usize) -> PyResult<RouteLoad> {
         self.by.get(candidate).copied().ok_or_else(|| {
             let count = self.by.len();
-            PyIndexError::new_err(format!("candidate {candidate} of {count}; the first is 0"))
+            PyIndexError::new_err(format!(
+                "candidate {candidate} is out of range; there are {count}, from 0"
+            ))
         })
     }
 }

@@ -45,7 +45,7 @@ struct Probes {
 
 impl Probes {
     /// Maximum number of probes at one time: one for each entropy value.
-    const MOST: u32 = 1 << 16;
+    const MAX: u32 = 1 << 16;
 
     fn count(&mut self, now: Time) -> u32 {
         let before = if self.at == now { self.count } else { 0 };
@@ -129,7 +129,7 @@ impl CustomSender for Sender {
                     "a probe was due, and poll_probe() returned None; expected its entropy \
                          value, or a next_probe() that is later"
                 }
-                Some(_) if sent > Probes::MOST => {
+                Some(_) if sent > Probes::MAX => {
                     "poll_probe() returned 65,536 probes at one time; expected a next_probe() \
                      that is later"
                 }

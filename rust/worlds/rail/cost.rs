@@ -64,14 +64,14 @@ const SLOPE_VARIANCE: f64 = 1.0 / 3.0;
 
 /// The smallest fraction of a duration that is attributed to its bytes; it keeps rates finite.
 /// \[inferred\]
-const LEAST_SLOPE: f64 = 1e-6;
+const MIN_SLOPE: f64 = 1e-6;
 
 /// Number of samples after which a line is compared with new samples \[inferred\].
 const SETTLED: u32 = 4;
 
 /// Smallest excess over the two samples that a line always fits from which a variance is estimated.
 /// It is far above the rounding error of the effective number of samples.
-const LEAST_FREEDOM: f64 = 1e-6;
+const MIN_FREEDOM: f64 = 1e-6;
 
 /// Means of one rail's samples in one size class: bytes, picoseconds and their products.
 #[derive(Debug, Clone, Copy, Default)]
@@ -115,7 +115,7 @@ impl Moments {
         let (variance, best) = self.best();
         let ridge = square * (self.noise() / (self.effective * SLOPE_VARIANCE)).max(SPREAD);
         let slope = (variance * best + ridge * plain) / (variance + ridge);
-        let ps_per_byte = slope.clamp(LEAST_SLOPE * plain, plain);
+        let ps_per_byte = slope.clamp(MIN_SLOPE * plain, plain);
         let start_ps = (self.ps - ps_per_byte * self.bytes).max(0.0);
         CostLine { start_ps, ps_per_byte }
     }
@@ -133,7 +133,7 @@ impl Moments {
     /// up to two samples.
     fn noise(&self) -> f64 {
         let freedom = self.effective - 2.0;
-        if freedom < LEAST_FREEDOM {
+        if freedom < MIN_FREEDOM {
             return 0.0;
         }
         let (variance, slope) = self.best();

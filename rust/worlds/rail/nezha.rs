@@ -154,10 +154,10 @@ const TILT: f64 = 0.25;
 
 /// The largest slowdown that one operation contributes to a factor. An outlier of 1,000 times the
 /// duration does not predict the next operation. \[inferred\]
-const LARGEST_STEP: f64 = 4.0;
+const MAX_STEP: f64 = 4.0;
 
 /// The limit of a factor in both directions; feedback does not correct larger errors. \[inferred\]
-const LARGEST_FACTOR: f64 = 1000.0;
+const MAX_FACTOR: f64 = 1000.0;
 
 /// The load balancer's state.
 #[derive(Debug, Clone)]
@@ -386,8 +386,8 @@ impl Hot {
             let Some(line) = fitted[rail] else { continue };
             let factor = &mut self.factors[rail];
             let ratio = sample.ps() / (line.at(sample.cost.bytes.get() as f64) * *factor);
-            *factor *= 1.0 + config.step * (ratio.min(LARGEST_STEP) - 1.0);
-            *factor = factor.clamp(1.0 / LARGEST_FACTOR, LARGEST_FACTOR);
+            *factor *= 1.0 + config.step * (ratio.min(MAX_STEP) - 1.0);
+            *factor = factor.clamp(1.0 / MAX_FACTOR, MAX_FACTOR);
         }
         let lines = fitted.into_iter().zip(&self.factors);
         self.lines = lines.map(|(line, &factor)| Some(line?.times(factor))).collect();

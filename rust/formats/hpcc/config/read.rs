@@ -115,7 +115,7 @@ LB_POLICY ethereal
     }
 
     #[test]
-    fn skipped_lines_and_values_are_named_in_warnings() {
+    fn ignored_lines_and_values_give_warnings() {
         let text = "CC_MOD 1 2 3\nCC_MODE 1 3\nCC_MODE 8\nLINK_DOWN 0 0 0\nFLOWGEN_START_TIME 2.0";
         let config = read(text, "c").unwrap();
         assert_eq!(
