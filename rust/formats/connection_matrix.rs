@@ -335,9 +335,9 @@ impl MatrixReader {
         let prio = first.and_then(|first| first.words.prio);
         if let Some(other) = self.connections.iter().find(|it| it.words.prio != prio) {
             warnings.push(format!(
-                "line {} has another prio than the connections before it, and prio is dropped: \
-                 all connections are served alike, which htsim's NDP does not; a [[class]] of a \
-                 job has a priority",
+                "line {} has a different prio than earlier connections; prio is ignored and all \
+                 connections are served alike, unlike in htsim's NDP (use the priority of a \
+                 [[class]])",
                 other.line
             ));
         }

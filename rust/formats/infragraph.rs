@@ -161,8 +161,8 @@ impl Infrastructure {
         let Wires { wires, mut warnings, to_itself, .. } = all;
         warnings.extend(to_itself.map(|name| {
             format!(
-                "links from an instance to itself, as {name} has, are left out: no shortest path \
-                 uses them"
+                "links from an instance to itself, such as those of {name}, are ignored: no \
+                 shortest path uses them"
             )
         }));
         let nodes: BTreeSet<End> =

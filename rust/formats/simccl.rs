@@ -340,8 +340,8 @@ fn warnings(collectives: &[String], rows: &[Row]) -> Vec<String> {
     };
     let order = (collectives.len() > 1).then(|| {
         format!(
-            "the {} collectives run once each, in order of the file, which says neither how often \
-             nor in which order they run",
+            "the {} collectives run once each, in file order; the file does not say how often or \
+             in which order they run",
             collectives.len()
         )
     });

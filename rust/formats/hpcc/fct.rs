@@ -49,7 +49,7 @@ pub(super) fn table(setup: &Setup, flows: &FlowFile, outcome: &Outcome) -> Strin
             "{src} {dst} {src_port} {dst_port} {} {start_ns} {fct_ns} {standalone_ns}",
             line.bytes
         )
-        .expect("a string takes all that is written");
+        .expect("writing to a string cannot fail");
     }
     table
 }

@@ -102,8 +102,8 @@ pub fn read(text: &str, file: &str) -> Result<FlowFile, FlowFileError> {
     let more = lines.clone().count();
     if let Some((line, _)) = lines.next() {
         warnings.push(format!(
-            "{file}:{line}: {more} more lines after the {announced} flows that line 1 announces \
-             are not read, as in simulators of the family; correct the number if they are flows"
+            "{file}:{line}: {more} more lines after the {announced} flows announced in line 1 are \
+             ignored, as in the simulators of this family; correct the number if they are flows"
         ));
     }
     Ok(FlowFile { file: file.to_owned(), dialect, flows, warnings })
@@ -180,15 +180,15 @@ fn warnings(flows: &[FlowLine], file: &str) -> Vec<String> {
     let seconds = |flow: &FlowLine| flow.start.as_ps() / 1_000_000_000_000;
     if flows.iter().all(|flow| flow.dst_port.is_some() && flow.bytes <= seconds(flow)) {
         warnings.push(format!(
-            "{file}: no flow has more bytes than its start has seconds; if these are flows of \
+            "{file}: no flow has more bytes than seconds in its start; if these are flows of \
              ns3-rdma, src dst priority packets start_s stop_s, write them as src dst priority \
              dst_port bytes start_s"
         ));
     }
     if let Some(pair) = flows.windows(2).find(|pair| pair[1].priority != pair[0].priority) {
         warnings.push(format!(
-            "{file}:{}: another priority group ({}) than the flow above it ({}); groups are \
-             dropped, and all flows are served alike",
+            "{file}:{}: priority group {} differs from that of the flow above it ({}); groups are \
+             ignored and all flows are served alike",
             pair[1].line, pair[1].priority, pair[0].priority
         ));
     }
@@ -196,8 +196,8 @@ fn warnings(flows: &[FlowLine], file: &str) -> Vec<String> {
         flows.iter().filter(|flow| flow.bytes > u64::from(u32::MAX)).collect();
     if let Some(first) = large.first() {
         warnings.push(format!(
-            "{file}:{}: {} bytes do not fit into the 32 bits that the HPCC family keeps them in \
-             ({} such flows); evenkeel sends all of them",
+            "{file}:{}: {} bytes exceed the 32 bits of sizes in the HPCC family ({} such flows); \
+             evenkeel sends all bytes",
             first.line,
             first.bytes,
             large.len()

@@ -74,8 +74,7 @@ pub(super) fn warning(config: &HpccConfig, scheme: &Scheme, used: Recovery) -> O
     let is_other = scheme.recovery != Recovery::GO_BACK_N && used == scheme.recovery;
     is_other.then(|| {
         format!(
-            "policy '{}' brings the loss recovery it is made for, '{}', in place of the \
-             simulator's {own}; the results name it",
+            "policy '{}' uses its own loss recovery '{}' instead of the simulator's {own}",
             scheme.name,
             used.name()
         )

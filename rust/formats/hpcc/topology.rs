@@ -307,8 +307,8 @@ fn warnings(topology: &Topology, links: usize, spare: usize) -> Vec<String> {
     let mut warnings = Vec::new();
     if spare > 0 {
         warnings.push(format!(
-            "{links} links are announced and read; {spare} more lines that look like links are \
-             ignored, as by the simulators of this family"
+            "{spare} more lines after the {links} announced links look like links but are \
+             ignored, as in the simulators of this family"
         ));
     }
     if let Some(name) = topology.link_names().iter().find(|name| name.contains('#')) {

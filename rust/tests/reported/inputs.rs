@@ -69,7 +69,7 @@ fn ns3_attributes_are_keys_or_rejected() {
 #[test]
 fn differing_priorities_are_a_warning() {
     let Some(folder) = folder("matrix-priority") else { return };
-    assert!(warns(&folder.join("a.toml"), "line 4 has another prio than the connections before"));
+    assert!(warns(&folder.join("a.toml"), "line 4 has a different prio than earlier connections"));
 }
 
 #[test]

@@ -12,7 +12,7 @@ use crate::workload::ChainShape;
 pub(super) const ALL_TO_ALL: Collective = Collective {
     name: "all-to-all",
     operation: CollectiveKind::AllToAll,
-    summary: "every rank sends every other its share, right neighbour first, all at once",
+    summary: "each rank sends a share to every other rank, right neighbour first, all at once",
     source: "MPI standard 4.1 (2023), section 6.8; Thakur et al. (2005)",
     cost,
     chain: Some(ChainShape::Exchange),

@@ -97,18 +97,20 @@ fn differences_from_the_family_give_warnings() {
     let file = read("3\n0 1 3 9 2\n0 1 3 5000000000 1\n0 1 3 9 0\n", "flow.txt").unwrap();
     assert_eq!(file.warnings.len(), 2);
     assert!(file.warnings[0].starts_with("flow.txt:3: starts before the flow above it"));
-    assert!(file.warnings[1].starts_with("flow.txt:3: 5000000000 bytes do not fit into the 32"));
+    assert!(file.warnings[1].starts_with("flow.txt:3: 5000000000 bytes exceed the 32"));
 }
 
 #[test]
 fn packet_counts_and_differing_priorities_give_warnings() {
     let warnings = |text: &str| read(text, "flow.txt").unwrap().warnings;
     let packets = warnings("2\n0 1 3 20000 2 9\n0 1 3 10000 3 9\n");
-    assert!(packets[0].contains("no flow has more bytes than its start has seconds"));
+    assert!(packets[0].contains("no flow has more bytes than seconds in its start"));
     assert!(warnings("2\n0 1 3 20000 2 9\n0 1 3 10000 30 9\n").is_empty());
     assert!(warnings("1\n0 1 3 2 9\n").is_empty(), "five columns are ConWeave's");
     let priorities = warnings("2\n0 1 3 100 100 1\n0 1 4 100 100 1\n");
-    assert!(priorities[0].starts_with("flow.txt:3: another priority group (4) than the flow"));
+    assert!(
+        priorities[0].starts_with("flow.txt:3: priority group 4 differs from that of the flow")
+    );
 }
 
 #[test]
