@@ -141,7 +141,7 @@ fn fluid_flows_are_paced_to_the_share_of_line_rate_and_a_slow_start_is_a_warning
         assert!((fluid / packets - 1.0).abs() < 0.001, "{share}: {fluid} and {packets}");
         assert!(warnings.is_empty(), "{share}: {warnings:?}");
     }
-    let slow = "new-reno begins with 41580B in a round trip, where the longest path holds 2016888B";
+    let slow = "new-reno starts with 41580B per round trip, but the longest path holds 2016888B";
     assert!(estimate(&file, &[]).1.iter().any(|it| it.starts_with(slow)));
     let nscc = ["transport.congestion_control=nscc"];
     assert!(estimate(&file, &nscc).1.is_empty());

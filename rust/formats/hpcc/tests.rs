@@ -416,7 +416,7 @@ fn conweave_modes_are_policies_and_unwritten_files_are_warnings() {
         let files = Files::new(&format!("{PLAIN}LB_MODE {mode}\n"));
         let experiment = files.load(&Overrides::default()).unwrap();
         assert_eq!(experiment.setup.scheme.name, policy);
-        let warning = format!("LB_MODE {mode}: policy '{policy}' runs; ");
+        let warning = format!("LB_MODE {mode}: policy '{policy}' is used; ");
         let warns = experiment.warnings.iter().any(|it| it.starts_with(&warning));
         assert_eq!(warns, mode != 2, "{:?}", experiment.warnings);
         let other = Overrides { lb: Some("ecmp".to_owned()), ..Overrides::default() };

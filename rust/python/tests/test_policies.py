@@ -200,7 +200,7 @@ def test_random_streams_are_those_of_rust():
             drawn.append([stream.next_u32(), stream.next_u16(), stream.below(10)])
             assert qp.random().next_u32() == drawn[-1][0]
             assert stream.chance(1, 1) and not stream.chance(0, 1)
-            with pytest.raises(ValueError, match="expected >= 1"):
+            with pytest.raises(ValueError, match="expected at least 1"):
                 stream.below(0)
 
         def entropy(self, now_ps):

@@ -136,7 +136,7 @@ fn unsupported_exports_are_rejected_and_write_nothing() {
         ("hpcc", "kind = \"shift\"\nbytes = \"5GB\"\n", "sizes in the format have 32 bits"),
         ("goal", "kind = \"shift\"\nstart = \"1500ps\"\n", "the format has only whole nanoseconds"),
         ("goal", "kind = \"training\"\nmodel = \"gpt-117m\"\ndata = 8\n", "whole nanoseconds"),
-        ("htsim", "kind = \"training\"\nmodel = \"gpt-117m\"\ndata = 8\n", "messages only"),
+        ("htsim", "kind = \"training\"\nmodel = \"gpt-117m\"\ndata = 8\n", "only messages"),
         ("htsim", "kind = \"all-reduce\"\nalgorithm = \"halving-doubling\"\n", "one trigger"),
     ];
     for (format, workload, expected) in cases {

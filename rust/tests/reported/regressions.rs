@@ -71,7 +71,10 @@ fn a_fluid_run_rejects_a_context_cache() {
 fn a_matrix_is_read_completely_and_its_counts_are_checked() {
     let line = "0->1 id 1 start 0 size 1000\n";
     for (text, expected) in [
-        ("Nodes 4\rConnections 1\r0->1 id 1 start 0 size 1000\r".to_owned(), "a line of its own"),
+        (
+            "Nodes 4\rConnections 1\r0->1 id 1 start 0 size 1000\r".to_owned(),
+            "expected the end of the line",
+        ),
         (format!("Nodes 4 5\n{line}"), "unexpected '5' after 'Nodes N'"),
         (format!("Nodes 4\nTriggers 3\n{line}"), "3 triggers are announced, found 0"),
         (format!("Nodes 4\nConnections 1\nConnections 1\n{line}"), "Connections is given twice"),

@@ -263,7 +263,7 @@ fn a_spread_flow_resends_losses_over_its_other_links() {
     // After 10 us, half of the packets arrive.
     let twice = 2 * (idle_ps(1_000, 4) - 10_000_000);
     assert!(flow > twice && flow < twice + 10_000_000, "{flow}");
-    assert!(fate.warnings[0].contains("lost on links that fail"), "{:?}", fate.warnings);
+    assert!(fate.warnings[0].contains("lost on failing links"), "{:?}", fate.warnings);
 }
 
 #[test]
