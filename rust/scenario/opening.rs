@@ -11,7 +11,7 @@ use super::input::overrides::Overrides;
 use super::input::source::Source;
 use super::rails::RailScenario;
 use super::resolved::{Environment, Scenario, WrittenFile, reject_rails};
-use crate::text_file::{LONGEST_DESCRIPTION, read_description, text_of};
+use crate::text_file::{MAX_DESCRIPTION_BYTES, read_description, text_of};
 
 /// The text of a scenario. It is read only once, because a file may change and a pipe is empty the
 /// second time.

@@ -24,7 +24,7 @@ pub enum TrainingError {
         max: u32,
     },
     /// The number of key-value heads does not divide that of query heads.
-    #[error("{kv_heads} heads of keys and values do not divide {heads} heads of queries")]
+    #[error("{kv_heads} key-value heads do not divide {heads} query heads")]
     Heads {
         /// Number of query heads.
         heads: u32,

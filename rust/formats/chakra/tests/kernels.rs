@@ -93,7 +93,7 @@ fn times_that_contradict_the_dependencies_are_an_error() {
     let nodes = [nodes[1].clone(), nodes[3].clone(), nodes[0].clone(), nodes[2].clone()];
     let files = both(&nodes);
     let error = Repaired::read(&files, 1, 2, &Options::default()).unwrap_err().to_string();
-    let expected = "streams in the order of their recorded times: t.1.et: rank 1, node";
+    let expected = "cannot order streams by their recorded times: t.1.et: rank 1, node";
     assert!(error.starts_with(expected), "{error}");
 }
 
