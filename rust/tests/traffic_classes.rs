@@ -103,7 +103,7 @@ fn a_scenario_with_classes_renders_to_itself_and_warns_of_an_unused_class() {
     let unused = Scenario::parse(unused, "one", Path::new(""), &Overrides::default()).unwrap();
     assert!(unused.warnings[0].contains("class[0].name: no job uses this class"));
     let without = scenario("buffer = \"2MB\"\npfc = true", ["pfc = false"; 3]).warnings;
-    assert!(without.iter().any(|it| it.contains("every class pfc = false")), "{without:?}");
+    assert!(without.iter().any(|it| it.contains("every class has pfc = false")), "{without:?}");
     let path = Path::new(env!("CARGO_MANIFEST_DIR")).join("examples/traffic-classes.toml");
     let alone = Scenario::load_without_messages(&path, &Overrides::default()).unwrap();
     let says = |warning: &String| warning.contains("all messages are of the first one");

@@ -86,7 +86,7 @@ fn invalid_credit_settings_are_rejected_with_the_valid_values() {
     let error_of = |text: &str| parse(&format!("[switch]\n{text}\n")).unwrap_err().to_string();
     for (text, key, expected) in [
         ("cbfc = true\npfc = true", "switch.cbfc", "never both"),
-        ("cbfc = true\nport_buffer = \"1MB\"", "switch.port_buffer", "write buffer in place"),
+        ("cbfc = true\nport_buffer = \"1MB\"", "switch.port_buffer", "set buffer instead"),
         ("cbfc = { credit = \"16B\" }", "switch.cbfc.credit", "32B, 64B, 128B"),
         ("cbfc = { credit = \"48B\" }", "switch.cbfc.credit", "32B, 64B, 128B"),
         ("cbfc = { credit = \"4096B\" }", "switch.cbfc.credit", "or 2048B"),

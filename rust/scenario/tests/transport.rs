@@ -134,7 +134,7 @@ fn per_packet_acknowledgements_need_per_packet_timers() {
     assert!(error.to_string().contains("last-64"), "{error}");
     for recovery in ["go-back-n", "sack", "erasure"] {
         let error = parse(&format!("{keys}recovery = \"{recovery}\"\n")).unwrap_err();
-        let expected = format!("{recovery} needs the cumulative number");
+        let expected = format!("{recovery} uses only the cumulative number");
         assert!(error.to_string().contains(&expected), "{error}");
         assert!(error.to_string().contains("test.toml:4:13: transport.ack_range"), "{error}");
     }

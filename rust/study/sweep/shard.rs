@@ -174,7 +174,7 @@ mod tests {
         assert_eq!(array("0", "4", "0", "3", "1"), by("1 of 4"));
         assert_eq!(array("4", "4", "1", "4", "1"), by("4 of 4"));
         assert_eq!(array("5", "4", "1", "7", "2"), by("3 of 4"));
-        assert!(array("3", "3", "1", "7", "1").unwrap_err().to_string().contains("no range"));
+        assert!(array("3", "3", "1", "7", "1").unwrap_err().to_string().contains("not a range"));
         assert!(array("x", "3", "1", "7", "1").unwrap_err().to_string().contains("= 'x'"));
     }
 

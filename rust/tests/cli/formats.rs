@@ -199,7 +199,7 @@ fn ambiguous_fabrics_are_rejected_and_lost_properties_reported() {
                      topology.forwarding_delay = 1us, the failures of links";
         assert!(left.status == 0 && left.err.contains(parts), "{left:?}");
     }
-    let late = "counts from the beginning, 5us before the first message";
+    let late = "count from time 0, 5us before the first message";
     for format in ["goal", "chakra"] {
         let left = export("leaves = 2", "", format);
         assert!(left.status == 0 && left.err.contains(late), "{format}: {left:?}");

@@ -203,5 +203,5 @@ fn list_prints_the_open_points_of_the_mrc_sources() {
     }
     let left = bench.evenkeel(&["list", "collectives", "--guesses"]);
     assert_eq!((left.status, left.out.as_str()), (2, ""));
-    assert!(left.err.contains("--guesses is for policies"), "{}", left.err);
+    assert!(left.err.contains("--guesses applies only to policies"), "{}", left.err);
 }

@@ -149,7 +149,7 @@ fn merged_shards_are_byte_identical_to_a_whole_sweep() {
     assert!(bench.read("other/study.toml").contains("hosts_per_leaf = 2"));
     let mut alone = bench.command(&["sweep", "study.toml", "--out", "alone"]);
     let alone = alone.envs(job).output().expect("the program starts");
-    assert!(String::from_utf8_lossy(&alone.stderr).contains("expected --shards N"));
+    assert!(String::from_utf8_lossy(&alone.stderr).contains("use --shards N"));
 }
 
 #[test]
