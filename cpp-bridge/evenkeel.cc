@@ -105,7 +105,7 @@ SwitchChooser::fromEnvironment(std::uint32_t id, std::uint32_t ports)
         if (*end != '\0')
         {
             throw std::invalid_argument("EVENKEEL_SEED is '" + seed +
-                                        "': it must be a number, such as 1");
+                                        "': expected a number, such as 1");
         }
     }
     const std::string acknowledgements = environment("EVENKEEL_ACKNOWLEDGEMENTS");
@@ -116,7 +116,7 @@ SwitchChooser::fromEnvironment(std::uint32_t id, std::uint32_t ports)
     else if (!acknowledgements.empty() && acknowledgements != "policy")
     {
         throw std::invalid_argument("EVENKEEL_ACKNOWLEDGEMENTS is '" + acknowledgements +
-                                    "': it must be policy or hash");
+                                    "': expected policy or hash");
     }
     return std::unique_ptr<SwitchChooser>(
         new SwitchChooser(policy, environment("EVENKEEL_PARAMETERS"), facts));

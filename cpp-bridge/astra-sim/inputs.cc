@@ -45,12 +45,12 @@ LogicalDims(const std::string& path, std::uint32_t hosts)
     const auto json = nlohmann::json::parse(file, nullptr, false);
     if (!file.is_open() || json.is_discarded())
     {
-        throw wrong(file.is_open() ? "this is not JSON" : "the file cannot be read");
+        throw wrong(file.is_open() ? "not valid JSON" : "cannot read the file");
     }
     if (!json.is_object() || !json.contains("logical-dims") || !json["logical-dims"].is_array() ||
         json["logical-dims"].empty())
     {
-        throw wrong("there is no list logical-dims");
+        throw wrong("the list logical-dims is missing or empty");
     }
     std::vector<int> dims;
     std::uint64_t npus = 1;
@@ -62,14 +62,14 @@ LogicalDims(const std::string& path, std::uint32_t hosts)
         const int size = isNumber ? std::stoi(text) : 0;
         if (size < 1)
         {
-            throw wrong("a dimension is " + dim.dump());
+            throw wrong("invalid dimension " + dim.dump());
         }
         dims.push_back(size);
         npus *= static_cast<std::uint64_t>(size);
         if (npus > hosts)
         {
-            throw wrong("its dimensions have more NPUs than the network has hosts, which are " +
-                        std::to_string(hosts));
+            throw wrong("its dimensions have more NPUs than the network's " +
+                        std::to_string(hosts) + " hosts");
         }
     }
     return dims;
@@ -83,8 +83,8 @@ CheckSystem(const std::string& path, std::size_t dims)
     const std::string option = "--system-configuration=" + path + ": ";
     if (!file.is_open() || !json.is_object())
     {
-        throw std::runtime_error(option + (file.is_open() ? "this is not a JSON object"
-                                                          : "the file cannot be read"));
+        throw std::runtime_error(option + (file.is_open() ? "not a JSON object"
+                                                          : "cannot read the file"));
     }
     for (const auto& [key, algorithms] : json.items())
     {
@@ -98,9 +98,9 @@ CheckSystem(const std::string& path, std::size_t dims)
         if (algorithms.size() < dims)
         {
             throw std::runtime_error(option + counts +
-                                     "; without one for each, collectives skip dimensions");
+                                     "; expected one per dimension, or collectives skip some");
         }
-        std::cerr << "evenkeel: warning: " << option << counts << ", and the last are not used"
+        std::cerr << "evenkeel: warning: " << option << counts << "; the last ones are ignored"
                   << std::endl;
     }
 }
@@ -116,13 +116,13 @@ CheckTraces(const std::string& prefix, std::size_t ranks)
         std::error_code missing;
         if (std::filesystem::file_size(name(rank), missing) == 0 && !missing)
         {
-            throw std::runtime_error(name(rank) + " is empty; a trace has metadata and nodes");
+            throw std::runtime_error(name(rank) + " is empty; expected metadata and nodes");
         }
     }
     if (std::filesystem::exists(name(ranks)))
     {
         std::cerr << "evenkeel: warning: " << name(ranks) << " is not read: there are " << ranks
-                  << " NPUs, which is the product of the logical dimensions" << std::endl;
+                  << " NPUs (the product of the logical dimensions)" << std::endl;
     }
 }
 

@@ -46,7 +46,7 @@ AtExit()
     AstraSim::LoggerFactory::shutdown();
     if (!g_ended)
     {
-        std::cerr << "evenkeel: error: ASTRA-sim ended the process; its last lines say why"
+        std::cerr << "evenkeel: error: ASTRA-sim exited; see its last lines of output"
                   << std::endl;
         std::fflush(nullptr);
         std::_Exit(INVALID);
@@ -57,31 +57,31 @@ cxxopts::Options
 Options()
 {
     using cxxopts::value;
-    cxxopts::Options options("evenkeel-astra-sim", "ASTRA-sim with the network of evenkeel");
+    cxxopts::Options options("evenkeel-astra-sim", "ASTRA-sim with evenkeel's network");
     const auto text = [] { return value<std::string>(); };
     const auto none = [] { return value<std::string>()->default_value(""); };
     const auto empty = [] { return value<std::string>()->default_value("empty"); };
     const auto scale = [] { return value<double>()->default_value("1"); };
     options.set_width(100).add_options()
-        ("workload-configuration", "traces, as the prefix of PREFIX.RANK.et", text())
+        ("workload-configuration", "traces: the PREFIX of PREFIX.RANK.et", text())
         ("comm-group-configuration", "communicator groups (JSON), or empty", empty())
         ("system-configuration", "system (JSON)", text())
         ("remote-memory-configuration", "remote memory (JSON)", text())
-        ("network-configuration", "a scenario of evenkeel (TOML); its workload is not used", text())
+        ("network-configuration", "evenkeel scenario (TOML); its workload is ignored", text())
         ("logical-topology-configuration",
-         "logical dimensions (JSON): {\"logical-dims\": [\"8\", \"2\"]}; without it there is one, "
-         "of all hosts", none())
+         "logical dimensions (JSON): {\"logical-dims\": [\"8\", \"2\"]}; by default "
+         "one, of all hosts", none())
         ("logging-configuration", "loggers (TOML), or empty", empty())
-        ("logging-folder", "folder of log files", value<std::string>()->default_value("log"))
+        ("logging-folder", "folder for log files", value<std::string>()->default_value("log"))
         ("num-queues-per-dim", "queues per dimension", value<int>()->default_value("1"))
-        ("compute-scale", "only 1: ASTRA-sim makes no use of it", scale())
-        ("comm-scale", "only 1: ASTRA-sim makes no use of it", scale())
-        ("injection-scale", "factor of the delay before a message (endpoint-delay)", scale())
-        ("rendezvous-protocol", "receives ask for their sends: messages below 2 GiB",
+        ("compute-scale", "only 1: ASTRA-sim ignores it", scale())
+        ("comm-scale", "only 1: ASTRA-sim ignores it", scale())
+        ("injection-scale", "scales the delay before a message (endpoint-delay)", scale())
+        ("rendezvous-protocol", "receives request their sends; messages must be below 2 GiB",
          value<bool>()->default_value("false"))
-        ("policy", "policy in place of the scenario's", none())
-        ("seed", "seed in place of the scenario's", none())
-        ("results-folder", "folder for evenkeel's results: flows.csv, links.csv, summary.json", none())
+        ("policy", "overrides the scenario's policy", none())
+        ("seed", "overrides the scenario's seed", none())
+        ("results-folder", "folder for results: flows.csv, links.csv, summary.json", none())
         ("help", "print this text");
     return options;
 }
@@ -112,18 +112,18 @@ CheckNumbers(const cxxopts::ParseResult& parsed)
         const double factor = parsed[name].as<double>();
         if (factor != 1)
         {
-            wrong(name, factor, "ASTRA-sim makes no use of it; scale the sizes or times of the traces");
+            wrong(name, factor, "ASTRA-sim ignores it; scale the sizes or times of the traces");
         }
     }
     const double injection = parsed["injection-scale"].as<double>();
     if (!(injection >= 0) || std::isinf(injection))
     {
-        wrong("injection-scale", injection, "it must be a factor of 0 or more");
+        wrong("injection-scale", injection, "expected a factor of 0 or more");
     }
     const int queues = parsed["num-queues-per-dim"].as<int>();
     if (queues < 1)
     {
-        wrong("num-queues-per-dim", queues, "there must be 1 or more");
+        wrong("num-queues-per-dim", queues, "expected 1 or more");
     }
 }
 
@@ -149,7 +149,7 @@ Simulate(const cxxopts::ParseResult& parsed)
     {
         if (parsed.count(name) == 0)
         {
-            throw std::runtime_error(std::string("--") + name + " is missing; --help lists all");
+            throw std::runtime_error(std::string("--") + name + " is missing; see --help");
         }
     }
     AstraSim::LoggerFactory::init(text("logging-configuration"), text("logging-folder"));
@@ -206,9 +206,9 @@ Simulate(const cxxopts::ParseResult& parsed)
         }
         if (over > 0)
         {
-            std::cerr << "evenkeel: warning: ASTRA-sim has no statistics of " << over << " of "
-                      << systems.size() << " ranks, which have finished: it makes none of nodes of "
-                      << "CPUs and of remote memory" << std::endl;
+            std::cerr << "evenkeel: warning: " << over << " of " << systems.size()
+                      << " ranks finished without statistics: ASTRA-sim has none for CPU or "
+                      << "remote-memory nodes" << std::endl;
         }
     };
     return simulation.Run(static_cast<std::uint32_t>(ranks), fire, idle);

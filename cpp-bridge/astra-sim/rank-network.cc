@@ -197,7 +197,7 @@ RankNetwork::sim_schedule(AstraSim::timespec_t delta,
         throw std::runtime_error("rank " + std::to_string(rank) + " schedules a call after " +
                                  std::to_string(delta.time_val) + " in units of time_res " +
                                  std::to_string(static_cast<int>(delta.time_res)) +
-                                 ": it must be a whole number of nanoseconds (NS)");
+                                 ": expected a whole number of nanoseconds (NS)");
     }
     Request request = Of(RequestKind::Schedule);
     request.amount = whole;

@@ -53,8 +53,8 @@ CollectiveHelper::SetOnce(const std::string& call, const std::string& key, const
     if (!isNew)
     {
         EVENKEEL_REFUSE(call,
-                        "'" + key + "' is " + found->second +
-                            " already: set it once, or use another CollectiveHelper");
+                        "'" + key + "' is already set to " + found->second +
+                            ": use another CollectiveHelper");
     }
 }
 
@@ -65,7 +65,7 @@ CollectiveHelper::Install(FabricHelper& fabric, const NodeContainer& ranks) cons
     if (fabric.DescribeSections().find("[workload]") != std::string::npos)
     {
         EVENKEEL_REFUSE("CollectiveHelper::Install",
-                        "the fabric has a workload already: install one, or use [[job]] "
+                        "the fabric already has a workload: install one, or use [[job]] "
                         "sections (FabricHelper::AddSettings) for several");
     }
     std::string section = Describe();

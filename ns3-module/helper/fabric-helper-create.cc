@@ -105,8 +105,8 @@ FabricHelper::ExpectBare(const std::string& call) const
     {
         EVENKEEL_REFUSE(
             call,
-            "settings, classes, failures or a workload were added before, which have no "
-            "effect on a fabric that is made whole: put them into the scenario");
+            "settings, classes, failures or a workload were added before, but have no "
+            "effect on a fabric made in one call: put them into the scenario");
     }
 }
 

@@ -128,24 +128,24 @@ FabricHelper::AddClass(const std::string& name,
 {
     const char* call = "FabricHelper::AddClass";
     ExpectOpen(call);
-    EVENKEEL_REFUSE_IF(name.empty(), call, "a traffic class has a name, by which others choose it");
+    EVENKEEL_REFUSE_IF(name.empty(), call, "a traffic class must have a name");
     EVENKEEL_REFUSE_IF(CharactersIn(name) > LONGEST_CLASS_NAME,
                        call,
                        "the name '" << name << "' is too long: a name has at most "
                                     << LONGEST_CLASS_NAME << " characters");
     EVENKEEL_REFUSE_IF(FabricClass::Find(m_classes, name),
                        call,
-                       "there is a traffic class '" << name << "' already: give another name");
+                       "traffic class '" << name << "' exists already: use another name");
     EVENKEEL_REFUSE_IF(m_classes.size() == FABRIC_MOST_CLASSES,
                        call,
                        "a fabric has at most " << FABRIC_MOST_CLASSES << " traffic classes");
     EVENKEEL_REFUSE_IF(scheduling == STRICT && weight != 1,
                        call,
-                       "a strict class goes before all weighted ones, and has no weight: leave it "
+                       "a strict class has priority over weighted ones and has no weight: leave it "
                        "at 1");
     EVENKEEL_REFUSE_IF(weight == 0 || weight > HIGHEST_WEIGHT,
                        call,
-                       "a weight is from 1 to " << HIGHEST_WEIGHT << ", not " << weight);
+                       "a weight must be 1 to " << HIGHEST_WEIGHT << ", not " << weight);
     m_classes.push_back(FabricClass{name, protection == PROTECTED});
     std::ostringstream text;
     text << "[[class]]\nname = " << Quoted(name) << "\n";
@@ -194,7 +194,7 @@ FabricHelper::SetPortsPerNic(uint32_t ports)
     ExpectOpen("FabricHelper::SetPortsPerNic");
     EVENKEEL_REFUSE_IF(ports == 0 || ports > FABRIC_MOST_PLANES,
                        "FabricHelper::SetPortsPerNic",
-                       "a NIC has 1 to " << FABRIC_MOST_PLANES << " ports, not " << ports);
+                       "a NIC must have 1 to " << FABRIC_MOST_PLANES << " ports, not " << ports);
     m_portsPerNic = ports;
 }
 
@@ -283,7 +283,7 @@ FabricHelper::ExpectOpen(const std::string& call) const
     {
         EVENKEEL_REFUSE(call,
                         "the fabric has been made by " + m_madeBy +
-                            ", and this has no effect afterwards: call it before, or use "
+                            ", too late: it would have no effect; call it before, or use "
                             "another FabricHelper for another fabric");
     }
 }
@@ -308,7 +308,7 @@ FabricHelper::FinishFor(const std::string& call)
     EVENKEEL_REFUSE_IF(m_coreFactory && !nics.empty(),
                        call,
                        "the core of FabricHelper::SetCoreFactory has the same NIC for all hosts, "
-                       "and host "
+                       "but host "
                            << nics[0].hosts[0]
                            << " has other attributes: set the same, or use evenkeel's core");
     std::unique_ptr<FabricCore> core = fabrichelper::OrAbort(call, [&] {
@@ -317,7 +317,7 @@ FabricHelper::FinishFor(const std::string& call)
     });
     EVENKEEL_REFUSE_IF(!m_classes.empty() && core->GetDescription().classes.empty(),
                        call,
-                       "the core of FabricHelper::SetCoreFactory describes no traffic classes, and "
+                       "the core of FabricHelper::SetCoreFactory describes no traffic classes, but "
                        "FabricHelper::AddClass added some: describe them, or use evenkeel's core");
     return Assemble(std::move(core), call);
 }
@@ -367,8 +367,7 @@ FabricHelper::SetOwnAttributes()
                                                << " hosts");
         EVENKEEL_REFUSE_IF(!m_nics[each.host]->SetAttributeFailSafe(each.name, *each.value),
                            "FabricHelper::SetNicAttributeOf",
-                           "an RdmaNic has no attribute " << each.name
-                                                          << " that can have this value");
+                           "RdmaNic has no attribute " << each.name << " with this type of value");
     }
 }
 

@@ -137,7 +137,7 @@ FailureHelper::End(const std::string& call, const std::string& target, Time at)
     Ptr<Fabric> fabric = m_fabric.GetFabric();
     EVENKEEL_REFUSE_IF(!fabric,
                        call,
-                       "the fabric has not been made: give the failure its end, the argument "
+                       "the fabric has not been made: pass the end of the failure, the argument "
                        "'until', or call this after FabricHelper::Finish or a Create call");
     const uint64_t atPs = fabric->ExpectAhead(call, at);
     fabrichelper::OrAbort(call, [&] { fabric->EndFailures(target, atPs); });

@@ -89,7 +89,7 @@ RdmaNicHelper::EnablePcapInternal(std::string prefix,
     file->Open(name, std::ios::out);
     EVENKEEL_REFUSE_IF(file->Fail(),
                        "RdmaNicHelper::EnablePcap",
-                       "the capture cannot be written: " << name);
+                       "cannot write the capture " << name);
     file->Init(LINKTYPE_ETHERNET);
     files.HookDefaultSink<FabricPort>(port, "PromiscSniffer", file);
 }

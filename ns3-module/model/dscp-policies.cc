@@ -123,7 +123,7 @@ ReadDscpPolicies(const std::string& text, std::vector<DscpPolicy>& policies)
         if (!ReadEntry(entry, policy))
         {
             return "DscpPolicies has '" + Trimmed(entry) +
-                   "': an entry is DSCP = POLICY, FIRST-LAST = POLICY or "
+                   "': expected DSCP = POLICY, FIRST-LAST = POLICY or "
                    "DSCP = POLICY(PARAMETERS), with DSCPs from 0 to 63; commas separate entries";
         }
         for (uint32_t dscp = policy.first; dscp <= policy.last; dscp++)
@@ -131,7 +131,7 @@ ReadDscpPolicies(const std::string& text, std::vector<DscpPolicy>& policies)
             if (taken[dscp])
             {
                 return "DscpPolicies has DSCP " + std::to_string(dscp) +
-                       " twice: it can have one policy";
+                       " twice: expected one policy";
             }
             taken.set(dscp);
         }

@@ -54,7 +54,7 @@ Fabric::NoteAttributes()
 void
 Fabric::CheckAttributes() const
 {
-    const char* cure = "the fabric has been made, and this has no effect afterwards: set it before "
+    const char* cure = "the fabric has been made, too late: it would have no effect; set it before "
                        "FabricHelper::Finish or a Create call";
     for (std::size_t host = 0; host < m_nics.size(); ++host)
     {
@@ -131,8 +131,8 @@ Fabric::WarnOfMtu() const
     }
     if (!HasHeadroomFor(mtu + FabricIp::ETHERNET))
     {
-        NS_LOG_WARN("priority flow control may drop IP packets: its headroom is for shorter ones "
-                    "than the Mtu, "
+        NS_LOG_WARN("priority flow control may drop IP packets: its headroom is for packets "
+                    "shorter than the Mtu, "
                     << mtu << " B; set Mtu to the length of RDMA's packets less 18 B");
     }
 }

@@ -45,32 +45,32 @@ Fabric::CheckClasses() const
     const std::size_t classes = description.classes.size();
     EVENKEEL_REFUSE_IF(classes > FABRIC_MOST_CLASSES,
                        call,
-                       "the core describes " << classes << " traffic classes, of at most "
+                       "the core describes " << classes << " traffic classes; the maximum is "
                                              << FABRIC_MOST_CLASSES);
     EVENKEEL_REFUSE_IF(classes > 0 && m_settings.trim,
                        call,
-                       "the core describes traffic classes and trimming, with which data has one "
-                       "queue: leave out either");
+                       "the core describes traffic classes and trimming, which cannot be combined: "
+                       "remove one");
     for (const auto& nic : m_nics)
     {
         EVENKEEL_REFUSE_IF(classes > 0 && nic->GetNPorts() > 1,
                            call,
-                           "the core describes traffic classes, and a host has "
-                               << nic->GetNPorts() << " ports: with classes it has one");
+                           "the core describes traffic classes, but a host has "
+                               << nic->GetNPorts() << " ports: with classes it must have one");
     }
     const std::size_t links =
         2 * description.graph.links.size() * std::max<std::size_t>(1, classes);
     EVENKEEL_REFUSE_IF(m_settings.pfc && description.ingress.size() < links,
                        call,
                        "FabricDescription::ingress has "
-                           << description.ingress.size() << " entries, of " << links
-                           << ": with flow control one for each port, and for each class of it");
+                           << description.ingress.size() << " entries instead of " << links
+                           << ": flow control needs one for each port and class");
     const std::size_t switches = description.graph.switches.size();
     EVENKEEL_REFUSE_IF(m_settings.pfc && description.poolSizes.size() < switches,
                        call,
                        "FabricDescription::poolSizes has "
-                           << description.poolSizes.size() << " entries, of " << switches
-                           << ": with flow control one for each switch");
+                           << description.poolSizes.size() << " entries instead of " << switches
+                           << ": flow control needs one for each switch");
 }
 
 uint64_t

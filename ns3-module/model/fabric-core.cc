@@ -20,7 +20,7 @@ FabricHosts::PollTransmitOn(uint32_t host,
                             FabricPacket& packet)
 {
     EVENKEEL_REFUSE("FabricHosts::PollTransmitOn",
-                    "the hosts of this core have one port, and host "
+                    "the hosts of this core have one port, but host "
                         << host << " has " << wires.count
                         << " links: use a core with evenkeel's NICs");
     return false;
@@ -83,14 +83,14 @@ FabricSwitching::ChargeClass(uint32_t port, uint32_t trafficClass, uint16_t byte
 FabricFailures
 FabricSwitching::AddFailures(const std::string&, uint32_t, uint64_t)
 {
-    throw std::invalid_argument("the switches of this core have no failures that a script adds: "
+    throw std::invalid_argument("the switches of this core do not support added failures: "
                                 "use a core with evenkeel's switches");
 }
 
 FabricFailures
 FabricSwitching::EndFailures(const std::string&, uint64_t, uint32_t, uint64_t)
 {
-    throw std::invalid_argument("the switches of this core have no failures that a script ends: "
+    throw std::invalid_argument("the switches of this core do not support ending failures: "
                                 "use a core with evenkeel's switches");
 }
 

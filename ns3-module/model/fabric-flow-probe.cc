@@ -33,7 +33,7 @@ FabricFlowClassifier::FindFlow(FlowId flow) const
         }
     }
     EVENKEEL_REFUSE("FabricFlowProbe",
-                    "there is no flow " << flow << ": take one that the monitor reports");
+                    "there is no flow " << flow << ": use one that the monitor reports");
     return Key();
 }
 

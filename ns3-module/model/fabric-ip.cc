@@ -67,7 +67,7 @@ FabricIp::Take(uint32_t from,
     IpFields fields;
     if (!IpFields::Read(packet, protocol, fields) || fields.isMulticast)
     {
-        NS_LOG_LOGIC("no unicast packet of IPv4 or IPv6: EtherType " << protocol);
+        NS_LOG_LOGIC("not a unicast IPv4 or IPv6 packet: EtherType " << protocol);
         return false;
     }
     const uint32_t host = FindNextHop(from, plane, packet, protocol, fields.destination);
@@ -256,7 +256,7 @@ FabricIp::ReadAddressesOf(uint32_t host)
                                "RdmaNic::Send",
                                "host " << known->second << " and host " << host
                                        << " both have the address " << address
-                                       << ": give each device of a fabric an address of its own, "
+                                       << ": give each device of a fabric a separate address, "
                                           "by one Ipv4AddressHelper::Assign of all NICs");
         }
     }

@@ -32,17 +32,17 @@ FabricPort::AddAttributes(TypeId tid)
 {
     return tid
         .AddAttribute("Punctual",
-                      "Schedule an event for each start of a packet, so that trace sinks that are "
+                      "Schedule an event for each start of a packet, so that trace sinks "
                       "connected after the start of the simulation are called at the right time. "
-                      "Ports that have trace sinks by then always do so.",
+                      "Ports with earlier trace sinks always do so.",
                       BooleanValue(false),
                       MakeBooleanAccessor(&FabricPort::m_punctual),
                       MakeBooleanChecker())
         .AddAttribute("Mtu",
                       "The longest IP packet, in bytes: a longer one is fragmented by ns-3's IP "
-                      "stack. NICs make packets of RDMA by their own payload size. The worst-case "
-                      "headroom of priority flow control is for those: it drops no IP if Mtu is at "
-                      "most their length less 18 B (4140 B with the defaults).",
+                      "stack. RDMA packets have the payload size of the NIC. The worst-case "
+                      "headroom of priority flow control is for those: no IP packet is dropped if "
+                      "Mtu is at most their length less 18 B (4140 B with the defaults).",
                       UintegerValue(9000),
                       MakeUintegerAccessor(&FabricPort::SetMtu, &FabricPort::GetMtu),
                       MakeUintegerChecker<uint16_t>(0, FabricIp::LONGEST));
@@ -100,7 +100,7 @@ FabricPort::AddOtherTraceSources(TypeId tid)
         .AddTraceSource("MacTxDrop",
                         "A packet that a protocol stack passed to Send is dropped before the wire: "
                         "the queue is full, no other host has the destination address, it is "
-                        "longer than the MTU, or no unicast packet of IP.",
+                        "longer than the MTU, or not a unicast IP packet.",
                         MakeTraceSourceAccessor(&FabricPort::m_macTxDropTrace),
                         "ns3::Packet::TracedCallback")
         .AddTraceSource("MacRx",
@@ -108,7 +108,7 @@ FabricPort::AddOtherTraceSources(TypeId tid)
                         MakeTraceSourceAccessor(&FabricPort::m_macRxTrace),
                         "ns3::Packet::TracedCallback")
         .AddTraceSource("IpDrop",
-                        "An IP packet is dropped here, for the reasons of Drop.",
+                        "An IP packet is dropped here, for the same reasons as in Drop.",
                         MakeTraceSourceAccessor(&FabricPort::m_ipDropTrace),
                         "ns3::Packet::TracedCallback")
         .AddTraceSource("PromiscSniffer",

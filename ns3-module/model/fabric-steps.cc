@@ -26,13 +26,12 @@ Fabric::ExpectAhead(const std::string& call, Time at) const
 {
     EVENKEEL_REFUSE_IF(!m_calendar.IsOpen() && (m_started || m_ports.empty()),
                        call,
-                       "the run of the fabric has ended, and this has no effect afterwards: call "
+                       "the run of the fabric has ended, too late: it would have no effect; call "
                        "it before or during the run");
     EVENKEEL_REFUSE_IF(at < Simulator::Now(),
                        call,
-                       "the time " << at.As(Time::US) << " has passed, it is "
-                                   << Simulator::Now().As(Time::US)
-                                   << ": give one that is to come, or Simulator::Now ()");
+                       at.As(Time::US) << " is in the past (now " << Simulator::Now().As(Time::US)
+                                       << "): pass Simulator::Now () or later");
     return std::max(static_cast<uint64_t>(at.GetPicoSeconds()), m_calendar.Now());
 }
 
@@ -42,7 +41,7 @@ Fabric::NameOf(const std::string& call, Ptr<FabricChannel> link) const
     const auto found = std::find(m_channels.begin(), m_channels.end(), link);
     EVENKEEL_REFUSE_IF(found == m_channels.end(),
                        call,
-                       "the link is not one of this fabric: take it from "
+                       "the link is not in this fabric: take it from "
                        "FabricHelper::GetChannels of the helper that made the fabric");
     return m_core->GetGraph().NameOf(static_cast<uint32_t>(found - m_channels.begin()));
 }

@@ -122,7 +122,7 @@ FabricSwitch::AddPolicyAttributes(TypeId tid)
             MakeStringChecker())
         .AddAttribute("PolicyParameters",
                       "Parameters of the policy, as keys of a scenario's section [policy], "
-                      "separated by semicolons or line ends: 'gap = \"50us\"; other = 3'.",
+                      "separated by semicolons or newlines: 'gap = \"50us\"; other = 3'.",
                       StringValue(""),
                       Noticed(&FabricSwitch::HandleAttribute,
                               MakeStringAccessor(&FabricSwitch::m_parameters)),

@@ -79,7 +79,7 @@ RdmaNic::AddTransportAttributes(TypeId tid)
         .AddAttribute(
             "Parameters",
             "Further keys of a scenario's section [transport], separated by semicolons "
-            "or line ends: 'cnp_interval = \"4us\"; parameters = { share = \"1/2\" }'.",
+            "or newlines: 'cnp_interval = \"4us\"; parameters = { share = \"1/2\" }'.",
             StringValue(""),
             Noticed(&RdmaNic::HandleAttribute, MakeStringAccessor(&RdmaNic::m_parameters)),
             MakeStringChecker())
@@ -115,20 +115,20 @@ RdmaNic::AddQueuePairAttributes(TypeId tid)
         .AddAttribute(
             "RnrRetries",
             "The number of retries of work after consecutive RNR NAKs before it fails; "
-            "the largest number stands for no limit.",
+            "the largest value means no limit.",
             UintegerValue(FABRIC_WITHOUT_LIMIT),
             Noticed(&RdmaNic::HandleAttribute, MakeUintegerAccessor(&RdmaNic::m_rnrRetries)),
             MakeUintegerChecker<uint32_t>())
         .AddAttribute("Retries",
                       "The number of retries of work after consecutive timeouts before it fails; "
-                      "the largest number stands for no limit. Messages retry without limit.",
+                      "the largest value means no limit. Messages retry without limit.",
                       UintegerValue(FABRIC_WITHOUT_LIMIT),
                       Noticed(&RdmaNic::HandleAttribute, MakeUintegerAccessor(&RdmaNic::m_retries)),
                       MakeUintegerChecker<uint32_t>())
         .AddAttribute("IpQueueBytes",
                       "IP packets that wait at each port to be sent, as frames in bytes; a packet "
                       "that does not fit is dropped (MacTxDrop). Each packet waits before it "
-                      "starts, so that none passes whose frame is longer than this.",
+                      "starts, so a longer frame is always dropped.",
                       UintegerValue(4000000),
                       MakeUintegerAccessor(&RdmaNic::m_ipQueueBytes),
                       MakeUintegerChecker<uint32_t>());

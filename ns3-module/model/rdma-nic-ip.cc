@@ -33,7 +33,7 @@ RdmaNic::SendIpBy(uint32_t plane, Ptr<Packet> packet, uint16_t protocol)
     FabricPort& port = PortIn(plane);
     EVENKEEL_REFUSE_IF(!m_fabric && port.GetChannel(),
                        "RdmaNic::Send",
-                       "the fabric of this NIC has not been made, so that it carries no packets: "
+                       "the fabric of this NIC has not been made, so it carries no packets: "
                        "call FabricHelper::Finish before Simulator::Run");
     // There is no fabric without a link, or after the end of the simulation.
     const bool isOver = !m_fabric || (m_fabric->HasStarted() && !m_fabric->GetCalendar().IsOpen());

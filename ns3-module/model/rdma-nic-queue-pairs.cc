@@ -157,7 +157,7 @@ RdmaNic::TakeStream(uint32_t trafficClass)
     EVENKEEL_REFUSE_IF(classes > 0 && m_streams >= STREAMS / 2,
                        "RdmaNic::TakeStream",
                        "with traffic classes a NIC has at most "
-                           << STREAMS / 2 << " queue pairs and connections of scripts");
+                           << STREAMS / 2 << " queue pairs and connections made by scripts");
     // Stream 0 is the default of PostMessage.
     return (trafficClass + 1) * STREAMS + m_streams++;
 }
@@ -172,7 +172,7 @@ Fabric::GetStreamIn(const std::string& trafficClass, uint32_t stream) const
     // Use the upper half of the class's streams, because TakeStream uses the lower half.
     EVENKEEL_REFUSE_IF(stream >= STREAMS / 2,
                        "Fabric::GetStreamIn",
-                       "stream " << stream << " is none that scripts have: give one below "
+                       "stream " << stream << " is not available to scripts: use one below "
                                  << STREAMS / 2);
     return (*ofClass + 1) * STREAMS + STREAMS / 2 + stream;
 }

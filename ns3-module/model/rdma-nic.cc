@@ -86,7 +86,7 @@ RdmaNic::PostMessage(Ptr<RdmaNic> to, uint64_t bytes, Time delay, uint32_t strea
     EVENKEEL_REFUSE_IF(bytes == 0, "RdmaNic::PostMessage", "a message must have at least one byte");
     EVENKEEL_REFUSE_IF(delay.IsStrictlyNegative(),
                        "RdmaNic::PostMessage",
-                       "the delay is " << delay.As(Time::NS) << ": it must not be negative");
+                       "the delay of " << delay.As(Time::NS) << " must not be negative");
     const uint64_t now = m_fabric->GetCalendar().Now();
     const uint64_t start = now + static_cast<uint64_t>(delay.GetPicoSeconds());
     const uint32_t message = Post(to->m_host, bytes, start, stream);
@@ -373,10 +373,10 @@ RdmaNic::InjectInto(FabricPort& port, uint64_t startPs, const FabricPacket& pack
     const uint32_t trafficClass = packet.GetTrafficClass();
     EVENKEEL_REFUSE_IF(trafficClass > 0 && trafficClass >= m_fabric->GetClasses().size(),
                        "FabricHosts::PollTransmit",
-                       "a packet of host " << m_host << " is of traffic class " << trafficClass
-                                           << ", of " << m_fabric->GetClasses().size()
-                                           << ": the upper 8 bits of FabricPacket::ack are its "
-                                              "class, and 0 without classes");
+                       "a packet of host " << m_host << " has traffic class " << trafficClass
+                                           << ", but there are " << m_fabric->GetClasses().size()
+                                           << ": the upper 8 bits of FabricPacket::ack must be "
+                                              "its class, or 0 without classes");
     m_dataSent += packet.IsData() ? 1 : 0;
     m_fabric->RecordSent(packet);
     // IP and RDMA alternate; packets with priority do not count.

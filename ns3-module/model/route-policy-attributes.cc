@@ -40,7 +40,7 @@ RoutePolicy<F>::AddPolicyAttributes(TypeId tid)
 {
     return tid
         .AddAttribute("Policy",
-                      "The load-balancing policy, by a name that `evenkeel list policies` "
+                      "The load-balancing policy, a name that `evenkeel list policies` "
                       "prints, such as ecmp, spray, flowlet, jsq, drill.",
                       StringValue("ecmp"),
                       MakeStringAccessor(&RoutePolicy<F>::SetPolicy, &RoutePolicy<F>::GetPolicy),
@@ -48,13 +48,13 @@ RoutePolicy<F>::AddPolicyAttributes(TypeId tid)
         .AddAttribute(
             "Parameters",
             "Parameters of the policy, as keys of a scenario's section [policy], "
-            "separated by semicolons or line ends: 'gap = \"50us\"; other = 3'.",
+            "separated by semicolons or newlines: 'gap = \"50us\"; other = 3'.",
             StringValue(""),
             MakeStringAccessor(&RoutePolicy<F>::SetParameters, &RoutePolicy<F>::GetParameters),
             MakeStringChecker())
         .AddAttribute(
             "DscpPolicies",
-            "Policies of packets with some DSCPs, in place of Policy: '46 = drill, "
+            "Policies for packets with some DSCPs, instead of Policy: '46 = drill, "
             "8-15 = flowlet(gap = \"50us\")'.",
             StringValue(""),
             MakeStringAccessor(&RoutePolicy<F>::SetDscpPolicies, &RoutePolicy<F>::GetDscpPolicies),
@@ -97,7 +97,7 @@ RoutePolicy<F>::AddNodeAttributes(TypeId tid)
             MakeTimeChecker(Time(0)))
         .AddAttribute("RefreshInterval",
                       "Interval after which a node with a choice of paths reads all its routes for "
-                      "changes; 0 for never. Almost all changes are detected at once: all that "
+                      "changes; 0 for never. Most changes are detected immediately: those that "
                       "change the number of a node's routes, the first or the last of them, an "
                       "interface or an address.",
                       TimeValue(MilliSeconds(10)),

@@ -235,7 +235,7 @@ RoutePolicy<F>::CheckFlowletGap(const Group& group)
         {
             hasWarned = true;
             std::clog << "evenkeel: warning: the flowlet gap of " << gapPs / 1000
-                      << " ns is shorter than a full packet takes on interface "
+                      << " ns is shorter than the transmission of a full packet on interface "
                       << interface << " of node " << m_ip->template GetObject<Node>()->GetId()
                       << " (" << DataRate(group.rates[hop])
                       << "): every packet begins a flowlet; set a longer gap in the attribute "
@@ -252,7 +252,9 @@ RoutePolicy<F>::MakeChoosers()
     {
         return;
     }
-    EVENKEEL_REFUSE_IF(!m_ip, F::Name(), "it has no IP: add it to a list of protocols");
+    EVENKEEL_REFUSE_IF(!m_ip,
+                       F::Name(),
+                       "no IP protocol is set: add this routing to a list of protocols");
     evenkeel::Switch facts;
     facts.id = m_ip->template GetObject<Node>()->GetId();
     facts.ports = m_ip->GetNInterfaces();

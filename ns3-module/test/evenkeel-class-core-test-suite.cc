@@ -151,14 +151,16 @@ class RefusedCoreTestCase : public TestCase
             it.poolSizes.clear();
         };
         return {
-            {"FabricHosts::PollTransmit", "of traffic class 3, of 0", Sends({0, 3})},
-            {"FabricHosts::PollTransmit", "of traffic class 2, of 2", Sends({2, 2})},
-            {"Fabric::Assemble", "8 traffic classes, of at most 7", Sends(described(8, nothing))},
+            {"FabricHosts::PollTransmit", "has traffic class 3, but there are 0", Sends({0, 3})},
+            {"FabricHosts::PollTransmit", "has traffic class 2, but there are 2", Sends({2, 2})},
+            {"Fabric::Assemble",
+             "8 traffic classes; the maximum is 7",
+             Sends(described(8, nothing))},
             {"Fabric::Assemble",
              "traffic classes and trimming",
              Sends(described(2, [](FabricSettings& it) { it.trim = true; }))},
-            {"Fabric::Assemble", "ingress has 10 entries, of 20", Sends(described(2, pfc))},
-            {"Fabric::Assemble", "poolSizes has 0 entries, of 2", Sends(poolless)},
+            {"Fabric::Assemble", "ingress has 10 entries instead of 20", Sends(described(2, pfc))},
+            {"Fabric::Assemble", "poolSizes has 0 entries instead of 2", Sends(poolless)},
             {"Fabric::Assemble",
              "a host has 2 ports",
              [=](FabricHelper& it) {

@@ -57,10 +57,10 @@ class RefusedClassTestCase : public TestCase
         };
         return {
             {"FabricHelper::AddClass",
-             "by which others choose it",
+             "must have a name",
              [](FabricHelper& it) { it.AddClass(""); }},
             {"FabricHelper::AddClass",
-             "there is a traffic class 'class1' already",
+             "traffic class 'class1' exists already",
              [=](FabricHelper& it) {
                  add(it, 3);
                  it.AddClass("class1");
@@ -72,10 +72,10 @@ class RefusedClassTestCase : public TestCase
              "has no weight",
              [](FabricHelper& it) { it.AddClass("a", FabricHelper::STRICT, 2); }},
             {"FabricHelper::AddClass",
-             "a weight is from 1 to 64, not 65",
+             "a weight must be 1 to 64, not 65",
              [](FabricHelper& it) { it.AddClass("a", FabricHelper::WEIGHTED, 65); }},
             {"FabricHelper::AddClass",
-             "a weight is from 1 to 64, not 0",
+             "a weight must be 1 to 64, not 0",
              [](FabricHelper& it) { it.AddClass("a", FabricHelper::WEIGHTED, 0); }},
             {"FabricHelper::AddClass",
              "at most 24 characters",

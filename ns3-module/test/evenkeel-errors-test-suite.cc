@@ -164,14 +164,14 @@ class RefusedTestCase : public TestCase
                  made(it)->GetNic(0)->NotifyDelivery(0, RdmaNic::MessageCallback());
              }},
             {"CollectiveHelper::SetBytes",
-             "'bytes' is \"7B\" already",
+             "'bytes' is already set to \"7B\"",
              [](FabricHelper&) {
                  CollectiveHelper collective("all-to-all");
                  collective.SetBytes(7);
                  collective.SetBytes(8);
              }},
             {"CollectiveHelper::Install",
-             "has a workload already",
+             "already has a workload",
              [](FabricHelper& it) {
                  CollectiveHelper("all-to-all").Install(it);
                  CollectiveHelper("all-to-all").Install(it);

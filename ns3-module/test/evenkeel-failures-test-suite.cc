@@ -195,10 +195,10 @@ class RefusedTestCase : public TestCase
         const auto link = [](FailureSite& it) { return it.m_helper.GetChannels()[6]; };
         return {
             {"FailureHelper::Down",
-             "the time +9us has passed, it is +10us",
+             "+9us is in the past (now +10us)",
              [=](FailureSite& it) { it.m_failures.Down(link(it), MicroSeconds(9)); }},
             {"FailureHelper::SwitchDown",
-             "has passed",
+             "is in the past",
              [=](FailureSite& it) { it.m_failures.SwitchDown("switch2", NanoSeconds(9999)); }},
             {"FailureHelper::Down",
              "must be later than",
@@ -216,16 +216,16 @@ class RefusedTestCase : public TestCase
              "some of the rate must be left",
              [=](FailureSite& it) { it.m_failures.Degrade(link(it), 0, 2, now()); }},
             {"FailureHelper::Lose",
-             "has passed",
+             "is in the past",
              [=](FailureSite& it) { it.m_failures.Lose(link(it), 1, 2, Time(0)); }},
             {"FailureHelper::Restore",
-             "no failure of link 'switch0-switch2' has begun before 10us",
+             "no failure of link 'switch0-switch2' is in progress at 10us",
              [=](FailureSite& it) { it.m_failures.Restore(link(it), now()); }},
             {"FailureHelper::Restore",
              "unknown link 'nonsense'",
              [=](FailureSite& it) { it.m_failures.Restore("nonsense", now()); }},
             {"FailureHelper::RestoreSwitch",
-             "has passed",
+             "is in the past",
              [=](FailureSite& it) { it.m_failures.RestoreSwitch("switch2", MicroSeconds(9)); }},
         };
     }

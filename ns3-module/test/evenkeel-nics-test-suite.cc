@@ -327,7 +327,7 @@ class RefusedTestCase : public TestCase
                  it.m_helper.CreateFromScenario("/dev/null");
              }},
             {"FabricHelper::CreateLeafSpine",
-             "has the same NIC for all hosts, and host 1 has other attributes",
+             "has the same NIC for all hosts, but host 1 has other attributes",
              [](NicSite& it) {
                  it.m_helper.SetCoreFactory([](const FabricGraph& graph, const std::string&) {
                      return std::make_unique<PlainFabricCore>(graph,

@@ -208,7 +208,7 @@ class TopologyTestCase : public TestCase
                               said);
         const std::string most =
             AbortMessageOf([] { FabricHelper(FabricHelper::UNCHANGED).SetPortsPerNic(33); });
-        NS_TEST_EXPECT_MSG_NE(most.find("a NIC has 1 to 32 ports, not 33"),
+        NS_TEST_EXPECT_MSG_NE(most.find("a NIC must have 1 to 32 ports, not 33"),
                               std::string::npos,
                               most);
     }

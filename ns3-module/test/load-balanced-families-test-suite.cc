@@ -211,7 +211,7 @@ class DscpFormatTestCase : public TestCase
              {"drill", "64 = drill", "9-8 = drill", "1 =", "EF = drill", "1 = drill(x", "1=jsq,"})
         {
             const std::string reason = ReadDscpPolicies(bad, read);
-            NS_TEST_EXPECT_MSG_NE(reason.find("an entry is DSCP = POLICY"), reason.npos, bad);
+            NS_TEST_EXPECT_MSG_NE(reason.find("expected DSCP = POLICY"), reason.npos, bad);
         }
         const std::string twice = ReadDscpPolicies("1-3 = jsq, 3 = drill", read);
         NS_TEST_EXPECT_MSG_NE(twice.find("has DSCP 3 twice"), twice.npos, twice);

@@ -130,7 +130,7 @@ class ParametersTestCase : public TestCase
 {
   public:
     ParametersTestCase()
-        : TestCase("parameters are separated by semicolons or line ends")
+        : TestCase("parameters are separated by semicolons or newlines")
     {
     }
 

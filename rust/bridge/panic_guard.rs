@@ -23,8 +23,8 @@ impl<E: Display> Display for Failure<E> {
             Self::Refused(error) => error.fmt(f),
             Self::Fault(text) => write!(
                 f,
-                "an internal error (a bug in evenkeel {}), please report it: {text}; the object \
-                 that was called must not be used again",
+                "internal error in evenkeel {} (a bug, please report it): {text}; do not use this \
+                 object again",
                 env!("CARGO_PKG_VERSION")
             ),
         }
@@ -43,7 +43,7 @@ pub(super) fn catch_panic<T, E>(call: impl FnOnce() -> Result<T, E>) -> Result<T
 fn text(payload: &(dyn Any + Send)) -> String {
     let text = payload.downcast_ref::<&str>().map(|text| (*text).to_owned());
     let text = text.or_else(|| payload.downcast_ref::<String>().cloned());
-    text.unwrap_or_else(|| "it has no text".to_owned())
+    text.unwrap_or_else(|| "no panic message".to_owned())
 }
 
 #[cfg(test)]
@@ -55,7 +55,10 @@ mod tests {
         let value = 3;
         let fault = catch_panic(|| -> Result<(), String> { panic!("{value} is not even") });
         let text = fault.unwrap_err().to_string();
-        assert!(text.contains("a bug in evenkeel") && text.contains("3 is not even"), "{text}");
+        assert!(
+            text.contains("internal error in evenkeel") && text.contains("3 is not even"),
+            "{text}"
+        );
         let refused = catch_panic(|| Err::<(), _>("no such host"));
         assert_eq!(refused.unwrap_err().to_string(), "no such host");
         assert_eq!(catch_panic(|| Ok::<_, String>(7)), Ok(7));

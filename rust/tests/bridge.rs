@@ -98,13 +98,13 @@ mod with_bridge {
         }
         let refused = run("ethereal", "");
         let error = String::from_utf8_lossy(&refused.stderr).into_owned();
-        assert!(!refused.status.success() && error.contains("routes at the source"), "{error}");
+        assert!(!refused.status.success() && error.contains("uses source routing"), "{error}");
         assert!(success(&run("flowlet", "gap = \"50us\"")).starts_with("ports: "));
         let mut acknowledgements = Command::new(&program);
         acknowledgements.env("EVENKEEL_POLICY", "jsq").env("EVENKEEL_ACKNOWLEDGEMENTS", "some");
         let error = acknowledgements.output().unwrap();
         let error = String::from_utf8_lossy(&error.stderr).into_owned();
-        assert!(error.contains("it must be policy or hash"), "{error}");
+        assert!(error.contains("expected policy or hash"), "{error}");
     }
 
     /// A stand-in for a fork with a configuration; writes the file of completion times.

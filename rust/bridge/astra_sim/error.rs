@@ -19,7 +19,7 @@ pub(super) enum NetworkError {
     #[error("--results-folder: cannot write flows.csv or workload.cm: {0}")]
     Flows(#[from] std::io::Error),
     /// There are more ranks than hosts.
-    #[error("{ranks} ranks are more than the {hosts} hosts of {scenario}: a rank is a host")]
+    #[error("{ranks} ranks exceed the {hosts} hosts of {scenario}: each rank needs a host")]
     TooManyRanks {
         /// The number of ranks.
         ranks: u32,

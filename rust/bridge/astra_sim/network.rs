@@ -41,7 +41,8 @@ pub(super) fn open_network(options: &NetworkOptions) -> Result<Box<Network>, Net
     scenario.expect_packets()?;
     if !scenario.recordings.is_empty() {
         let file = scenario.path.display();
-        scenario.warnings.push(format!("{file}: [record] is not used: evenkeel run records"));
+        let unused = "[record] is ignored; use evenkeel run to record";
+        scenario.warnings.push(format!("{file}: {unused}"));
     }
     // A run may take hours, so report an unusable folder before it starts.
     results::folder(results_folder)?;
@@ -116,8 +117,8 @@ impl Network {
             0 => (0, String::new()),
             waiting => {
                 let reason = match verdict {
-                    Verdict::TimeLimit => "the time limit of the scenario (time_limit) is reached",
-                    _ => "nothing is left that can end their waiting",
+                    Verdict::TimeLimit => "the scenario's time limit (time_limit) is reached",
+                    _ => "no pending event can unblock them",
                 };
                 let waiting = human::plural(waiting as u64, "rank");
                 (1, format!("{name}: {waiting} did not finish; at {at}, {reason}:\n{ending}"))

@@ -127,8 +127,8 @@ fn resolved(identity: &Identity, scenario: &Scenario, folder: &Path, has_sent: b
     let text = scenario.render_in(folder);
     let workload = if has_sent {
         format!(
-            "\n# What the ranks sent, at the times at which they did. A pair of hosts is a\n\
-             # connection with a hash of its own: where packets are hashed, paths differ.\n\
+            "\n# Messages that the ranks sent, with their times. Each pair of hosts is a\n\
+             # connection with a separate hash, so hashed packets may take other paths.\n\
              [workload]\n\
              kind = \"connection-matrix\"\nfile = \"{MATRIX}\"\nstart_unit = \"ps\"\n"
         )

@@ -18,45 +18,43 @@ pub(super) enum ChooserError {
     #[error("parameters must be lines of TOML, such as 'gap = \"50us\"': {0} in '{1}'")]
     Parameters(String, String),
     /// Senders choose the whole path, so switches choose nothing.
-    #[error("policy '{0}' routes at the source: its switches choose nothing")]
+    #[error("policy '{0}' uses source routing: its switches make no choices")]
     SourceRouted(&'static str),
     /// The policy splits messages.
     #[error(
-        "policy '{0}' splits messages into queue pairs, and a switch sees no messages: it needs \
+        "policy '{0}' splits messages into queue pairs, but a switch sees only packets: it needs \
          evenkeel's NIC"
     )]
     Splits(&'static str),
     /// The policy's sender learns from acknowledgements.
     #[error(
         "policy '{0}' learns from acknowledgements, which a switch does not receive: it needs \
-         evenkeel's NIC; policies without feedback are ecmp, spray, spray-rr, flowlet and those \
-         of switches"
+         evenkeel's NIC; use ecmp, spray, spray-rr, flowlet or a switch policy"
     )]
     Learns(&'static str),
     /// The policy's switches write into headers.
     #[error(
-        "policy '{0}' writes what its switches measure into headers of packets, which only \
-         evenkeel's packets have: it needs a fabric of evenkeel's NICs and switches; drill, \
-         adaptive and jsq choose by what a switch measures itself"
+        "policy '{0}' writes switch measurements into headers that only evenkeel's packets have: \
+         it needs a fabric of evenkeel's NICs and switches; drill, adaptive and jsq use only \
+         local measurements"
     )]
     WritesHeaders(&'static str),
     /// The policy's switches send packets through other groups and note that in headers.
     #[error(
-        "policy '{0}' sends packets by other groups of switches and notes in their headers by \
-         which, which only evenkeel's packets have; jsq and switch-random choose among minimal \
-         routes"
+        "policy '{0}' sends packets through other switch groups and notes the group in headers \
+         that only evenkeel's packets have; jsq and switch-random use minimal routes"
     )]
     TakesDetours(&'static str),
     /// The policy's switches count the packets that leave their ports.
     #[error(
-        "policy '{0}' with this 'by' measures the utilisation of ports, and the bridge does not \
-         see the packets that have no choice of port; use by = \"queue\""
+        "policy '{0}' with this 'by' measures port utilisation, but the bridge sees only packets \
+         with a choice of port; use by = \"queue\""
     )]
     Meters(&'static str),
     /// The policy's switches read fields that an [`super::Arrival`] does not have.
     #[error(
-        "policy '{0}' hashes the node numbers of both ends, and the bridge has only a hash of the \
-         flow; use ecmp"
+        "policy '{0}' hashes the node numbers of both ends, but the bridge has only a flow hash; \
+         use ecmp"
     )]
     ReadsAddresses(&'static str),
 }

@@ -224,10 +224,11 @@ fn every_policy_works_or_is_rejected_with_a_reason() {
     let refusals: Vec<String> = presets()
         .filter_map(|preset| {
             let error = switch_chooser(preset.name, "", &facts()).err()?.to_string();
-            let reason = ["acknowledgements", "messages", "the source", "headers", "node numbers"]
-                .into_iter()
-                .find(|reason| error.contains(reason))
-                .unwrap_or_else(|| panic!("{error}"));
+            let reason =
+                ["acknowledgements", "messages", "source routing", "headers", "node numbers"]
+                    .into_iter()
+                    .find(|reason| error.contains(reason))
+                    .unwrap_or_else(|| panic!("{error}"));
             Some(format!("{}: {reason}", preset.name))
         })
         .collect();
@@ -241,9 +242,9 @@ fn every_policy_works_or_is_rejected_with_a_reason() {
             "mixed: acknowledgements",
             "prime: acknowledgements",
             "plb: acknowledgements",
-            "host-dr: the source",
+            "host-dr: source routing",
             "mp-rdma: acknowledgements",
-            "mrc: the source",
+            "mrc: source routing",
             "plane-jsq: acknowledgements",
             "ecmp-murmur: node numbers",
             "conga: headers",
@@ -254,8 +255,8 @@ fn every_policy_works_or_is_rejected_with_a_reason() {
             "subflow-4: messages",
             "subflow-8: messages",
             "subflow-16: messages",
-            "ethereal: the source",
-            "line-cut: the source",
+            "ethereal: source routing",
+            "line-cut: source routing",
         ]
     );
 }
@@ -282,7 +283,7 @@ fn invalid_policies_and_parameters_are_errors_with_a_reason() {
     assert!(error.contains("unknown key 'gapp'; expected one of gap, after"), "{error}");
     assert_eq!(
         refusal("ethereal", ""),
-        "policy 'ethereal' routes at the source: its switches choose nothing"
+        "policy 'ethereal' uses source routing: its switches make no choices"
     );
     let error = refusal("conga", "");
     assert!(

@@ -33,7 +33,7 @@ pub(super) enum PostError {
         hosts: u32,
     },
     /// Both ends are the same host.
-    #[error("message from host {0} to itself: the ends must be two hosts")]
+    #[error("message from host {0} to itself: expected two different hosts")]
     ToItself(u32),
     /// The message has no payload.
     #[error("message of 0 bytes: it must have at least one byte")]

@@ -224,9 +224,9 @@ pub(super) fn experiment_of_hpcc(
 }
 
 /// A warning for ConWeave's experiments with flow control.
-const AS_HPCC: &str = "ENABLE_PFC 1: ConWeave's admission rule is simulated by `evenkeel hpcc` \
-                       alone; here HPCC's rule admits packets and pauses links, until they are \
-                       resumed (PAUSE_TIME is not used)";
+const AS_HPCC: &str = "ENABLE_PFC 1: ConWeave's admission rule is supported only by `evenkeel \
+                       hpcc`; HPCC's rule is used instead, and pauses last until they are \
+                       resumed (PAUSE_TIME is ignored)";
 
 /// True if flow control works as in HPCC's simulator.
 fn is_of_hpcc(pfc: &PfcConfig) -> bool {

@@ -280,7 +280,7 @@ fn errors_are_those_of_the_command_line() {
     let said = refused("[topology.scale_up]\ngpus = 8").unwrap();
     assert!(said.contains("scale_up"), "{said}");
     let said = refused("[switch]\npfc = { admission = \"conweave\" }").unwrap();
-    assert!(said.contains("`admission = \"conweave\"` is simulated by"), "{said}");
+    assert!(said.contains("`admission = \"conweave\"` is supported only by"), "{said}");
     let said = refused("[switch]\ntrim = { victim = \"arriving-or-last\" }").unwrap();
     assert!(said.contains("switch.trim.victim"), "{said}");
     let said = refused("[topology]\nkind = \"dragonfly\"\n[policy]\nname = \"ugal\"").unwrap();

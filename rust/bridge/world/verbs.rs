@@ -29,7 +29,7 @@ pub(super) enum WorkError {
     #[error("{0} ({errno})", errno = .0.errno())]
     Verbs(#[from] VerbsError),
     /// A host does not exist.
-    #[error("queue pair from host {src} to host {dst}: hosts are from 0 to {}", hosts - 1)]
+    #[error("queue pair from host {src} to host {dst}: hosts are numbered 0 to {}", hosts - 1)]
     NoHost {
         /// The host of the queue pair.
         src: u32,
@@ -39,7 +39,7 @@ pub(super) enum WorkError {
         hosts: u32,
     },
     /// Both ends are the same host.
-    #[error("queue pair from host {0} to itself: the ends must be two hosts")]
+    #[error("queue pair from host {0} to itself: expected two different hosts")]
     ToItself(u32),
     /// The NICs at its ends cannot have a queue pair.
     #[error("{} (EINVAL)", mismatch_text(*.src, *.dst, .mismatch))]
@@ -52,7 +52,7 @@ pub(super) enum WorkError {
         mismatch: Mismatch,
     },
     /// The queue pair carries messages, or does not exist.
-    #[error("host {0} has no queue pair {1} of a program (EINVAL)")]
+    #[error("host {0} has no queue pair {1} created by a program (EINVAL)")]
     NotOwn(u32, u32),
     /// A value of an enumeration is unknown.
     #[error("{0} (EINVAL)")]

@@ -138,7 +138,7 @@ fn an_all_gather_of_three_gibibytes_prints_a_line_for_every_rank() {
 fn a_rank_that_waits_forever_ends_the_run_with_status_1() {
     let Some(ended) = ended("waits-for-ever") else { return };
     assert_eq!(ended.status, 1);
-    let said = "1 rank did not finish; at 0ps, nothing is left that can end their waiting:\n  \
+    let said = "1 rank did not finish; at 0ps, no pending event can unblock them:\n  \
                 rank 1 waits to receive 1 of 64 B from rank 0, tag 500000000";
     assert!(ended.errors.contains(said), "{}", ended.errors);
 }

@@ -38,8 +38,8 @@ pub(in crate::bridge) enum ExperimentError {
     Unknown(#[from] UnknownValue),
     /// The links of hosts do not form planes.
     #[error(
-        "the graph: {error} (link {link}); several links of a host are its ports in planes, which \
-         share no switch, the first link of each host in the first plane"
+        "the graph: {error} (link {link}); each link of a host is its port in one plane, in \
+         order, and planes share no switch"
     )]
     Planes {
         /// The error, boxed so that the results of the contract stay small.
@@ -49,14 +49,14 @@ pub(in crate::bridge) enum ExperimentError {
     },
     /// Servers have scale-up networks.
     #[error(
-        "topology.scale_up: the servers' own networks are simulated only by evenkeel's fabric and \
-         its fluid mode; leave scale_up out, or run it with `evenkeel run`"
+        "topology.scale_up: scale-up networks are supported only by evenkeel's fabric and its \
+         fluid mode; remove scale_up, or use `evenkeel run`"
     )]
     ScaleUp,
     /// Packets take routes that are not minimal.
     #[error(
-        "policy.name = '{name}' sends packets by other groups of switches, by queues that ns-3 \
-         does not report; run it with `evenkeel run`, or choose a policy of minimal routes"
+        "policy.name = '{name}' sends packets through other switch groups, based on queues that \
+         ns-3 does not report; use `evenkeel run`, or choose a policy with minimal routes"
     )]
     Detours {
         /// The name of the policy.
@@ -64,8 +64,8 @@ pub(in crate::bridge) enum ExperimentError {
     },
     /// A link fails in one direction only.
     #[error(
-        "link {link} fails in one direction only (`from`), which only the fabric of evenkeel \
-         simulates; leave `from` out, or run it with `evenkeel run`"
+        "link {link} fails in one direction only (`from`), which is supported only by evenkeel's \
+         fabric; remove `from`, or use `evenkeel run`"
     )]
     OneDirection {
         /// The name of the link.
@@ -73,8 +73,8 @@ pub(in crate::bridge) enum ExperimentError {
     },
     /// The congestion control asks switches for telemetry.
     #[error(
-        "congestion_control = '{name}' asks switches for telemetry (INT), which only the fabric of \
-         evenkeel writes; run it with `evenkeel run` or `evenkeel hpcc`, or choose another \
+        "congestion_control = '{name}' asks switches for telemetry (INT), which is supported only \
+         by evenkeel's fabric; use `evenkeel run` or `evenkeel hpcc`, or choose another \
          congestion control (CC_MODE 1, 7 or 8)"
     )]
     Telemetry {
@@ -83,8 +83,8 @@ pub(in crate::bridge) enum ExperimentError {
     },
     /// Receivers grant credit.
     #[error(
-        "congestion_control = '{name}': receivers that grant credit are simulated by the fabric of \
-         evenkeel alone; run it with `evenkeel run`, or choose another congestion control"
+        "congestion_control = '{name}': receiver credit is supported only by evenkeel's fabric; \
+         use `evenkeel run`, or choose another congestion control"
     )]
     Credit {
         /// The name of the congestion control.
@@ -92,14 +92,14 @@ pub(in crate::bridge) enum ExperimentError {
     },
     /// Links have credit-based flow control.
     #[error(
-        "switch.cbfc: credit-based flow control is simulated by the fabric of evenkeel alone; \
-         write `pfc = true` in its place, or run it with `evenkeel run`"
+        "switch.cbfc: credit-based flow control is supported only by evenkeel's fabric; use \
+         `pfc = true` instead, or use `evenkeel run`"
     )]
     LinkCredit,
     /// A NIC sends acknowledgements as data, where that has traffic classes.
     #[error(
-        "the NIC of host {host} has ack_priority = false, and acknowledgements go before all \
-         traffic classes: set it to true (AckPriority)"
+        "the NIC of host {host} has ack_priority = false, but traffic classes require priority \
+         for acknowledgements: set it to true (AckPriority)"
     )]
     Acknowledgements {
         /// Number of the host.
@@ -107,8 +107,8 @@ pub(in crate::bridge) enum ExperimentError {
     },
     /// A workload uses streams of programs, although these streams determine the traffic class.
     #[error(
-        "the workload has message stream {stream}, and with traffic classes it has streams below \
-         {most}: leave out [[class]], or give it fewer queue pairs"
+        "the workload uses message stream {stream}, but with traffic classes streams must be \
+         below {most}: remove [[class]], or use fewer queue pairs"
     )]
     Streams {
         /// The highest stream of the workload.
@@ -118,20 +118,20 @@ pub(in crate::bridge) enum ExperimentError {
     },
     /// Links retry frames.
     #[error(
-        "topology.llr: link-level retry is simulated by the fabric of evenkeel alone; leave `llr` \
-         out, or run it with `evenkeel run`"
+        "topology.llr: link-level retry is supported only by evenkeel's fabric; remove `llr`, or \
+         use `evenkeel run`"
     )]
     Retry,
     /// Switches admit packets by ConWeave's rule.
     #[error(
-        "switch.pfc: `admission = \"conweave\"` is simulated by the fabric of evenkeel alone; \
-         leave it out, or run it with `evenkeel run`"
+        "switch.pfc: `admission = \"conweave\"` is supported only by evenkeel's fabric; remove \
+         it, or use `evenkeel run`"
     )]
     Admission,
     /// Buffers and thresholds of degraded ports shrink, or a queued packet may be trimmed.
     #[error(
-        "switch.slow_ports and switch.trim.victim: other values than `keep` and `arriving` are \
-         simulated by the fabric of evenkeel alone; leave them out, or run it with `evenkeel run`"
+        "switch.slow_ports and switch.trim.victim: values other than `keep` and `arriving` are \
+         supported only by evenkeel's fabric; remove them, or use `evenkeel run`"
     )]
     SlowPorts,
     /// NICs that exchange messages cannot have a queue pair.
@@ -146,8 +146,8 @@ pub(in crate::bridge) enum ExperimentError {
     },
     /// A message is longer than its sender's loss recovery can number.
     #[error(
-        "with the recovery {recovery} of host {host} a message is at most {most} long, and one of \
-         {bytes} is to be sent; choose another recovery, or shorter messages"
+        "host {host}: a message of {bytes} exceeds the maximum of {most} with recovery \
+         {recovery}; choose another recovery, or shorter messages"
     )]
     TooLong {
         /// Number of the sending host.
@@ -160,7 +160,7 @@ pub(in crate::bridge) enum ExperimentError {
         bytes: Bytes,
     },
     /// A NIC is configured for a host that does not exist.
-    #[error("the NIC of host {host} is configured: there are {hosts} hosts, numbered from 0")]
+    #[error("cannot configure the NIC of host {host}: there are {hosts} hosts, numbered from 0")]
     NoHost {
         /// Number of the host.
         host: u32,
@@ -168,7 +168,7 @@ pub(in crate::bridge) enum ExperimentError {
         hosts: u32,
     },
     /// A failure that is added or ended during a run has a time in the past.
-    #[error("{at} is in the past: it is {now} already")]
+    #[error("{at} is in the past (now {now})")]
     Past {
         /// The time that has passed.
         at: Time,
@@ -177,8 +177,7 @@ pub(in crate::bridge) enum ExperimentError {
     },
     /// There is no failure to end.
     #[error(
-        "no failure of {what} has begun before {at} and lasts longer; give a time between its \
-         start and its end"
+        "no failure of {what} is in progress at {at}; use a time between its start and its end"
     )]
     NothingFails {
         /// The link or links, as the program named them.
@@ -187,7 +186,7 @@ pub(in crate::bridge) enum ExperimentError {
         at: Time,
     },
     /// The experiment does not come from a configuration of the HPCC family.
-    #[error("fct.txt is written only for experiments from a configuration of the HPCC family")]
+    #[error("fct.txt is written only for experiments that were loaded from an HPCC configuration")]
     NotHpcc,
     /// A file cannot be written.
     #[error("{path} cannot be written: {reason}")]

@@ -150,7 +150,7 @@ fn a_workload_must_not_use_streams_of_programs() {
     let workload = std::sync::Arc::make_mut(&mut setup.workload);
     workload.messages[0].stream = STREAMS;
     let said = keep_streams_of_classes(&mut setup).unwrap_err().to_string();
-    assert!(said.starts_with("the workload has message stream 16777216"), "{said}");
+    assert!(said.starts_with("the workload uses message stream 16777216"), "{said}");
     setup.fabric.classes.clear();
     keep_streams_of_classes(&mut setup).unwrap();
 }

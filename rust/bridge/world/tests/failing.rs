@@ -115,7 +115,7 @@ fn invalid_additions_and_ends_of_failures_are_errors() {
     let backwards = DOWN.replace("10us", "40us");
     let one_way = DOWN.replace("at =", "from = \"leaf0\"\nat =");
     for (sections, now, reason) in [
-        (DOWN, 11, "10us is in the past: it is 11us already"),
+        (DOWN, 11, "10us is in the past (now 11us)"),
         (&unknown, 1, "leaf0-spine7"),
         (&backwards, 1, "it must be later than"),
         (&one_way, 1, "fails in one direction only"),
@@ -127,7 +127,7 @@ fn invalid_additions_and_ends_of_failures_are_errors() {
         assert!(!said.contains('\u{1}') && !said.contains(".toml"), "{said}");
     }
     let link = "link = \"leaf0-spine0\"";
-    let nothing = "no failure of link 'leaf0-spine0' has begun before";
+    let nothing = "no failure of link 'leaf0-spine0' is in progress";
     for (target, times, reason) in [
         (link, [9, 9], nothing),
         (link, [10, 10], nothing),

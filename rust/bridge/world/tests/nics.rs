@@ -77,7 +77,7 @@ fn communicating_nics_must_agree_in_queue_pair_settings() {
 #[test]
 fn invalid_nics_are_errors_that_name_them() {
     for (hosts, keys, reason) in [
-        (&[4][..], "", "the NIC of host 4 is configured: there are 4 hosts"),
+        (&[4][..], "", "cannot configure the NIC of host 4: there are 4 hosts"),
         (&[0], "congestion_control = \"nonsense\"", "the settings of a NIC (its attributes):"),
         (&[0], "payload = \"99999B\"", "the settings of a NIC (its attributes):"),
         (&[0], "congestion_control = \"hpcc\"", "asks switches for telemetry"),

@@ -215,7 +215,7 @@ fn destroying_flushes_open_work_and_a_reset_discards_it() {
             plain.verb(0, 1_000_000, |core| core.destroy_qp(0, 0, 1_000_000)).unwrap();
             assert_eq!(plain.completions(), flushed);
             let said = plain.core.query_qp(0, 0).unwrap_err().to_string();
-            assert_eq!(said, "host 0 has no queue pair 0 of a program (EINVAL)");
+            assert_eq!(said, "host 0 has no queue pair 0 created by a program (EINVAL)");
         }
         assert!(plain.core.is_finished(), "packets on the wire have no queue pair");
         while plain.step().is_some() {}
@@ -275,7 +275,7 @@ fn rejected_calls_give_the_reason() {
     let said = says(core.post_send(0, 0, &work(1, FabricOperation { repr: 4 }, 1), 0));
     assert_eq!(said, "operation 4 is unknown: it must be from 0 to 3 (EINVAL)");
     assert!(says(core.post_receive(0, 1, 1, 0)).starts_with("host 0 has no queue pair 1"));
-    assert!(says(core.create_qp(0, 2, 0).map(|_| ())).contains("hosts are from 0 to 1"));
+    assert!(says(core.create_qp(0, 2, 0).map(|_| ())).contains("hosts are numbered 0 to 1"));
     assert!(says(core.create_qp(1, 1, 0).map(|_| ())).contains("to itself"));
     core.modify_qp(0, 0, SQD, 0).unwrap();
     assert_eq!(core.post_send(0, 0, &work(1, WRITE, 1), 0), Ok(()));
