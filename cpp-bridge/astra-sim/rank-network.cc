@@ -87,7 +87,7 @@ Simulation::Now() const
 }
 
 void
-Simulation::Ask(Request request, void (*function)(void*), void* argument)
+Simulation::Submit(Request request, void (*function)(void*), void* argument)
 {
     if (m_free.empty())
     {
@@ -101,7 +101,7 @@ Simulation::Ask(Request request, void (*function)(void*), void* argument)
 }
 
 void
-Simulation::Ask(const Request& request)
+Simulation::Submit(const Request& request)
 {
     m_requests->push_back(request);
 }
@@ -143,7 +143,7 @@ RankNetwork::RankNetwork(int rank, Simulation& simulation)
 }
 
 Request
-RankNetwork::Of(RequestKind kind) const
+RankNetwork::MakeRequest(RequestKind kind) const
 {
     return {kind, static_cast<std::uint32_t>(rank), 0, 0, 0, 0};
 }
@@ -158,11 +158,11 @@ RankNetwork::sim_send(void*,
                       void (*msg_handler)(void* fun_arg),
                       void* fun_arg)
 {
-    Request request = Of(RequestKind::Send);
+    Request request = MakeRequest(RequestKind::Send);
     request.peer = dst;
     request.tag = tag;
     request.amount = count;
-    m_simulation.Ask(request, msg_handler, fun_arg);
+    m_simulation.Submit(request, msg_handler, fun_arg);
     return 0;
 }
 
@@ -176,11 +176,11 @@ RankNetwork::sim_recv(void*,
                       void (*msg_handler)(void* fun_arg),
                       void* fun_arg)
 {
-    Request request = Of(RequestKind::Receive);
+    Request request = MakeRequest(RequestKind::Receive);
     request.peer = src;
     request.tag = tag;
     request.amount = count;
-    m_simulation.Ask(request, msg_handler, fun_arg);
+    m_simulation.Submit(request, msg_handler, fun_arg);
     return 0;
 }
 
@@ -199,9 +199,9 @@ RankNetwork::sim_schedule(AstraSim::timespec_t delta,
                                  std::to_string(static_cast<int>(delta.time_res)) +
                                  ": expected a whole number of nanoseconds (NS)");
     }
-    Request request = Of(RequestKind::Schedule);
+    Request request = MakeRequest(RequestKind::Schedule);
     request.amount = whole;
-    m_simulation.Ask(request, fun_ptr, fun_arg);
+    m_simulation.Submit(request, fun_ptr, fun_arg);
 }
 
 AstraSim::timespec_t
@@ -220,7 +220,7 @@ RankNetwork::get_BW_at_dimension(int)
 void
 RankNetwork::sim_notify_finished()
 {
-    m_simulation.Ask(Of(RequestKind::Finish));
+    m_simulation.Submit(MakeRequest(RequestKind::Finish));
 }
 
 } // namespace evenkeel::astra_sim

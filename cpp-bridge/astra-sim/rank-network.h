@@ -44,10 +44,10 @@ class Simulation final : public RankHandlers
     std::uint64_t Now() const;
 
     /// Makes a request that ends with a call of `function` with `argument`.
-    void Ask(Request request, void (*function)(void*), void* argument);
+    void Submit(Request request, void (*function)(void*), void* argument);
 
     /// Makes a request without a handler.
-    void Ask(const Request& request);
+    void Submit(const Request& request);
 
   private:
     /// A handler, to be called once.
@@ -105,7 +105,7 @@ class RankNetwork final : public AstraSim::AstraNetworkAPI
 
   private:
     /// Makes a request of this rank.
-    Request Of(RequestKind kind) const;
+    Request MakeRequest(RequestKind kind) const;
 
     Simulation& m_simulation;
 };

@@ -228,7 +228,7 @@ MakeFabricCore(const FabricGraph& graph,
         if (!nics.empty())
         {
             const std::vector<contract::NicSettings> own = bridgerecords::FromNics(nics);
-            experiment->set_own_nics({own.data(), own.size()});
+            experiment->set_host_nics({own.data(), own.size()});
         }
         return FabricCoreBridge::MakeCore(*experiment,
                                           std::make_shared<FabricCoreBridge>(experiment->core()));

@@ -8,7 +8,7 @@
 //! do for flowlets (see [`Senders::Other`]).
 
 mod flows;
-mod refusal;
+mod unsupported;
 mod view;
 
 use super::panic_guard::{Failure, catch_panic};
@@ -21,7 +21,7 @@ use crate::packet::{Packet, PacketKind};
 use crate::units::{BitRate, Bytes, Span, Time};
 
 use flows::Flows;
-use refusal::{ChooserError, refusal};
+use unsupported::{ChooserError, unsupported_reason};
 use view::{PortView, Schedules};
 
 #[allow(
@@ -199,7 +199,7 @@ fn switch_chooser(
     })?;
     let scheme = balance::build_scheme(policy, &parameters)?;
     let senders = if facts.own_senders { Senders::Evenkeel } else { Senders::Other };
-    if let Some(error) = refusal(&scheme, senders) {
+    if let Some(error) = unsupported_reason(&scheme, senders) {
         return Err(error);
     }
     let ports = facts.ports.clamp(1, MOST_PORTS);

@@ -3,7 +3,7 @@
 use std::path::Path;
 use std::sync::{Mutex, PoisonError};
 
-use super::world::{Experiment, contract as world, expect_both_worlds};
+use super::world::{Experiment, contract as world, expect_supported_by_ns3};
 use crate::fabric::{Outcome, Setup};
 use crate::hpcc;
 use crate::units::Time;
@@ -35,13 +35,13 @@ static ONE_AT_A_TIME: Mutex<()> = Mutex::new(());
 ///
 /// # Panics
 /// With invalid traffic classes, as evenkeel's own fabric does.
-pub fn run(setup: &Setup) -> Result<Outcome, Refused> {
+pub fn run(setup: &Setup) -> Result<Outcome, Rejected> {
     // A poisoned lock is harmless: a run that panicked leaves no state for the next.
     let _held = ONE_AT_A_TIME.lock().unwrap_or_else(PoisonError::into_inner);
-    expect_both_worlds(setup).map_err(|error| Refused(error.to_string()))?;
+    expect_supported_by_ns3(setup).map_err(|error| Rejected(error.to_string()))?;
     let experiment = Experiment::new(setup.clone(), Vec::new());
     let core = world::run_in_ns3(&experiment, experiment.core());
-    core.map(|core| core.outcome()).map_err(|error| Refused(error.what().to_owned()))
+    core.map(|core| core.outcome()).map_err(|error| Rejected(error.what().to_owned()))
 }
 
 /// Does the same as [`run`], with failures that a script adds during the run. Each entry has the
@@ -52,9 +52,9 @@ pub fn run(setup: &Setup) -> Result<Outcome, Refused> {
 ///
 /// # Panics
 /// As [`run`].
-pub fn run_with_late_failures(setup: &Setup, late: &[(Time, String)]) -> Result<Outcome, Refused> {
+pub fn run_with_late_failures(setup: &Setup, late: &[(Time, String)]) -> Result<Outcome, Rejected> {
     let _held = ONE_AT_A_TIME.lock().unwrap_or_else(PoisonError::into_inner);
-    expect_both_worlds(setup).map_err(|error| Refused(error.to_string()))?;
+    expect_supported_by_ns3(setup).map_err(|error| Rejected(error.to_string()))?;
     let experiment = Experiment::new(setup.clone(), Vec::new());
     let call = |(at, sections): &(Time, String)| world::LateFailures {
         at_ps: at.as_ps(),
@@ -62,26 +62,26 @@ pub fn run_with_late_failures(setup: &Setup, late: &[(Time, String)]) -> Result<
     };
     let late: Vec<_> = late.iter().map(call).collect();
     let core = world::run_in_ns3_with_late_failures(&experiment, experiment.core(), &late);
-    core.map(|core| core.outcome()).map_err(|error| Refused(error.what().to_owned()))
+    core.map(|core| core.outcome()).map_err(|error| Rejected(error.what().to_owned()))
 }
 
 /// Runs an experiment of the HPCC family in the same way and writes its files into `folder`.
 ///
 /// # Errors
 /// If ns-3 or the module rejects the setup, or a file cannot be written.
-pub fn run_hpcc(experiment: &hpcc::Experiment, folder: &Path) -> Result<Outcome, Refused> {
+pub fn run_hpcc(experiment: &hpcc::Experiment, folder: &Path) -> Result<Outcome, Rejected> {
     let _held = ONE_AT_A_TIME.lock().unwrap_or_else(PoisonError::into_inner);
-    expect_both_worlds(&experiment.setup).map_err(|error| Refused(error.to_string()))?;
+    expect_supported_by_ns3(&experiment.setup).map_err(|error| Rejected(error.to_string()))?;
     let experiment = Experiment::from(experiment.clone());
     let folder = folder.display().to_string();
     let core = world::run_hpcc_in_ns3(&experiment, experiment.core(), &folder);
-    core.map(|core| core.outcome()).map_err(|error| Refused(error.what().to_owned()))
+    core.map(|core| core.outcome()).map_err(|error| Rejected(error.what().to_owned()))
 }
 
 /// The error message with which ns-3 or the module rejected a run.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 #[error("ns-3: {0}")]
-pub struct Refused(String);
+pub struct Rejected(String);
 
 /// The version of the linked ns-3, such as "3.37".
 pub const VERSION: &str = env!("EVENKEEL_NS3_VERSION");

@@ -12,16 +12,16 @@ use std::panic::{AssertUnwindSafe, catch_unwind};
 #[derive(Debug, PartialEq, Eq)]
 pub(super) enum Failure<E> {
     /// The call was rejected or could not be carried out.
-    Refused(E),
+    Rejected(E),
     /// An internal error (a bug in evenkeel), with its text.
-    Fault(String),
+    InternalError(String),
 }
 
 impl<E: Display> Display for Failure<E> {
     fn fmt(&self, f: &mut Formatter<'_>) -> fmt::Result {
         match self {
-            Self::Refused(error) => error.fmt(f),
-            Self::Fault(text) => write!(
+            Self::Rejected(error) => error.fmt(f),
+            Self::InternalError(text) => write!(
                 f,
                 "internal error in evenkeel {} (a bug, please report it): {text}; do not use this \
                  object again",
@@ -31,12 +31,12 @@ impl<E: Display> Display for Failure<E> {
     }
 }
 
-/// Returns the result of a call. A panic becomes [`Failure::Fault`].
+/// Returns the result of a call. A panic becomes [`Failure::InternalError`].
 pub(super) fn catch_panic<T, E>(call: impl FnOnce() -> Result<T, E>) -> Result<T, Failure<E>> {
     // Unwind-safe by contract: the message says that the object must not be used after a panic.
     match catch_unwind(AssertUnwindSafe(call)) {
-        Ok(result) => result.map_err(Failure::Refused),
-        Err(payload) => Err(Failure::Fault(text(payload.as_ref()))),
+        Ok(result) => result.map_err(Failure::Rejected),
+        Err(payload) => Err(Failure::InternalError(text(payload.as_ref()))),
     }
 }
 
@@ -59,8 +59,8 @@ mod tests {
             text.contains("internal error in evenkeel") && text.contains("3 is not even"),
             "{text}"
         );
-        let refused = catch_panic(|| Err::<(), _>("no such host"));
-        assert_eq!(refused.unwrap_err().to_string(), "no such host");
+        let rejected = catch_panic(|| Err::<(), _>("no such host"));
+        assert_eq!(rejected.unwrap_err().to_string(), "no such host");
         assert_eq!(catch_panic(|| Ok::<_, String>(7)), Ok(7));
     }
 }

@@ -33,4 +33,4 @@ mod verbs;
 mod tests;
 
 #[cfg(feature = "ns3")]
-pub(super) use experiment::{Experiment, expect_both_worlds};
+pub(super) use experiment::{Experiment, expect_supported_by_ns3};

@@ -46,20 +46,20 @@ mod with_bridge {
         let program = compile(&compiler, "choices", CHOICES);
         let printed = success(&Command::new(program).output().unwrap());
         let lines: Vec<&str> = printed.lines().collect();
-        let [version, first, again, other, shortest, ref refusals @ ..] = lines[..] else {
-            panic!("five lines and refusals expected: {printed}")
+        let [version, first, again, other, shortest, ref rejections @ ..] = lines[..] else {
+            panic!("five lines and rejections expected: {printed}")
         };
         assert_eq!(version, env!("CARGO_PKG_VERSION"));
         assert_eq!(first, in_rust(0), "C++ must be given what the fabric's switches choose");
         assert_eq!(first, again, "the same seed and switch must choose alike");
         assert_eq!(other, in_rust(1), "the number of the switch must reach the policy");
         assert_eq!(shortest, "2 2 2 2", "queue lengths must reach the policy");
-        for (refusal, reason) in
-            refusals.iter().zip(["headers", "unknown key 'gapp'", "acknowledgements"])
+        for (rejection, reason) in
+            rejections.iter().zip(["headers", "unknown key 'gapp'", "acknowledgements"])
         {
-            assert!(refusal.contains(reason), "{refusal}");
+            assert!(rejection.contains(reason), "{rejection}");
         }
-        assert_eq!(refusals.len(), 3, "{printed}");
+        assert_eq!(rejections.len(), 3, "{printed}");
     }
 
     #[test]
@@ -96,9 +96,9 @@ mod with_bridge {
             let ports: Vec<&str> = ports.split_whitespace().skip(1).collect();
             assert!(ports.iter().all(|port| *port == ports[0]), "a flow stays: {ports:?}");
         }
-        let refused = run("ethereal", "");
-        let error = String::from_utf8_lossy(&refused.stderr).into_owned();
-        assert!(!refused.status.success() && error.contains("uses source routing"), "{error}");
+        let rejected = run("ethereal", "");
+        let error = String::from_utf8_lossy(&rejected.stderr).into_owned();
+        assert!(!rejected.status.success() && error.contains("uses source routing"), "{error}");
         assert!(success(&run("flowlet", "gap = \"50us\"")).starts_with("ports: "));
         let mut acknowledgements = Command::new(&program);
         acknowledgements.env("EVENKEEL_POLICY", "jsq").env("EVENKEEL_ACKNOWLEDGEMENTS", "some");

@@ -137,7 +137,7 @@ struct Program<'a> {
 
 impl Program<'_> {
     fn take(&mut self, now: Time, requests: &mut Vec<Request>) {
-        for request in self.requests.drain(..).map(known) {
+        for request in self.requests.drain(..).map(request_of) {
             self.posted.take(now, &request);
             requests.push(request);
         }
@@ -165,7 +165,7 @@ impl Ranks for Program<'_> {
 
     fn idle(&mut self, requests: &mut Vec<Request>) -> Result<(), String> {
         let called = self.handlers.as_mut().idle(&mut self.requests);
-        requests.extend(self.requests.drain(..).map(known));
+        requests.extend(self.requests.drain(..).map(request_of));
         called.map_err(|exception| exception.what().to_owned())
     }
 }
@@ -174,7 +174,7 @@ impl Ranks for Program<'_> {
 ///
 /// # Panics
 /// If its kind is unknown, which the generated header rules out.
-fn known(request: contract::Request) -> Request {
+fn request_of(request: contract::Request) -> Request {
     let contract::Request { kind, rank, peer, tag, amount, ticket } = request;
     let ticket = Ticket(ticket);
     let transfer = Transfer { rank, peer, tag, bytes: amount, ticket };

@@ -274,25 +274,25 @@ fn entropy_values_of_own_senders_are_not_changed() {
 
 #[test]
 fn invalid_policies_and_parameters_are_errors_with_a_reason() {
-    let refusal =
+    let rejected =
         |policy, parameters| switch_chooser(policy, parameters, &facts()).unwrap_err().to_string();
-    assert!(refusal("sprey", "").starts_with("unknown policy 'sprey'; known policies are ecmp, "));
-    let error = refusal("flowlet", "gap = 50us");
+    assert!(rejected("sprey", "").starts_with("unknown policy 'sprey'; known policies are ecmp, "));
+    let error = rejected("flowlet", "gap = 50us");
     assert!(error.contains("'gap = \"50us\"'") && error.ends_with("in 'gap = 50us'"), "{error}");
-    let error = refusal("flowlet", "gapp = \"50us\"");
+    let error = rejected("flowlet", "gapp = \"50us\"");
     assert!(error.contains("unknown key 'gapp'; expected one of gap, after"), "{error}");
     assert_eq!(
-        refusal("ethereal", ""),
+        rejected("ethereal", ""),
         "policy 'ethereal' uses source routing: its switches make no choices"
     );
-    let error = refusal("conga", "");
+    let error = rejected("conga", "");
     assert!(
         error.contains("needs a fabric of evenkeel's NICs") && error.contains("drill"),
         "{error}"
     );
-    let error = refusal("adaptive", "by = \"utilisation\"");
+    let error = rejected("adaptive", "by = \"utilisation\"");
     assert!(error.contains("use by = \"queue\""), "{error}");
-    let error = refusal("flowlet", "after = \"acknowledgement\"");
+    let error = rejected("flowlet", "after = \"acknowledgement\"");
     assert!(error.contains("learns from acknowledgements"), "{error}");
 }
 

@@ -19,18 +19,18 @@ pub(super) const STREAMS: u32 = 1 << 24;
 
 /// The class scheduling state of switch ports.
 #[derive(Debug)]
-pub(super) struct PortTurns {
+pub(super) struct PortSchedulers {
     discipline: Discipline,
     /// By port.
-    turns: Vec<Turns>,
+    schedulers: Vec<Turns>,
 }
 
-impl PortTurns {
+impl PortSchedulers {
     /// Creates the state of a run; `None` if it has no classes.
     pub(super) fn of(setup: &Setup) -> Option<Self> {
         let discipline = setup.discipline()?;
-        let turns = vec![Turns::default(); 2 * setup.topology.links().len()];
-        Some(Self { discipline, turns })
+        let schedulers = vec![Turns::default(); 2 * setup.topology.links().len()];
+        Some(Self { discipline, schedulers })
     }
 }
 
@@ -38,7 +38,7 @@ impl PortTurns {
 ///
 /// # Errors
 /// If the workload itself uses such streams.
-pub(super) fn keep_streams_of_classes(setup: &mut Setup) -> Result<(), ExperimentError> {
+pub(super) fn assign_class_streams(setup: &mut Setup) -> Result<(), ExperimentError> {
     let streams = setup.workload.messages.iter().map(|message| message.stream);
     let of_programs = streams.max().filter(|&highest| highest >= STREAMS);
     if let Some(stream) = of_programs.filter(|_| setup.fabric.has_classes()) {
@@ -65,16 +65,17 @@ impl Experiment {
 impl Core {
     pub(super) fn choose_class(&mut self, port: u32, waiting: u8) -> u32 {
         let waiting = ClassSet::of_bits(waiting);
-        let chosen = self.turns.as_mut().and_then(|PortTurns { discipline, turns }| {
-            discipline.choose(&mut turns[PortId(port).index()], waiting)
-        });
+        let chosen =
+            self.schedulers.as_mut().and_then(|PortSchedulers { discipline, schedulers }| {
+                discipline.choose(&mut schedulers[PortId(port).index()], waiting)
+            });
         chosen.expect("a class has a packet that may start") as u32
     }
 
     pub(super) fn charge_class(&mut self, port: u32, class: u32, bytes: u16, waits: bool) {
-        if let Some(PortTurns { discipline, turns }) = &mut self.turns {
-            let turns = &mut turns[PortId(port).index()];
-            discipline.charge(turns, ClassId(class).index(), bytes, waits);
+        if let Some(PortSchedulers { discipline, schedulers }) = &mut self.schedulers {
+            let schedulers = &mut schedulers[PortId(port).index()];
+            discipline.charge(schedulers, ClassId(class).index(), bytes, waits);
         }
     }
 

@@ -213,8 +213,8 @@ mod ffi {
         #[cxx_name = "set_queue_pairs"]
         fn try_set_queue_pairs(self: &mut Experiment, settings: &FabricQpSettings) -> Result<()>;
         /// Gives some hosts different NICs in cores that are made later.
-        #[cxx_name = "set_own_nics"]
-        fn try_set_own_nics(self: &mut Experiment, nics: &[NicSettings]) -> Result<()>;
+        #[cxx_name = "set_host_nics"]
+        fn try_set_host_nics(self: &mut Experiment, nics: &[NicSettings]) -> Result<()>;
         /// Returns the hosts and policies of the experiment at its start.
         fn core(self: &Experiment) -> Box<Core>;
         /// Starts recording the calls of `trace_packet` and `sample` for the files that the

@@ -22,20 +22,20 @@ use crate::topology::Node;
 use crate::units::{Bytes, Time};
 
 /// A value from C++, which may be unknown. Conversions towards C++ are [`From`].
-pub(super) trait Known<Own> {
+pub(super) trait TryConvert<Own> {
     /// Returns the value in the library.
     ///
     /// # Errors
     /// If the library has no such value.
-    fn known(self) -> Result<Own, UnknownValue>;
+    fn try_convert(self) -> Result<Own, UnknownValue>;
 }
 
 /// Converts a boundary enumeration from and to the library's, value by value. Towards C++ every
 /// value must be named; a value from C++ may be unknown.
 macro_rules! convert {
-    ($what:literal, $border:ident, $own:ident: $first:ident = $own_first:ident
+    ($what:literal, $boundary:ident, $own:ident: $first:ident = $own_first:ident
      $(, $value:ident = $own_value:ident)* $(,)?) => {
-        impl From<$own> for $border {
+        impl From<$own> for $boundary {
             #[inline]
             fn from(own: $own) -> Self {
                 match own {
@@ -45,17 +45,17 @@ macro_rules! convert {
             }
         }
 
-        impl Known<$own> for $border {
+        impl TryConvert<$own> for $boundary {
             #[inline]
-            fn known(self) -> Result<$own, UnknownValue> {
+            fn try_convert(self) -> Result<$own, UnknownValue> {
                 match self {
-                    $border::$first => Ok($own::$own_first),
-                    $($border::$value => Ok($own::$own_value),)*
-                    $border { repr: value } => Err(UnknownValue {
+                    $boundary::$first => Ok($own::$own_first),
+                    $($boundary::$value => Ok($own::$own_value),)*
+                    $boundary { repr: value } => Err(UnknownValue {
                         what: $what,
                         value,
-                        least: $border::$first.repr,
-                        most: [$border::$first $(, $border::$value)*].last().unwrap().repr,
+                        least: $boundary::$first.repr,
+                        most: [$boundary::$first $(, $boundary::$value)*].last().unwrap().repr,
                     }),
                 }
             }
@@ -153,7 +153,7 @@ impl From<&FabricPacket> for Packet {
             wire_bytes: packet.wire_bytes,
             entropy: packet.entropy,
             route: packet.route,
-            kind: packet.kind.known().unwrap_or_else(|unknown| panic!("{unknown}")),
+            kind: packet.kind.try_convert().unwrap_or_else(|unknown| panic!("{unknown}")),
             flags: Flags::of_bits(packet.flags),
         };
         known.set_class(ClassId(packet.ack >> CLASS));
@@ -195,16 +195,16 @@ impl From<&FlowRecord> for FabricFlow {
     }
 }
 
-impl Known<PauseRecord> for FabricPause {
-    fn known(self) -> Result<PauseRecord, UnknownValue> {
+impl TryConvert<PauseRecord> for FabricPause {
+    fn try_convert(self) -> Result<PauseRecord, UnknownValue> {
         let (at, port) = (Time::from_ps(self.at_ps), PortId(self.port));
         let class = ClassId(self.traffic_class);
-        Ok(PauseRecord { at, port, order: self.order.known()?, class })
+        Ok(PauseRecord { at, port, order: self.order.try_convert()?, class })
     }
 }
 
-impl Known<WorkRequest> for FabricWork {
-    fn known(self) -> Result<WorkRequest, UnknownValue> {
+impl TryConvert<WorkRequest> for FabricWork {
+    fn try_convert(self) -> Result<WorkRequest, UnknownValue> {
         let operation = match self.operation {
             FabricOperation::WRITE => Operation::Write,
             FabricOperation::WRITE_WITH_IMMEDIATE => Operation::WriteWithImmediate(self.immediate),

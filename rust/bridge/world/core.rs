@@ -1,6 +1,6 @@
 //! The moving parts of an experiment: hosts, switch policies and random draws.
 
-use super::classes::PortTurns;
+use super::classes::PortSchedulers;
 use super::contract::Measured;
 use super::mismatch::mismatch_text;
 use super::recording::Recording;
@@ -68,7 +68,7 @@ pub(in crate::bridge) struct Core {
     /// The recording during the run, if the experiment requests one.
     pub(super) recording: Option<Box<Recording>>,
     /// The class scheduling of switch ports, if data has traffic classes.
-    pub(super) turns: Option<PortTurns>,
+    pub(super) schedulers: Option<PortSchedulers>,
 }
 
 /// The loads of a switch's ports as the simulator reports them, by index.
@@ -95,7 +95,7 @@ impl Core {
             verbs: Verbs::default(),
             measured: Measured::default(),
             recording: None,
-            turns: PortTurns::of(setup),
+            schedulers: PortSchedulers::of(setup),
             setup: setup.clone(),
         }
     }

@@ -7,9 +7,9 @@ use std::path::Path;
 
 pub(in crate::bridge) use error::{ExperimentError, UnknownValue};
 
-use super::classes::keep_streams_of_classes;
+use super::classes::assign_class_streams;
 use super::contract::{Graph, Overrides};
-use super::convert::Known as _;
+use super::convert::TryConvert as _;
 use super::core::Core;
 use super::enumerations::FabricRounding;
 use super::graph::{graph, topology};
@@ -42,31 +42,31 @@ impl fmt::Debug for Experiment {
 /// A text that is in no file. Scenario messages begin with the path of the file, so these have the
 /// name of the text there instead.
 #[derive(Debug, Clone, Copy)]
-pub(super) struct Unfiled {
+pub(super) struct InlineText {
     /// The name of the text, for messages.
-    what: &'static str,
+    name: &'static str,
 }
 
 /// The text of a scenario made by a program.
-const SCENARIO: Unfiled = Unfiled { what: "the text of the scenario" };
+const SCENARIO: InlineText = InlineText { name: "the text of the scenario" };
 /// The attributes of NICs and switches, and the sections that a script added.
-const SETTINGS: Unfiled =
-    Unfiled { what: "the settings of the fabric (FabricHelper::DescribeSettings)" };
+const SETTINGS: InlineText =
+    InlineText { name: "the settings of the fabric (FabricHelper::DescribeSettings)" };
 /// The section of a fabric that is made in one call.
-const TOPOLOGY: Unfiled = Unfiled { what: "[topology]" };
+const TOPOLOGY: InlineText = InlineText { name: "[topology]" };
 /// The attributes of a NIC that differ from the common ones.
-pub(super) const NIC: Unfiled = Unfiled { what: "the settings of a NIC (its attributes)" };
+pub(super) const NIC: InlineText = InlineText { name: "the settings of a NIC (its attributes)" };
 /// The failures that a program adds during a run.
-pub(super) const FAILURE: Unfiled = Unfiled { what: "the failure" };
+pub(super) const FAILURE: InlineText = InlineText { name: "the failure" };
 
-impl Unfiled {
+impl InlineText {
     /// The file stem that stands for the text while it is read; no real file has it.
     pub(super) const STEM: &str = "\u{1}";
 
     /// Replaces the path in a message with the name of the text.
     fn named(self, folder: &Path, message: &str) -> String {
         let path = folder.join(format!("{}.toml", Self::STEM)).display().to_string();
-        message.replace(&path, self.what)
+        message.replace(&path, self.name)
     }
 
     pub(super) fn error(self, folder: &Path, error: &ScenarioError) -> ExperimentError {
@@ -109,7 +109,7 @@ pub(super) fn experiment_of_text(
 ) -> Result<Box<Experiment>, ExperimentError> {
     let folder = Path::new(folder);
     let read = || -> Result<Scenario, ScenarioError> {
-        let scenario = Scenario::parse(text, Unfiled::STEM, folder, &overrides.into())?;
+        let scenario = Scenario::parse(text, InlineText::STEM, folder, &overrides.into())?;
         scenario.expect_known()?;
         scenario.expect_packets()?;
         Ok(scenario)
@@ -122,7 +122,7 @@ pub(super) fn experiment_of_text(
 ///
 /// # Panics
 /// With invalid traffic classes, as evenkeel's own fabric does.
-pub(in crate::bridge) fn expect_both_worlds(setup: &Setup) -> Result<(), ExperimentError> {
+pub(in crate::bridge) fn expect_supported_by_ns3(setup: &Setup) -> Result<(), ExperimentError> {
     setup.check_classes();
     expect_priority_of_acks(setup)?;
     let Setup { topology, fabric, nic, own_nics, .. } = setup;
@@ -184,8 +184,8 @@ pub(super) fn expect_both_directions(
 
 /// Returns a script's experiment, or an error if ns-3's fabric does not simulate its settings.
 fn supported(mut experiment: Experiment) -> Result<Box<Experiment>, ExperimentError> {
-    expect_both_worlds(&experiment.setup)?;
-    keep_streams_of_classes(&mut experiment.setup)?;
+    expect_supported_by_ns3(&experiment.setup)?;
+    assign_class_streams(&mut experiment.setup)?;
     Ok(Box::new(experiment))
 }
 
@@ -198,7 +198,7 @@ pub(super) fn experiment_on_graph(
     let topology = topology(graph)?;
     let folder = Path::new(folder);
     let read = || -> Result<Scenario, ScenarioError> {
-        let scenario = Scenario::on(topology, text, Unfiled::STEM, folder, &overrides.into())?;
+        let scenario = Scenario::on(topology, text, InlineText::STEM, folder, &overrides.into())?;
         scenario.expect_packets()?;
         Ok(scenario)
     };
@@ -212,7 +212,7 @@ pub(super) fn experiment_of_hpcc(
     rounding: FabricRounding,
 ) -> Result<Box<Experiment>, ExperimentError> {
     let scenario::Overrides { policy, seed, .. } = overrides.into();
-    let rounding: Rounding = rounding.known()?;
+    let rounding: Rounding = rounding.try_convert()?;
     let overrides = hpcc::Overrides { lb: policy, seed, rounding, ..hpcc::Overrides::default() };
     let mut read = hpcc::Experiment::load(Path::new(path), &overrides)?;
     if let Some(pfc) = read.setup.fabric.switch.pfc.as_mut().filter(|pfc| !is_of_hpcc(pfc)) {
@@ -242,7 +242,7 @@ impl From<hpcc::Experiment> for Experiment {
 
 pub(super) fn graph_of(section: &str, folder: &str) -> Result<Graph, ExperimentError> {
     let folder = Path::new(folder);
-    let topology = Scenario::topology(section, Unfiled::STEM, folder);
+    let topology = Scenario::topology(section, InlineText::STEM, folder);
     Ok(graph(&topology.map_err(|error| TOPOLOGY.error(folder, &error))?))
 }
 

@@ -1,7 +1,7 @@
 //! The results of a run, for the contract and for reports.
 
 use super::contract::Measured;
-use super::convert::{Known as _, UnknownValue};
+use super::convert::{TryConvert as _, UnknownValue};
 use super::core::Core;
 use super::records::{FabricFlow, FabricNicCounters, FabricQpCounts};
 use crate::fabric::{self, Outcome};
@@ -33,14 +33,18 @@ impl Core {
 fn measured(measured: &Measured) -> Result<fabric::Measured, UnknownValue> {
     let bytes = |of: &[u64]| of.iter().map(|&bytes| Bytes::new(bytes)).collect();
     Ok(fabric::Measured {
-        verdict: measured.verdict.known()?,
+        verdict: measured.verdict.try_convert()?,
         ended: Time::from_ps(measured.ended_ps),
         counters: measured.counters.0,
         events: measured.events,
         in_flight: measured.in_flight,
         queue_bytes_max_by_port: bytes(&measured.queue_bytes_max),
         link_bytes: bytes(&measured.link_bytes),
-        pauses: measured.pauses.iter().map(|pause| pause.known()).collect::<Result<_, _>>()?,
+        pauses: measured
+            .pauses
+            .iter()
+            .map(|pause| pause.try_convert())
+            .collect::<Result<_, _>>()?,
         probes: Vec::new(),
         marked_by_port: Vec::new(),
         dropped_by_class: measured.dropped_by_class.clone(),

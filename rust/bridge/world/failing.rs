@@ -4,7 +4,7 @@ use std::path::Path;
 
 use super::core::Core;
 use super::enumerations::FabricFaultKind;
-use super::experiment::{ExperimentError, FAILURE, Unfiled, expect_both_directions};
+use super::experiment::{ExperimentError, FAILURE, InlineText, expect_both_directions};
 use super::records::{FabricFault, FabricStep};
 use crate::ids::LinkId;
 use crate::scenario::Scenario;
@@ -82,7 +82,7 @@ impl Core {
 
     fn failures_of(&self, sections: &str) -> Result<Vec<Failure>, ExperimentError> {
         let folder = Path::new("");
-        let failures = Scenario::failures(sections, Unfiled::STEM, folder, &self.setup);
+        let failures = Scenario::failures(sections, InlineText::STEM, folder, &self.setup);
         failures.map_err(|error| FAILURE.error(folder, &error))
     }
 }

@@ -3,7 +3,7 @@
 use std::path::Path;
 
 use super::contract::NicSettings;
-use super::experiment::{Experiment, ExperimentError, NIC, Unfiled, expect_both_worlds};
+use super::experiment::{Experiment, ExperimentError, InlineText, NIC, expect_supported_by_ns3};
 use super::verbs::with_settings;
 use crate::fabric::Setup;
 use crate::ids::HostId;
@@ -12,7 +12,7 @@ use crate::scenario::Scenario;
 use crate::units::Bytes;
 
 impl Experiment {
-    pub(super) fn set_own_nics(&mut self, nics: &[NicSettings]) -> Result<(), ExperimentError> {
+    pub(super) fn set_host_nics(&mut self, nics: &[NicSettings]) -> Result<(), ExperimentError> {
         let mut setup = self.setup.clone();
         for of_hosts in nics {
             let config = config(of_hosts)?;
@@ -24,7 +24,7 @@ impl Experiment {
                 setup.own_nics.insert(HostId(host), config.clone());
             }
         }
-        expect_both_worlds(&setup)?;
+        expect_supported_by_ns3(&setup)?;
         expect_connected(&setup)?;
         self.setup = setup;
         Ok(())
@@ -54,7 +54,7 @@ fn expect_connected(setup: &Setup) -> Result<(), ExperimentError> {
 
 fn config(nic: &NicSettings) -> Result<NicConfig, ExperimentError> {
     let folder = Path::new("");
-    let read = Scenario::nic(&nic.settings, Unfiled::STEM, folder);
+    let read = Scenario::nic(&nic.settings, InlineText::STEM, folder);
     let config = read.map_err(|error| NIC.error(folder, &error))?;
     let queue_pairs = with_settings(config.queue_pairs, &nic.queue_pairs)
         .map_err(|error| ExperimentError::Text(error.to_string()))?;

@@ -45,11 +45,11 @@ impl Experiment {
         catch_panic(|| self.set_queue_pairs(settings))
     }
 
-    pub(super) fn try_set_own_nics(
+    pub(super) fn try_set_host_nics(
         &mut self,
         nics: &[NicSettings],
     ) -> Result<(), Failure<ExperimentError>> {
-        catch_panic(|| self.set_own_nics(nics))
+        catch_panic(|| self.set_host_nics(nics))
     }
 
     pub(super) fn try_record_hpcc(

@@ -5,7 +5,7 @@ use std::io::{self, BufWriter, Seek, Write};
 use std::path::Path;
 
 use super::contract::{PacketEvent as FabricPacketEvent, RecordPlan};
-use super::convert::Known as _;
+use super::convert::TryConvert as _;
 use super::core::Core;
 use super::experiment::{Experiment, ExperimentError};
 use super::records::FabricPacket;
@@ -107,7 +107,7 @@ impl Core {
         recording.note(PacketRecord {
             at: Time::from_ps(at_ps),
             port: PortId(port),
-            event: event.known().unwrap_or_else(|unknown| panic!("{unknown}")),
+            event: event.try_convert().unwrap_or_else(|unknown| panic!("{unknown}")),
             waiting,
             packet: packet.into(),
         });

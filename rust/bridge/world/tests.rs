@@ -4,7 +4,7 @@ use std::cmp::Reverse;
 use std::collections::BinaryHeap;
 
 use super::contract::{Graph, Measured, Overrides, SwitchNode, Verdict};
-use super::convert::Known as _;
+use super::convert::TryConvert as _;
 use super::core::{Core, NONE, PostError};
 use super::enumerations::{FabricMessageEventKind, FabricPacketKind};
 use super::experiment::{
@@ -62,10 +62,10 @@ fn a_packet_is_the_same_on_both_sides() {
 #[test]
 fn known_packet_kinds_convert_and_unknown_ones_are_errors() {
     for value in 0..=12 {
-        let kind: PacketKind = FabricPacketKind { repr: value }.known().unwrap();
+        let kind: PacketKind = FabricPacketKind { repr: value }.try_convert().unwrap();
         assert_eq!(FabricPacketKind::from(kind).repr, value);
     }
-    let unknown: Result<PacketKind, _> = FabricPacketKind { repr: 13 }.known();
+    let unknown: Result<PacketKind, _> = FabricPacketKind { repr: 13 }.try_convert();
     let error = unknown.unwrap_err();
     assert_eq!(error.to_string(), "packet kind 13 is unknown: it must be from 0 to 12");
 }
@@ -267,23 +267,23 @@ fn a_small_simulator_agrees_with_the_fabric_to_the_picosecond() {
 
 #[test]
 fn errors_are_those_of_the_command_line() {
-    let refused = |text: &str| {
+    let rejected = |text: &str| {
         experiment_of_text(text, "", &Overrides::default()).err().map(|error| error.to_string())
     };
-    let said = refused("[policy]\nname = \"sprey\"").unwrap();
+    let said = rejected("[policy]\nname = \"sprey\"").unwrap();
     assert!(said.contains("unknown policy 'sprey'; did you mean 'spray'?"), "{said}");
     let overrides = Overrides { policy: "spray".into(), has_seed: true, seed: 7 };
     let experiment = experiment_of_text(SPREAD, "", &overrides).unwrap();
     assert_eq!((experiment.policy().as_str(), experiment.setup.seed), ("spray", 7));
     let said = graph_of("kind = \"mesh\"", "").unwrap_err().to_string();
     assert!(said.contains("mesh"), "{said}");
-    let said = refused("[topology.scale_up]\ngpus = 8").unwrap();
+    let said = rejected("[topology.scale_up]\ngpus = 8").unwrap();
     assert!(said.contains("scale_up"), "{said}");
-    let said = refused("[switch]\npfc = { admission = \"conweave\" }").unwrap();
+    let said = rejected("[switch]\npfc = { admission = \"conweave\" }").unwrap();
     assert!(said.contains("`admission = \"conweave\"` is supported only by"), "{said}");
-    let said = refused("[switch]\ntrim = { victim = \"arriving-or-last\" }").unwrap();
+    let said = rejected("[switch]\ntrim = { victim = \"arriving-or-last\" }").unwrap();
     assert!(said.contains("switch.trim.victim"), "{said}");
-    let said = refused("[topology]\nkind = \"dragonfly\"\n[policy]\nname = \"ugal\"").unwrap();
+    let said = rejected("[topology]\nkind = \"dragonfly\"\n[policy]\nname = \"ugal\"").unwrap();
     assert!(said.contains("'ugal'"), "{said}");
 }
 

@@ -6,7 +6,7 @@
 
 use std::collections::{BTreeMap, VecDeque};
 
-use super::convert::{Known as _, UnknownValue};
+use super::convert::{TryConvert as _, UnknownValue};
 use super::core::Core;
 use super::enumerations::FabricQpState;
 use super::experiment::Experiment;
@@ -192,7 +192,7 @@ impl Core {
         now_ps: u64,
     ) -> Result<(), WorkError> {
         let (host, qp) = self.own(host, qp)?;
-        let next: QpState = state.known()?;
+        let next: QpState = state.try_convert()?;
         self.endpoints.host_mut(host).nic.modify_qp(qp, next)?;
         if next == QpState::Reset {
             self.verbs.discard(host, qp);
@@ -223,7 +223,7 @@ impl Core {
         now_ps: u64,
     ) -> Result<(), WorkError> {
         let at @ (host, qp) = self.own(host, qp)?;
-        self.endpoints.post_send(host, qp, work.known()?)?;
+        self.endpoints.post_send(host, qp, work.try_convert()?)?;
         let signal = if work.signaled { Signal::Always } else { Signal::OnFailure };
         self.verbs.sends.get_mut(&at).expect("the queue pair is of a program").push_back(signal);
         self.verbs.open += 1;

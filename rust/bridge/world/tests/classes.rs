@@ -1,9 +1,9 @@
 //! Tests of the contract's calls for traffic classes.
 
 use super::*;
-use crate::bridge::world::classes::{STREAMS, keep_streams_of_classes};
+use crate::bridge::world::classes::{STREAMS, assign_class_streams};
 use crate::bridge::world::contract::NicSettings;
-use crate::bridge::world::experiment::expect_both_worlds;
+use crate::bridge::world::experiment::expect_supported_by_ns3;
 use crate::bridge::world::records::FabricQpSettings;
 use crate::ids::{ClassId, HostId};
 use crate::switching::{TrimConfig, TrimVictim};
@@ -102,7 +102,7 @@ fn a_nic_with_acknowledgements_as_data_is_rejected() {
     };
     let settings = "[transport]\nack_priority = false\n".to_owned();
     let nic = NicSettings { hosts: vec![2], settings, queue_pairs };
-    let said = three("buffer = \"8MB\"").set_own_nics(&[nic]).unwrap_err().to_string();
+    let said = three("buffer = \"8MB\"").set_host_nics(&[nic]).unwrap_err().to_string();
     assert!(said.starts_with("the NIC of host 2 has ack_priority = false"), "{said}");
 }
 
@@ -110,18 +110,18 @@ fn a_nic_with_acknowledgements_as_data_is_rejected() {
 #[test]
 fn setups_with_classes_require_priority_of_acknowledgements() {
     let mut setup = three("buffer = \"8MB\"").setup;
-    expect_both_worlds(&setup).unwrap();
+    expect_supported_by_ns3(&setup).unwrap();
     let mut nic = setup.nic.clone();
     nic.ack.priority = false;
     setup.own_nics.insert(HostId(2), nic.clone());
-    let said = expect_both_worlds(&setup).unwrap_err().to_string();
+    let said = expect_supported_by_ns3(&setup).unwrap_err().to_string();
     assert!(said.starts_with("the NIC of host 2 has ack_priority = false"), "{said}");
     setup.nic = nic;
-    let said = expect_both_worlds(&setup).unwrap_err().to_string();
+    let said = expect_supported_by_ns3(&setup).unwrap_err().to_string();
     assert!(said.starts_with("the NIC of host 0 has ack_priority = false"), "{said}");
     setup.fabric.classes.clear();
     setup.job_classes.clear();
-    expect_both_worlds(&setup).unwrap();
+    expect_supported_by_ns3(&setup).unwrap();
 }
 
 #[test]
@@ -130,7 +130,7 @@ fn setups_with_classes_and_trimming_do_not_run_in_ns3() {
     let mut setup = three("buffer = \"8MB\"").setup;
     let (size, limit) = (Bytes::new(64), Bytes::new(6_400));
     setup.fabric.switch.trim = Some(TrimConfig { size, limit, victim: TrimVictim::Arriving });
-    let _ = expect_both_worlds(&setup);
+    let _ = expect_supported_by_ns3(&setup);
 }
 
 #[test]
@@ -138,7 +138,7 @@ fn setups_with_classes_and_trimming_do_not_run_in_ns3() {
 fn setups_with_a_job_of_an_unknown_class_do_not_run_in_ns3() {
     let mut setup = three("buffer = \"8MB\"").setup;
     setup.job_classes[0].class = ClassId(3);
-    let _ = expect_both_worlds(&setup);
+    let _ = expect_supported_by_ns3(&setup);
 }
 
 #[test]
@@ -146,13 +146,13 @@ fn a_workload_must_not_use_streams_of_programs() {
     let mut setup = three("buffer = \"8MB\"").setup;
     let workload = std::sync::Arc::make_mut(&mut setup.workload);
     workload.messages[0].stream = STREAMS - 1;
-    keep_streams_of_classes(&mut setup.clone()).unwrap();
+    assign_class_streams(&mut setup.clone()).unwrap();
     let workload = std::sync::Arc::make_mut(&mut setup.workload);
     workload.messages[0].stream = STREAMS;
-    let said = keep_streams_of_classes(&mut setup).unwrap_err().to_string();
+    let said = assign_class_streams(&mut setup).unwrap_err().to_string();
     assert!(said.starts_with("the workload uses message stream 16777216"), "{said}");
     setup.fabric.classes.clear();
-    keep_streams_of_classes(&mut setup).unwrap();
+    assign_class_streams(&mut setup).unwrap();
 }
 
 #[test]

@@ -26,9 +26,9 @@ fn small(random: &mut Stream) -> u32 {
 fn expect<T, E: std::fmt::Display>(result: Result<T, Failure<E>>) -> Option<T> {
     match result {
         Ok(value) => Some(value),
-        Err(Failure::Fault(text)) => panic!("a fault: {text}"),
-        Err(refused) => {
-            assert!(refused.to_string().len() > 10, "an error with only '{refused}'");
+        Err(Failure::InternalError(text)) => panic!("an internal error: {text}"),
+        Err(rejected) => {
+            assert!(rejected.to_string().len() > 10, "an error with only '{rejected}'");
             None
         }
     }
@@ -194,7 +194,7 @@ fn random_nic_settings_do_not_panic() {
                 ..FabricQpSettings::default()
             };
             let hosts = (0..random.below(3)).map(|_| small(&mut random)).collect();
-            expect(experiment.try_set_own_nics(&[NicSettings { hosts, settings, queue_pairs }]));
+            expect(experiment.try_set_host_nics(&[NicSettings { hosts, settings, queue_pairs }]));
         }
         drop(experiment.core());
     }

@@ -22,8 +22,8 @@ fn nics(hosts: &[u32], transport: &str) -> NicSettings {
     NicSettings { hosts: hosts.to_vec(), settings, queue_pairs: QUEUES }
 }
 
-fn refusal(text: &str, nics: &[NicSettings]) -> String {
-    experiment(text).set_own_nics(nics).unwrap_err().to_string()
+fn rejection(text: &str, nics: &[NicSettings]) -> String {
+    experiment(text).set_host_nics(nics).unwrap_err().to_string()
 }
 
 #[test]
@@ -34,7 +34,7 @@ fn own_nic_settings_apply_only_to_their_hosts() {
         queue_pairs: FabricQpSettings { send_queue: 7, ..QUEUES },
         ..nics(&[2], "ack = \"90B\"")
     };
-    experiment.set_own_nics(&[swift, small]).unwrap();
+    experiment.set_host_nics(&[swift, small]).unwrap();
     let of = |host| experiment.setup.nic_of(HostId(host));
     assert_eq!(
         [0, 1, 2, 3].map(|host| of(host).congestion.name()),
@@ -56,20 +56,20 @@ fn communicating_nics_must_agree_in_queue_pair_settings() {
         ("recovery = \"sack\"", "differ in recovery (go-back-n and sack)"),
         ("recovery = \"rudi\"", "differ in recovery (go-back-n and rudi)"),
     ] {
-        let said = refusal(&text, &[nics(&[3], keys)]);
+        let said = rejection(&text, &[nics(&[3], keys)]);
         assert!(
             said.contains(reason) && said.contains("host 3") && said.contains("give both"),
             "{said}"
         );
         // Without messages they may differ, until one is posted.
         let mut quiet = experiment_on_graph(&two_hosts(), "", "", &Overrides::default()).unwrap();
-        quiet.set_own_nics(&[nics(&[1], keys)]).unwrap();
+        quiet.set_host_nics(&[nics(&[1], keys)]).unwrap();
         let mut core = quiet.core();
         let said = core.post(0, 1, 5_000, 0, 0, 0).unwrap_err().to_string();
         assert!(said.contains(reason), "{said}");
         let said = core.create_qp(1, 0, 0).unwrap_err().to_string();
         assert!(said.contains("differ in") && said.ends_with("(EINVAL)"), "{said}");
-        quiet.set_own_nics(&[nics(&[0, 1], keys)]).unwrap();
+        quiet.set_host_nics(&[nics(&[0, 1], keys)]).unwrap();
         quiet.core().post(0, 1, 5_000, 0, 0, 0).unwrap();
     }
 }
@@ -82,10 +82,10 @@ fn invalid_nics_are_errors_that_name_them() {
         (&[0], "payload = \"99999B\"", "the settings of a NIC (its attributes):"),
         (&[0], "congestion_control = \"hpcc\"", "asks switches for telemetry"),
     ] {
-        let said = refusal(SPREAD, &[nics(hosts, keys)]);
+        let said = rejection(SPREAD, &[nics(hosts, keys)]);
         assert!(said.contains(reason) && !said.contains('\u{1}'), "{said}");
     }
     let none = FabricQpSettings { send_queue: 0, ..QUEUES };
-    let said = refusal(SPREAD, &[NicSettings { queue_pairs: none, ..nics(&[0], "") }]);
+    let said = rejection(SPREAD, &[NicSettings { queue_pairs: none, ..nics(&[0], "") }]);
     assert!(said.contains("the depth 0 of send queues is out of range"), "{said}");
 }

@@ -260,8 +260,8 @@ fn work_fails_if_the_peer_never_responds_or_is_never_ready() {
 #[test]
 fn rejected_calls_give_the_reason() {
     let (_, mut core) = on_two_hosts("recovery = \"per-packet\"\ndelivery = \"unordered\"", None);
-    let says = |refused: Result<(), _>| {
-        refused.map_err(|it: super::super::verbs::WorkError| it.to_string()).unwrap_err()
+    let says = |rejected: Result<(), _>| {
+        rejected.map_err(|it: super::super::verbs::WorkError| it.to_string()).unwrap_err()
     };
     let said = says(core.post_send(0, 0, &work(1, READ, 1), 0));
     assert_eq!(

@@ -60,7 +60,7 @@ pub(super) enum ChooserError {
 }
 
 /// Returns why a scheme cannot be used with these senders; `None` if it can.
-pub(super) fn refusal(scheme: &Scheme, senders: Senders) -> Option<ChooserError> {
+pub(super) fn unsupported_reason(scheme: &Scheme, senders: Senders) -> Option<ChooserError> {
     let name = scheme.name;
     if scheme.forwarding == Forwarding::SourceRouted {
         return Some(ChooserError::SourceRouted(name));
