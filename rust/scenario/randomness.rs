@@ -57,7 +57,7 @@ impl Scenario {
 /// True if the scheme randomizes the order in which a host's messages start, or takes detours.
 fn randomizes_order(scheme: &Scheme) -> bool {
     matches!(scheme.split, SplitConfig::Ethereal(_) | SplitConfig::LineCut(_))
-        || scheme.switch.takes_detours()
+        || scheme.switch.uses_detours()
 }
 
 /// True if some pair of hosts has several shortest paths.

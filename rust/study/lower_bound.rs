@@ -74,7 +74,7 @@ pub fn wire(setup: &Setup) -> Wire {
 /// because a policy does so, or because routing avoids failed links.
 fn takes_detours(setup: &Setup) -> bool {
     let fails = !setup.fabric.failures.is_empty();
-    fails || setup.policies().used().any(|it| it.scheme.switch.takes_detours())
+    fails || setup.policies().used().any(|it| it.scheme.switch.uses_detours())
 }
 
 /// Returns how messages may be cut. If jobs differ, the finest cut applies to all.

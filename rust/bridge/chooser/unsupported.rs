@@ -71,7 +71,7 @@ pub(super) fn unsupported_reason(scheme: &Scheme, senders: Senders) -> Option<Ch
     if scheme.switch.tracks_departures() {
         return Some(ChooserError::WritesHeaders(name));
     }
-    if scheme.switch.takes_detours() {
+    if scheme.switch.uses_detours() {
         return Some(ChooserError::TakesDetours(name));
     }
     if matches!(scheme.switch, SwitchConfig::Murmur(_)) {

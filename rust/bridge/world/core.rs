@@ -316,7 +316,7 @@ impl Core {
     }
 
     pub(super) fn place(&self, now_ps: u64, port: u32) -> u32 {
-        self.switching.ties().place_of(now_ps, port)
+        self.switching.ties().rank_of(now_ps, port)
     }
 
     pub(super) fn marks(&mut self, port: u32, waiting_bytes: u64) -> bool {

@@ -144,7 +144,7 @@ pub(in crate::bridge) fn expect_supported_by_ns3(setup: &Setup) -> Result<(), Ex
         return Err(ExperimentError::ScaleUp);
     }
     let policies = setup.policies();
-    let detours = policies.all().iter().find(|it| it.scheme.switch.takes_detours());
+    let detours = policies.all().iter().find(|it| it.scheme.switch.uses_detours());
     if let Some(policy) = detours.filter(|_| topology.direct().is_some()) {
         return Err(ExperimentError::Detours { name: policy.scheme.name });
     }

@@ -20,7 +20,7 @@ pub(super) fn topology(graph: &Graph) -> Result<Topology, ExperimentError> {
     let (hosts, switches, links) = (graph.hosts.clone(), switches.collect(), links.collect());
     let ports = ports_of_hosts(graph);
     let made = match graph.joined_ports {
-        true => Topology::with_ports(ports, hosts, switches, links),
+        true => Topology::with_host_ports(ports, hosts, switches, links),
         false => Topology::with_planes(ports, hosts, switches, links),
     };
     made.map_err(|error| named(graph, error))
@@ -39,7 +39,7 @@ fn ports_of_hosts(graph: &Graph) -> u32 {
 
 /// Adds the name of the affected link to an error of a graph.
 fn named(graph: &Graph, error: TopologyError) -> ExperimentError {
-    let (TopologyError::PlanesMeet { host, plane } | TopologyError::PlanesDiffer { host, plane }) =
+    let (TopologyError::SharedPlane { host, plane } | TopologyError::PlanesDiffer { host, plane }) =
         &error
     else {
         return error.into();
@@ -67,6 +67,6 @@ pub(super) fn graph(topology: &Topology) -> Graph {
             .map(|switch| SwitchNode { name: switch.name.clone(), tier: switch.tier.into() })
             .collect(),
         links: links.collect(),
-        joined_ports: topology.planes().are_joined(),
+        joined_ports: topology.planes().share_fabric(),
     }
 }

@@ -28,7 +28,7 @@ pub trait DetourView {
     fn minimal(&self) -> RouteLoad;
 
     /// Returns the load of the route via `candidate`, below [`Self::candidates`].
-    fn by(&self, candidate: u32) -> RouteLoad;
+    fn via(&self, candidate: u32) -> RouteLoad;
 }
 
 #[cfg(test)]
@@ -54,7 +54,7 @@ pub(in crate::balance) mod test_view {
             load(self.minimal)
         }
 
-        fn by(&self, candidate: u32) -> RouteLoad {
+        fn via(&self, candidate: u32) -> RouteLoad {
             load(self.by[candidate as usize])
         }
     }

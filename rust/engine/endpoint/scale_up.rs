@@ -18,7 +18,7 @@ use super::connections::StreamKey;
 use super::tasks::Ended;
 use crate::ids::{HostId, MessageId};
 use crate::sharing::{Service, Sharing, Use};
-use crate::topology::{ScaleUp, Topology, Way};
+use crate::topology::{HostPath, ScaleUp, Topology};
 use crate::units::{Bytes, Span, Time};
 use crate::workload::Message;
 
@@ -227,9 +227,9 @@ impl Endpoints {
         let (to, record) = match domains.scale_up.way(src, dst) {
             // The second leg of a relayed message goes over the fabric.
             _ if host != src => return false,
-            Way::Fabric => return false,
-            Way::Inside => (dst, Some(self.ledger.add_flow_inside(now, id, &message))),
-            Way::Relayed(by) => (by, None),
+            HostPath::Fabric => return false,
+            HostPath::ScaleUp => (dst, Some(self.ledger.add_flow_inside(now, id, &message))),
+            HostPath::Relayed(by) => (by, None),
         };
         domains.begin(now, Leg { message: id, record, from: src, to, bytes });
         let last = domains.scale_up.last_of_server(src);

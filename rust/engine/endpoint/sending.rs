@@ -7,7 +7,7 @@ use crate::balance::{Forwarding, Scheme, Weights};
 use crate::ids::{HostId, LinkId, MessageId, TaskId};
 use crate::nic::{Mismatch, ReceiveHalf, SendHalf};
 use crate::split::{Flow, QueuePairChoice, Request, Split};
-use crate::topology::{FailuresKnown, LinkState};
+use crate::topology::{KnownFailures, LinkState};
 use crate::units::{Bytes, Time};
 use crate::workload::Message;
 
@@ -244,7 +244,7 @@ pub(super) fn weighed_from_the_start(site: &Site) -> Option<LinkState> {
     let state = LinkState::intact(&site.topology);
     let jobs = site.job_policies.iter().map(|it| &it.scheme);
     let weighs = [&site.scheme].into_iter().chain(jobs).any(weighs_paths);
-    (weighs && state.failures == FailuresKnown::Some).then_some(state)
+    (weighs && state.failures == KnownFailures::Some).then_some(state)
 }
 
 /// True if senders choose paths and weight them by capacity.

@@ -202,9 +202,9 @@ impl Checks<'_> {
     /// Checks that lossless traffic lost no data.
     fn losses(&self) -> Option<String> {
         let (outcome, fabric) = (self.outcome, &self.setup.fabric);
-        let lossless = |class: u32| fabric.loses_none_of(ClassId(class));
+        let lossless = |class: u32| fabric.is_lossless(ClassId(class));
         let of_classes = (0u32..).zip(&outcome.dropped_by_class).filter(|&(it, _)| lossless(it));
-        let dropped = match fabric.loses_no_data() {
+        let dropped = match fabric.is_lossless_for_all() {
             true => outcome.counters.dropped,
             false => of_classes.map(|(_, dropped)| dropped).sum(),
         };

@@ -8,15 +8,15 @@ pub struct PlaneMask(u32);
 impl PlaneMask {
     /// Maximum number of planes of a fabric: a port status has a mask of 32 bits (the port status
     /// update of MRC 1.0).
-    pub const MOST: u32 = u32::BITS;
+    pub const MAX: u32 = u32::BITS;
     /// No plane.
     pub const NONE: Self = Self(0);
 
-    /// Returns the first `count` planes, at most [`Self::MOST`].
+    /// Returns the first `count` planes, at most [`Self::MAX`].
     pub const fn all(count: u32) -> Self {
         match count {
             0 => Self::NONE,
-            1..Self::MOST => Self((1 << count) - 1),
+            1..Self::MAX => Self((1 << count) - 1),
             _ => Self(u32::MAX),
         }
     }
@@ -99,7 +99,7 @@ impl PlaneMask {
 
     /// Iterates over the planes in ascending order.
     pub fn planes(self) -> impl Iterator<Item = u32> {
-        (0..Self::MOST).filter(move |&plane| self.has(plane))
+        (0..Self::MAX).filter(move |&plane| self.has(plane))
     }
 }
 
@@ -117,7 +117,7 @@ mod tests {
         assert_eq!(mask.without(3).next_from(3), Some(0));
         assert_eq!(PlaneMask::NONE.next_from(0), None);
         assert_eq!(PlaneMask::NONE.or(mask), mask);
-        assert_eq!(PlaneMask::all(PlaneMask::MOST).count(), 32);
+        assert_eq!(PlaneMask::all(PlaneMask::MAX).count(), 32);
         assert!(PlaneMask::all(0).is_empty() && !mask.has(1) && mask.with(1).has(1));
     }
 }

@@ -5,7 +5,7 @@ use std::collections::BTreeMap;
 
 use super::Switching;
 use super::cbfc::Cbfc;
-use super::config::{Buffer, FabricConfig, TrimConfig, left_of};
+use super::config::{Buffer, FabricConfig, TrimConfig, scale_by_rate};
 use super::pfc::{Arriving, Pfc};
 use crate::ids::{LinkClass, PortId, SwitchId};
 use crate::packet::{Flags, Packet, PauseOrder};
@@ -48,12 +48,12 @@ pub enum Admission {
 
 /// Limits for the fast path, where only buffer room matters.
 #[derive(Debug, Clone, Copy, Default)]
-struct PlainLimits {
+struct FastPathLimits {
     switch: u64,
     queue: u64,
 }
 
-impl PlainLimits {
+impl FastPathLimits {
     fn of(config: &FabricConfig) -> Self {
         let switch = &config.switch;
         let has_flow_control = switch.pfc.is_some() || switch.cbfc.is_some();
@@ -77,7 +77,7 @@ pub(super) struct PacketMemory {
     cbfc: Option<Box<Cbfc>>,
     /// Byte limits of a switch and of a queue if there is neither flow control nor trimming and all
     /// ports have the same buffer. 0 otherwise, and for the limit that does not apply.
-    plain: PlainLimits,
+    fast_path: FastPathLimits,
     /// Buffers of degraded ports, if those shrink.
     shrunk: BTreeMap<PortId, u64>,
     /// Bytes in the queues of each switch, as far as the driver has accounted for them.
@@ -97,7 +97,7 @@ impl PacketMemory {
         Self {
             buffer: switch.buffer,
             trim: switch.trim,
-            plain: PlainLimits::of(config),
+            fast_path: FastPathLimits::of(config),
             cbfc: switch.cbfc.map(|cbfc| Box::new(Cbfc::new(cbfc, topology))),
             shrunk: BTreeMap::new(),
             pfc: switch.pfc.map(|pfc| Box::new(Pfc::new(&pfc, config, topology))),
@@ -108,7 +108,7 @@ impl PacketMemory {
     /// Scales the buffer of a port whose rate dropped from `of` to `rate`.
     pub(super) fn scale(&mut self, port: PortId, rate: BitRate, of: BitRate) {
         if let Buffer::PerPort(limit) = self.buffer {
-            self.shrunk.insert(port, left_of(limit.get(), rate, of));
+            self.shrunk.insert(port, scale_by_rate(limit.get(), rate, of));
         }
     }
 
@@ -175,7 +175,7 @@ impl PacketMemory {
 
     /// Returns true if there is room once the last packet of the queue, of `last` bytes, is
     /// removed.
-    pub(super) fn has_room_in_place(
+    pub(super) fn has_room_replacing_last(
         &self,
         request: &EnqueueRequest,
         packet: &Packet,
@@ -183,7 +183,7 @@ impl PacketMemory {
     ) -> bool {
         let bytes = u64::from(packet.wire_bytes);
         match self.buffer {
-            Buffer::PerPort(_) => self.has_room(&request.without(last), packet),
+            Buffer::PerPort(_) => self.has_room(&request.without_last(last), packet),
             Buffer::Shared(limit) => {
                 self.buffered[request.switch.index()] + bytes <= limit.get() + u64::from(last)
             }
@@ -218,11 +218,11 @@ impl PacketMemory {
     }
 
     #[inline(always)]
-    pub(super) fn adds_plainly(&mut self, switch: SwitchId, waiting: u64, bytes: u64) -> bool {
+    pub(super) fn try_enqueue_fast(&mut self, switch: SwitchId, waiting: u64, bytes: u64) -> bool {
         let buffered = &mut self.buffered[switch.index()];
         let after = *buffered + bytes;
         // At most one of the two limits is nonzero; the other comparison never admits a packet.
-        let has_room = after <= self.plain.switch || waiting + bytes <= self.plain.queue;
+        let has_room = after <= self.fast_path.switch || waiting + bytes <= self.fast_path.queue;
         if has_room {
             *buffered = after;
         }

@@ -26,7 +26,7 @@ use crate::units::Span;
 pub const CREDIT_FRAME_BYTES: u16 = 8;
 
 /// Maximum number of credits in use: counters have 15 bits.
-pub const MOST_CREDITS: u64 = (1 << 15) - 1;
+pub const MAX_CREDITS: u64 = (1 << 15) - 1;
 
 /// The credits of one link, indexed by the sending port.
 #[derive(Debug, Clone, Copy, Default)]

@@ -46,13 +46,13 @@ impl FabricConfig {
 
     /// Returns true if no data packet of a class can be lost. Flow control must protect the class,
     /// with worst-case headroom or by credit, and no link may fail.
-    pub fn loses_none_of(&self, class: ClassId) -> bool {
+    pub fn is_lossless(&self, class: ClassId) -> bool {
         self.protects_data() && self.is_protected(class)
     }
 
     /// Returns true if no data packet can be lost. Flow control must protect every class, with
     /// worst-case headroom or by credit, and no link may fail.
-    pub(crate) fn loses_no_data(&self) -> bool {
+    pub(crate) fn is_lossless_for_all(&self) -> bool {
         self.protected_classes() == self.class_count() as u64 && self.protects_data()
     }
 }

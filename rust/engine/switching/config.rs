@@ -265,7 +265,7 @@ pub struct Failure {
 }
 
 /// Scales `size` by `rate / of`.
-pub(super) fn left_of(size: u64, rate: BitRate, of: BitRate) -> u64 {
+pub(super) fn scale_by_rate(size: u64, rate: BitRate, of: BitRate) -> u64 {
     let part = u128::from(size) * u128::from(rate.as_bps()) / u128::from(of.as_bps().max(1));
     u64::try_from(part).unwrap_or(u64::MAX)
 }

@@ -46,7 +46,7 @@ impl Detours {
     }
 
     /// Returns the intermediate switch of a packet and a host of that switch, if any.
-    fn first(&self, packet: &Packet) -> Option<(SwitchId, HostId)> {
+    fn intermediate(&self, packet: &Packet) -> Option<(SwitchId, HostId)> {
         let is_tagged = matches!(packet.route & 3, 1 | 2);
         let goes_by = is_tagged && packet.route != packet.entropy && !packet.is_control();
         goes_by.then(|| self.edges[usize::from(packet.route >> 2)])
@@ -54,7 +54,7 @@ impl Detours {
 }
 
 /// Returns the field value for an intermediate switch, given by index, or for the destination.
-fn written(index: Option<u32>, packet: &Packet) -> u16 {
+fn encode_route(index: Option<u32>, packet: &Packet) -> u16 {
     let (value, tags) = match index {
         Some(index) => ((index as u16) << 2, [1, 2]),
         None => (0, [0, 3]),
@@ -104,7 +104,7 @@ impl<L: PortLoads> DetourView for View<'_, L> {
         RouteLoad { links, queue_bytes: self.queue_bytes(self.dst) }
     }
 
-    fn by(&self, candidate: u32) -> RouteLoad {
+    fn via(&self, candidate: u32) -> RouteLoad {
         let (edge, host) = self.detours.edges[self.index(candidate) as usize];
         // Assumes that the packet leaves the group at the drawn switch, which it need not reach.
         let links = self.links(self.switch, host) + self.links(edge, self.dst);
@@ -116,14 +116,14 @@ impl Switching {
     /// Returns true if packets may cross other groups. [`Self::decide_detour`] then replaces
     /// [`Self::decide`].
     #[inline(always)]
-    pub fn takes_detours(&self) -> bool {
+    pub fn uses_detours(&self) -> bool {
         self.detours.is_some()
     }
 
     /// Returns the host that a packet is heading for: its destination or a host of the intermediate
     /// switch.
-    pub fn heading(&self, packet: &Packet) -> HostId {
-        let first = self.detours.as_ref().and_then(|detours| detours.first(packet));
+    pub fn next_target(&self, packet: &Packet) -> HostId {
+        let first = self.detours.as_ref().and_then(|detours| detours.intermediate(packet));
         first.map_or(packet.dst, |(_, host)| host)
     }
 
@@ -141,19 +141,19 @@ impl Switching {
         let Some(detours) = self.detours.take() else { return self.decide(switch, packet) };
         if !packet.is_control() && packet.route == packet.entropy {
             let index = self.draw_detour(&detours, switch, packet, loads);
-            packet.route = written(index, packet);
+            packet.route = encode_route(index, packet);
         }
-        let first = detours.first(packet);
+        let first = detours.intermediate(packet);
         let is_there =
             |&(edge, _): &(SwitchId, HostId)| detours.group(edge) == detours.group(switch);
         // The packet has reached its intermediate group: from here it takes a minimal route.
         if first.as_ref().is_some_and(is_there) {
-            packet.route = written(None, packet);
+            packet.route = encode_route(None, packet);
         }
-        let heading = detours.first(packet).map_or(packet.dst, |(_, host)| host);
+        let target = detours.intermediate(packet).map_or(packet.dst, |(_, host)| host);
         self.detours = Some(detours);
         // The table looks up a copy, because the packet keeps its destination.
-        let mut towards = Packet { dst: heading, ..*packet };
+        let mut towards = Packet { dst: target, ..*packet };
         self.decide(switch, &mut towards)
     }
 
@@ -184,7 +184,7 @@ mod tests {
         for entropy in 0..=u16::MAX {
             let packet = Packet { entropy, route: entropy, ..Packet::default() };
             for index in [None, Some(0), Some(1), Some(16_383)] {
-                let value = written(index, &packet);
+                let value = encode_route(index, &packet);
                 assert_ne!(value, entropy);
                 assert_eq!(matches!(value & 3, 1 | 2), index.is_some());
                 assert!(index.is_none_or(|index| u32::from(value >> 2) == index));

@@ -4,7 +4,7 @@
 //! point (Zhu et al., SIGCOMM 2015, section 5.1). The step is that of DCTCP (Alizadeh et al.,
 //! SIGCOMM 2010, section 3.1).
 
-use super::config::{Ecn, EcnPoint, FabricConfig, left_of};
+use super::config::{Ecn, EcnPoint, FabricConfig, scale_by_rate};
 use crate::ids::PortId;
 use crate::rng::{Purpose, Stream};
 use crate::topology::Topology;
@@ -53,7 +53,7 @@ impl Marker {
 
     /// Scales the thresholds of a port whose rate dropped from `of` to `rate`.
     pub(super) fn scale(&mut self, rate: BitRate, of: BitRate) {
-        let left = |bytes: Bytes| Bytes::new(left_of(bytes.get(), rate, of));
+        let left = |bytes: Bytes| Bytes::new(scale_by_rate(bytes.get(), rate, of));
         self.ecn = match self.intact {
             Ecn::Off => Ecn::Off,
             Ecn::Step(step) => Ecn::Step(left(step)),

@@ -31,7 +31,7 @@ impl Switching {
 
     /// Returns the part of a rate that link-level retry leaves to frames.
     pub fn wire_rate(&self, rate: BitRate) -> BitRate {
-        self.llr.map_or(rate, |llr| llr.left_of(rate))
+        self.llr.map_or(rate, |llr| llr.remaining_rate(rate))
     }
 
     /// Draws whether a link with loss rate `rate` loses the next packet of `port`, from the port's
@@ -54,7 +54,7 @@ impl Switching {
     /// The failure must not begin in the past. From now on, everything is as if the failure had
     /// been configured. For drivers whose ports keep their buffers ([`super::SlowPorts::Keep`]).
     pub fn add_failure(&mut self, applied: u32, failure: Failure) {
-        self.plan.add_late(applied as usize, failure);
+        self.plan.add_during_run(applied as usize, failure);
         self.losses.set(self.plan.failures());
     }
 
@@ -62,7 +62,7 @@ impl Switching {
     /// with that end. `at` must not be in the past; `applied` is as in [`Self::add_failure`].
     /// Returns false if there are none.
     pub fn end_failures(&mut self, applied: u32, links: &[LinkId], at: Time) -> bool {
-        let has_ended = self.plan.end_late(applied as usize, links, at);
+        let has_ended = self.plan.end_during_run(applied as usize, links, at);
         self.losses.set(self.plan.failures());
         has_ended
     }

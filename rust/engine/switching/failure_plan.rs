@@ -13,7 +13,7 @@ use super::forwarding_table::ForwardingTable;
 use super::switch::PortState;
 use crate::balance::Weights;
 use crate::ids::{LinkId, PortId};
-use crate::topology::{FailuresKnown, LinkState, Topology};
+use crate::topology::{KnownFailures, LinkState, Topology};
 use crate::units::{BitRate, Fraction, Time};
 
 /// Effect of a step on a link.
@@ -143,19 +143,19 @@ impl FailurePlan {
 
     /// Adds a failure after `applied` steps have been applied; none of the failure's steps is in
     /// the past. The plan is then as if the failure had been configured from the start.
-    pub(super) fn add_late(&mut self, applied: usize, failure: Failure) {
-        let joined = joined_with(&self.failures, failure);
+    pub(super) fn add_during_run(&mut self, applied: usize, failure: Failure) {
+        let joined = merged_outage(&self.failures, failure);
         // Applied steps cannot be undone: an outage that ended just now is not extended; the new
         // one is separate.
         if !joined.is_some_and(|failures| self.replace(applied, failures)) {
-            let added = self.replace(applied, with(&self.failures, failure));
+            let added = self.replace(applied, inserted(&self.failures, failure));
             debug_assert!(added, "no step was taken away");
         }
     }
 
     /// Ends the failures of these links that are active at `at`, after `applied` steps up to `at`
     /// have been applied. Returns false if there are none.
-    pub(super) fn end_late(&mut self, applied: usize, links: &[LinkId], at: Time) -> bool {
+    pub(super) fn end_during_run(&mut self, applied: usize, links: &[LinkId], at: Time) -> bool {
         let mut failures = self.failures.clone();
         let mut has_ended = false;
         for failure in &mut failures {
@@ -256,29 +256,29 @@ impl FailurePlan {
         if std::mem::take(&mut self.stale) {
             table.reroute(topology, &|link| self.is_up(StepKind::Convergence, link));
         }
-        let rate_left = |link| self.rate_left(now, topology, link);
-        let is_weighed = table.weighs_by_capacity()
+        let remaining_rate = |link| self.remaining_rate(now, topology, link);
+        let is_weighted = table.uses_capacity_weights()
             && (topology.is_uneven() || self.routing_knows_of_a_failure(now));
-        match is_weighed {
-            true => table.weigh(topology, &rate_left),
+        match is_weighted {
+            true => table.apply_weights(topology, &remaining_rate),
             false => table.clear_weights(),
         }
         let links = (0u32..).take(topology.links().len()).map(LinkId);
         LinkState {
-            rates: links.map(rate_left).collect(),
-            failures: if is_weighed { FailuresKnown::Some } else { FailuresKnown::None },
+            rates: links.map(remaining_rate).collect(),
+            failures: if is_weighted { KnownFailures::Some } else { KnownFailures::None },
         }
     }
 
     fn routing_knows_of_a_failure(&self, now: Time) -> bool {
         let mut converged = self.known.iter().filter(|((it, _), _)| *it == StepKind::Convergence);
         converged.any(|(_, &failures)| failures > 0)
-            || self.degraded.iter().any(|it| it.holds(StepKind::Convergence, now))
+            || self.degraded.iter().any(|it| it.is_active(StepKind::Convergence, now))
     }
 
     /// Returns the rate of a link at `now` as known to routing: the lower of both directions, or 0
     /// if it is down.
-    fn rate_left(&self, now: Time, topology: &Topology, link: LinkId) -> BitRate {
+    fn remaining_rate(&self, now: Time, topology: &Topology, link: LinkId) -> BitRate {
         if self.is_up(StepKind::Convergence, link) {
             let rate = |port| self.rate(StepKind::Convergence, now, topology, port);
             let [there, back] = link.ports().map(rate);
@@ -296,9 +296,9 @@ impl FailurePlan {
         let of_link = self.degraded[first..].iter().take_while(|it| it.link == link);
         // Active factors are multiplied afresh at each step, so the end of a failure restores the
         // exact rate.
-        let holds = of_link.filter(|it| it.holds(kind, at) && it.affects(port));
+        let active = of_link.filter(|it| it.is_active(kind, at) && it.affects(port));
         let whole = topology.link(link).rate;
-        let rate = holds.fold(whole, |rate, it| rate.scaled(it.factor));
+        let rate = active.fold(whole, |rate, it| rate.scaled(it.factor));
         // At least 1 bit/s: a rate of 0 would never send anything. Scenarios keep rates far above
         // this.
         rate.max(BitRate::from_bps(1))
@@ -310,7 +310,7 @@ impl FailurePlan {
 }
 
 /// Inserts `new` after the failures of its link that begin no later.
-fn with(failures: &[Failure], new: Failure) -> Vec<Failure> {
+fn inserted(failures: &[Failure], new: Failure) -> Vec<Failure> {
     let is_before = |it: &Failure| it.link == new.link && it.at <= new.at;
     let before = failures.iter().rposition(is_before).map(|index| index + 1);
     let of_link = || failures.iter().position(|it| it.link == new.link);
@@ -322,7 +322,7 @@ fn with(failures: &[Failure], new: Failure) -> Vec<Failure> {
 
 /// Merges an outage with overlapping outages of equal delays, as scenarios do. Returns `None` if
 /// there are none.
-fn joined_with(failures: &[Failure], new: Failure) -> Option<Vec<Failure>> {
+fn merged_outage(failures: &[Failure], new: Failure) -> Option<Vec<Failure>> {
     let known = |it: &Failure| (it.link, it.direction, it.kind, it.detection, it.convergence);
     let overlaps =
         |it: &Failure| known(it) == known(&new) && it.at <= new.until && new.at <= it.until;
@@ -336,7 +336,7 @@ fn joined_with(failures: &[Failure], new: Failure) -> Option<Vec<Failure>> {
             others.push(*it);
         }
     }
-    (others.len() < failures.len()).then(|| with(&others, joined))
+    (others.len() < failures.len()).then(|| inserted(&others, joined))
 }
 
 impl Degradation {
@@ -344,7 +344,7 @@ impl Degradation {
         matches!(self.direction, Direction::Both) || self.direction == Direction::From(port)
     }
 
-    fn holds(&self, kind: StepKind, now: Time) -> bool {
+    fn is_active(&self, kind: StepKind, now: Time) -> bool {
         self.kind == kind && self.from <= now && now < self.until
     }
 }

@@ -30,7 +30,7 @@ pub(super) struct ForwardingTable {
 
 /// The set of equal-cost ports from which a policy chooses.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(super) enum Among {
+pub(super) enum CandidateSet {
     /// All ports of the routing table towards the destination.
     All,
     /// Only ports that the switch has not detected as dead.
@@ -41,7 +41,7 @@ pub(super) enum Among {
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct PolicyChoice {
     pub(super) switch: SwitchId,
-    pub(super) among: Among,
+    pub(super) among: CandidateSet,
     /// Position of the candidates in the table.
     group: CandidateGroup,
 }
@@ -91,8 +91,8 @@ impl ForwardingTable {
             eligibility: scheme.eligibility,
             pods: topology.pods(),
         };
-        if table.weighs_by_capacity() && topology.is_uneven() {
-            table.weigh(topology, &|link| topology.link(link).rate);
+        if table.uses_capacity_weights() && topology.is_uneven() {
+            table.apply_weights(topology, &|link| topology.link(link).rate);
         }
         table
     }
@@ -110,7 +110,7 @@ impl ForwardingTable {
             return self.decide_source_routed(switch, dead, packet);
         }
         // Without dead ports the policy sees the table itself; otherwise it sees a filtered copy.
-        let among = if dead.is_empty() { Among::All } else { Among::Alive };
+        let among = if dead.is_empty() { CandidateSet::All } else { CandidateSet::Alive };
         self.decide_by_routing(switch, among, packet)
     }
 
@@ -124,7 +124,7 @@ impl ForwardingTable {
     fn decide_by_routing(
         &self,
         switch: SwitchId,
-        among: Among,
+        among: CandidateSet,
         packet: &Packet,
     ) -> ForwardingDecision {
         match self.routes.lookup(switch, packet.dst) {
@@ -132,7 +132,7 @@ impl ForwardingTable {
             Lookup::One(only) => ForwardingDecision::Port(only),
             // Dead ports are still included: the switch filters them when it chooses. A single next
             // hop is taken above even if it is dead, and the packet is lost on its link.
-            Lookup::Several(group) => {
+            Lookup::Multiple(group) => {
                 ForwardingDecision::Choose(PolicyChoice { switch, among, group })
             }
         }
@@ -157,7 +157,7 @@ impl ForwardingTable {
         if !withdrawn && !dead.contains(&chosen) {
             return ForwardingDecision::Port(chosen);
         }
-        self.decide_by_routing(switch, Among::Alive, packet)
+        self.decide_by_routing(switch, CandidateSet::Alive, packet)
     }
 
     /// Returns the port that the packet's path names in `switch`, and the remaining path.
@@ -167,7 +167,7 @@ impl ForwardingTable {
         match self.intact.lookup(switch, packet.dst) {
             Lookup::None => None,
             Lookup::One(only) => Some((only, packet.route)),
-            Lookup::Several(group) => {
+            Lookup::Multiple(group) => {
                 // A path is a mixed-radix number with one digit per switch that has a choice.
                 let intact = self.intact.candidates_at(group);
                 let count = u16::try_from(intact.len()).expect("paths are 16 bits");
@@ -215,7 +215,7 @@ impl ForwardingTable {
         match self.routes.lookup(switch, dst) {
             Lookup::None => None,
             Lookup::One(only) => Some(only),
-            Lookup::Several(group) => Some(pick(self.routes.candidates_at(group))),
+            Lookup::Multiple(group) => Some(pick(self.routes.candidates_at(group))),
         }
     }
 
@@ -279,7 +279,7 @@ impl ForwardingTable {
     }
 
     /// Returns true if routing distributes weights by capacity.
-    pub(super) fn weighs_by_capacity(&self) -> bool {
+    pub(super) fn uses_capacity_weights(&self) -> bool {
         self.weights == Weights::Capacity
     }
 
@@ -291,8 +291,12 @@ impl ForwardingTable {
     }
 
     /// Weights next hops by the remaining rate of each link.
-    pub(super) fn weigh(&mut self, topology: &Topology, rate_left: &dyn Fn(LinkId) -> BitRate) {
-        let capacities = Capacities::new(topology, &self.routes, &self.intact, rate_left);
+    pub(super) fn apply_weights(
+        &mut self,
+        topology: &Topology,
+        remaining_rate: &dyn Fn(LinkId) -> BitRate,
+    ) {
+        let capacities = Capacities::new(topology, &self.routes, &self.intact, remaining_rate);
         self.capacities = Some(Box::new(capacities));
     }
 

@@ -23,13 +23,13 @@ pub struct LlrConfig {
     /// Consecutive replays of one frame that a link survives; `None` for no limit.
     pub replays: Option<u32>,
     /// Treatment of frames after the protection has ended.
-    pub afterwards: Afterwards,
+    pub afterwards: AfterProtection,
 }
 
 /// Treatment of frames after the protection of a link has ended.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default, serde::Serialize, serde::Deserialize)]
 #[serde(rename_all = "kebab-case")]
-pub enum Afterwards {
+pub enum AfterProtection {
     /// Frames are sent without protection.
     #[default]
     Unprotected,
@@ -41,11 +41,11 @@ pub enum Afterwards {
 const ORDERED_SET: u64 = 8;
 
 /// Replays after which a link counts as broken even without a limit: no frame gets through.
-pub(super) const HOPELESS: u32 = 100_000;
+pub(super) const UNLIMITED_REPLAYS: u32 = 100_000;
 
 impl LlrConfig {
     /// Returns the part of a link's rate that acknowledgements leave to frames.
-    pub fn left_of(&self, rate: BitRate) -> BitRate {
+    pub fn remaining_rate(&self, rate: BitRate) -> BitRate {
         let spacing = u128::from(self.ack_spacing.get());
         let left = u128::from(rate.as_bps()) * spacing / (spacing + u128::from(ORDERED_SET));
         // At least 1 bit/s: transmission times divide by the rate.

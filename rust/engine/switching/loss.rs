@@ -3,7 +3,7 @@
 use std::collections::{BTreeMap, BTreeSet};
 
 use super::config::{Failure, FailureKind};
-use super::llr::{Afterwards, HOPELESS, LlrConfig};
+use super::llr::{AfterProtection, LlrConfig, UNLIMITED_REPLAYS};
 use crate::ids::PortId;
 use crate::rng::{Purpose, Stream};
 use crate::units::{Fraction, Time};
@@ -97,7 +97,7 @@ impl Losses {
         match self.llr {
             // Link-level retry repeated the frame until it got through.
             Some(_) if !self.unprotected.contains(&port) => false,
-            Some(LlrConfig { afterwards: Afterwards::Discard, .. }) => true,
+            Some(LlrConfig { afterwards: AfterProtection::Discard, .. }) => true,
             _ => self.corrupts(port, flight.start),
         }
     }
@@ -109,7 +109,7 @@ impl Losses {
         if self.unprotected.contains(&port) {
             return 0;
         }
-        let most = llr.replays.unwrap_or(HOPELESS);
+        let most = llr.replays.unwrap_or(UNLIMITED_REPLAYS);
         let mut replays = 0;
         while self.corrupts(port, start) {
             if replays == most {

@@ -49,7 +49,7 @@ mod trimming;
 use std::sync::Arc;
 
 pub use admission::{Admission, EnqueueRequest, Waiting};
-pub use cbfc::{CREDIT_FRAME_BYTES, Credit, MOST_CREDITS};
+pub use cbfc::{CREDIT_FRAME_BYTES, Credit, MAX_CREDITS};
 pub use classes::{ClassConfig, MOST_CLASSES, Scheduling};
 pub use config::{
     Buffer, CbfcConfig, Direction, Ecn, EcnPoint, FabricConfig, Failure, FailureKind, Headroom,
@@ -57,11 +57,11 @@ pub use config::{
 };
 pub use failure_plan::{Step, StepKind};
 pub use forwarding_table::{ForwardingDecision, PolicyChoice};
-pub use llr::{Afterwards, LlrConfig};
+pub use llr::{AfterProtection, LlrConfig};
 pub use loss::Flight;
 pub use pfc::{IngressLimits, PFC_FRAME_BYTES};
 pub use switch::PortLoads;
-pub use telemetry::Telemeter;
+pub use telemetry::TelemetryWriter;
 pub use ties::{TieOrder, Ties};
 
 pub use cbfc::LinkCredits;
@@ -103,7 +103,7 @@ pub struct Switching {
     ecn_point: EcnPoint,
     memory: PacketMemory,
     /// By port; empty unless chance decides which packet is trimmed.
-    coins: Vec<Stream>,
+    trim_draws: Vec<Stream>,
     losses: Losses,
     ties: Ties,
     llr: Option<LlrConfig>,
@@ -165,7 +165,7 @@ impl Switching {
             ecn_point: config.switch.ecn_point,
             markers,
             memory: PacketMemory::new(config, topology),
-            coins: trimming::coins(topology, config, seed),
+            trim_draws: trimming::trim_draws(topology, config, seed),
             losses: Losses::new(&config.failures, config.llr, seed),
             ties: Ties::new(config.ties, seed, 2 * topology.links().len()),
             llr: config.llr,
@@ -173,7 +173,7 @@ impl Switching {
             scales_ports: config.scales_ports(),
             uses_queue_lengths: scheme.switch.uses_queue_lengths(),
             tracks_departures: scheme.switch.tracks_departures(),
-            detours: scheme.switch.takes_detours().then(|| Detours::of(topology)).flatten(),
+            detours: scheme.switch.uses_detours().then(|| Detours::of(topology)).flatten(),
             has_dead_ports: false,
             topology: topology.clone(),
         };
@@ -203,7 +203,7 @@ impl Switching {
         packet: &mut Packet,
         loads: &impl PortLoads,
     ) -> Option<PortId> {
-        let decision = match self.takes_detours() {
+        let decision = match self.uses_detours() {
             true => self.decide_detour(switch, packet, loads),
             false => self.decide(switch, packet),
         };
@@ -304,7 +304,7 @@ impl Switching {
     pub fn only_next_hop(&self, switch: SwitchId, dst: HostId) -> Option<PortId> {
         // Drivers cache the answer and then skip the switch, but these policies must see every
         // packet.
-        if self.tracks_departures || self.takes_detours() {
+        if self.tracks_departures || self.uses_detours() {
             return None;
         }
         self.table.only_next_hop(switch, self.switches[switch.index()].dead_ports(), dst)
@@ -384,8 +384,8 @@ impl Switching {
     /// buffer room matters. Returns false and counts nothing if there is no room by the current
     /// count, or with flow control or trimming.
     #[inline(always)]
-    pub fn adds_plainly(&mut self, switch: SwitchId, waiting: u32, bytes: u16) -> bool {
-        self.memory.adds_plainly(switch, waiting.into(), bytes.into())
+    pub fn try_enqueue_fast(&mut self, switch: SwitchId, waiting: u32, bytes: u16) -> bool {
+        self.memory.try_enqueue_fast(switch, waiting.into(), bytes.into())
     }
 
     /// Decides about a packet that cannot start immediately. Cuts a trimmed packet to its header.

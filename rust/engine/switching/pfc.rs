@@ -91,7 +91,7 @@ pub(super) struct Pfc {
 impl PfcConfig {
     /// Returns the bytes reserved for the input links of `switch`, reserve and headroom. The shared
     /// pool is the rest of the buffer.
-    pub fn private_bytes(
+    pub fn reserved_bytes(
         &self,
         fabric: &FabricConfig,
         topology: &Topology,
@@ -195,7 +195,7 @@ impl Pfc {
                 }
             };
             // The pool is the rest of the buffer; oversized private memory leaves an empty pool.
-            let private = config.private_bytes(fabric, topology, switch).get();
+            let private = config.reserved_bytes(fabric, topology, switch).get();
             let reserves = (config.reserve.get())
                 .saturating_mul(topology.ports_of(switch).len() as u64)
                 .saturating_mul(fabric.protected_classes());
@@ -241,7 +241,7 @@ impl Pfc {
         }
         bytes + ingress.used <= ingress.limits.reserve
             || bytes + ingress.in_headroom <= ingress.limits.headroom
-            || bytes + ingress.shared() <= ingress.threshold(self.pool_of(ingress))
+            || bytes + ingress.pool_bytes() <= ingress.threshold(self.pool_of(ingress))
     }
 
     /// Counts enqueued bytes; returns the frame to send over the link, if any.
@@ -249,7 +249,7 @@ impl Pfc {
         let index = self.index(from);
         if let PfcAdmission::ConWeave { packet } = self.admission {
             let full = self.add_by_conweave(packet.get(), index, bytes);
-            return self.pause(index, full);
+            return self.pause_if_full(index, full);
         }
         let ingress = &mut self.links[index];
         let pool = ingress.pool.map(|pool| &mut self.pools[pool.index()]);
@@ -270,8 +270,8 @@ impl Pfc {
             // The threshold falls as the pool fills, so it is recomputed after the packet.
             threshold = ingress.threshold(Some(pool));
         }
-        let full = ingress.in_headroom > 0 || ingress.shared() >= threshold;
-        self.pause(index, full)
+        let full = ingress.in_headroom > 0 || ingress.pool_bytes() >= threshold;
+        self.pause_if_full(index, full)
     }
 
     /// Returns the pool from which a link takes memory.
@@ -280,7 +280,7 @@ impl Pfc {
     }
 
     /// Returns the pause frame to send for a class of a link that is `full`, if any.
-    fn pause(&mut self, index: usize, full: bool) -> Option<PauseOrder> {
+    fn pause_if_full(&mut self, index: usize, full: bool) -> Option<PauseOrder> {
         let ingress = &mut self.links[index];
         // One frame per state change, unless pauses expire.
         if ingress.paused && !self.repeats || !full || !ingress.is_protected {
@@ -299,8 +299,8 @@ impl Pfc {
         let ingress = &mut self.links[index];
         // Headroom drains first, then the pool, then the reserve.
         let from_headroom = ingress.in_headroom.min(bytes);
-        // Before `used` changes, because `shared` depends on it.
-        let from_shared = (bytes - from_headroom).min(ingress.shared());
+        // Before `used` changes, because `pool_bytes` depends on it.
+        let from_shared = (bytes - from_headroom).min(ingress.pool_bytes());
         ingress.in_headroom -= from_headroom;
         ingress.used -= bytes - from_headroom;
         let pool = &mut self.pools[ingress.pool?.index()];
@@ -308,7 +308,7 @@ impl Pfc {
         if !ingress.paused || ingress.in_headroom > 0 {
             return None;
         }
-        let shared = ingress.shared();
+        let shared = ingress.pool_bytes();
         // The offset avoids a pause and a resume per packet for a link near its threshold.
         if shared > 0 && shared + self.resume_offset > ingress.threshold(Some(pool)) {
             return None;
@@ -326,7 +326,7 @@ impl Ingress {
     }
 
     /// Returns the link's bytes in the pool.
-    const fn shared(&self) -> u64 {
+    const fn pool_bytes(&self) -> u64 {
         self.used.saturating_sub(self.limits.reserve)
     }
 }

@@ -1,7 +1,7 @@
 //! A switch: its policy and the state of its own links.
 
 use super::config::{Buffer, Ecn, FabricConfig};
-use super::forwarding_table::{Among, Candidates};
+use super::forwarding_table::{CandidateSet, Candidates};
 use crate::balance::Scheme;
 use crate::balance::switch::hash::Hash;
 use crate::balance::switch::{
@@ -178,18 +178,18 @@ impl Switch {
     pub(super) fn choose<L: PortLoads>(
         &mut self,
         now: Time,
-        among: Among,
+        among: CandidateSet,
         candidates: &Candidates<'_>,
         ports: &Ports<'_, L>,
     ) -> PortId {
         match among {
-            Among::All => self.ask(now, candidates, ports),
-            Among::Alive => self.ask_alive(now, candidates, ports),
+            CandidateSet::All => self.choose_among_all(now, candidates, ports),
+            CandidateSet::Alive => self.choose_among_alive(now, candidates, ports),
         }
     }
 
     #[inline]
-    fn ask<L: PortLoads>(
+    fn choose_among_all<L: PortLoads>(
         &mut self,
         now: Time,
         candidates: &Candidates<'_>,
@@ -201,7 +201,7 @@ impl Switch {
 
     /// Lets the policy choose among the candidates not known to be dead. If none is alive, it
     /// chooses among all of them: the packet then follows routing and is lost.
-    fn ask_alive<L: PortLoads>(
+    fn choose_among_alive<L: PortLoads>(
         &mut self,
         now: Time,
         candidates: &Candidates<'_>,
@@ -211,11 +211,11 @@ impl Switch {
         let mut alive = std::mem::take(&mut self.alive);
         alive.fill(candidates, &self.dead);
         let chosen = match alive.ports[..] {
-            [] => self.ask(now, candidates, ports),
+            [] => self.choose_among_all(now, candidates, ports),
             // Policies expect two candidates, and a round-robin must not count a packet that had no
             // choice.
             [only] => only,
-            _ => self.ask(now, &alive.candidates(candidates), ports),
+            _ => self.choose_among_all(now, &alive.candidates(candidates), ports),
         };
         self.alive = alive;
         chosen

@@ -16,17 +16,17 @@ use crate::units::{BitRate, Span, Time};
 
 /// Writes the telemetry of every port of a fabric.
 #[derive(Debug)]
-pub struct Telemeter(Kind);
+pub struct TelemetryWriter(Kind);
 
 #[derive(Debug)]
 enum Kind {
     Hops { multiple: u16 },
-    Utilization { law: Law, ports: Vec<Meter> },
+    Utilization { law: UtilizationModel, ports: Vec<PortUtilization> },
 }
 
 /// Parameters that all ports use to compute their utilization.
 #[derive(Debug, Clone, Copy)]
-struct Law {
+struct UtilizationModel {
     base: f64,
     /// T in ns.
     round_trip: u64,
@@ -34,7 +34,7 @@ struct Law {
 
 /// Utilization of a port.
 #[derive(Debug, Clone)]
-struct Meter {
+struct PortUtilization {
     utilization: f64,
     /// Departure time and bytes of the previous packet.
     last: (Time, u32),
@@ -44,7 +44,7 @@ struct Meter {
 /// Rate at which the units of telemetry are smallest.
 const UNIT_RATE: u64 = 25_000_000_000;
 
-impl Telemeter {
+impl TelemetryWriter {
     /// Creates the telemetry of `ports` ports. `line_rate` is the rate of the fastest host port,
     /// and `round_trip` that of the longest idle path.
     pub fn new(
@@ -61,13 +61,13 @@ impl Telemeter {
             }
             TelemetryRequest::Utilization { base, round_trip: given } => {
                 let round_trip = given.of(round_trip).as_ps() / 1_000;
-                let meter = |port| Meter {
+                let meter = |port| PortUtilization {
                     utilization: 0.0,
                     last: (Time::ZERO, 0),
                     random: Stream::new(seed, Purpose::Telemetry, port),
                 };
                 Kind::Utilization {
-                    law: Law { base, round_trip: round_trip.max(1) },
+                    law: UtilizationModel { base, round_trip: round_trip.max(1) },
                     ports: (0..ports as u64).map(meter).collect(),
                 }
             }
@@ -100,9 +100,9 @@ impl Telemeter {
     }
 }
 
-impl Meter {
+impl PortUtilization {
     /// Averages the utilization up to this departure and returns it as an exponent.
-    fn measure(&mut self, law: Law, reading: &PortReading) -> u16 {
+    fn measure(&mut self, law: UtilizationModel, reading: &PortReading) -> u16 {
         let round_trip = law.round_trip as f64;
         let elapsed = reading.at.since(self.last.0).as_ps() / 1_000;
         // Capped at one round trip: after that, the old average has no weight left.
@@ -149,12 +149,12 @@ mod tests {
             base,
             round_trip: AbsoluteOrFraction::Absolute(Span::from_us(8)),
         };
-        let mut telemeter = Telemeter::new(request, 1, BitRate::from_gbps(100), Span::ZERO, 1);
+        let mut writer = TelemetryWriter::new(request, 1, BitRate::from_gbps(100), Span::ZERO, 1);
         let (mut sum, mut count) = (0.0, 0.0);
         for packet in 0..800_000 / ns {
             let mut telemetry = Telemetry::default();
             let reading = reading(packet * ns, waiting);
-            telemeter.handle_data(PORT, &reading, 1_000, &mut telemetry);
+            writer.handle_data(PORT, &reading, 1_000, &mut telemetry);
             if packet * ns > 400_000 {
                 sum += base.powi(telemetry.power().into()) / hpcc_pint::MOST_FLOWS;
                 count += 1.0;
@@ -180,10 +180,10 @@ mod tests {
             base: 1.01,
             round_trip: AbsoluteOrFraction::Absolute(Span::from_us(8)),
         };
-        let mut telemeter = Telemeter::new(request, 1, BitRate::from_gbps(100), Span::ZERO, 1);
+        let mut writer = TelemetryWriter::new(request, 1, BitRate::from_gbps(100), Span::ZERO, 1);
         let mut telemetry = Telemetry::default();
-        telemeter.handle_other(PORT, reading(7_000, 0).at, 50_000);
-        telemeter.handle_data(PORT, &reading(8_000, 0), 1_000, &mut telemetry);
+        writer.handle_other(PORT, reading(7_000, 0).at, 50_000);
+        writer.handle_data(PORT, &reading(8_000, 0), 1_000, &mut telemetry);
         let read = 1.01f64.powi(telemetry.power().into()) / hpcc_pint::MOST_FLOWS;
         assert!((read - 0.5).abs() < 0.01, "{read}");
     }
@@ -193,9 +193,9 @@ mod tests {
         let multiple = |gbps, given| {
             let request = TelemetryRequest::Hops { multiple: NonZero::new(given) };
             let rate = BitRate::from_gbps(gbps);
-            let mut telemeter = Telemeter::new(request, 1, rate, Span::ZERO, 1);
+            let mut writer = TelemetryWriter::new(request, 1, rate, Span::ZERO, 1);
             let mut telemetry = Telemetry::default();
-            telemeter.handle_data(PORT, &reading(0, 0), 1_000, &mut telemetry);
+            writer.handle_data(PORT, &reading(0, 0), 1_000, &mut telemetry);
             telemetry.multiple()
         };
         assert_eq!((multiple(100, 0), multiple(10, 0), multiple(100, 2)), (4, 1, 2));

@@ -70,7 +70,7 @@ impl Ties {
 
     /// Returns the rank of a port among arrivals at a time.
     #[inline(always)]
-    pub const fn place_of(self, time: u64, port: u32) -> u32 {
+    pub const fn rank_of(self, time: u64, port: u32) -> u32 {
         if matches!(self.order, TieOrder::Port) {
             return port;
         }
@@ -81,11 +81,11 @@ impl Ties {
 
     /// Returns the port with this rank.
     #[inline(always)]
-    pub const fn port_at(self, time: u64, place: u32) -> u32 {
+    pub const fn port_of_rank(self, time: u64, rank: u32) -> u32 {
         if matches!(self.order, TieOrder::Port) {
-            return place;
+            return rank;
         }
-        let mixed = place.wrapping_mul(INVERSES[1]) & self.mask;
+        let mixed = rank.wrapping_mul(INVERSES[1]) & self.mask;
         let mixed = (mixed ^ mixed >> self.shift).wrapping_mul(INVERSES[0]);
         (mixed ^ self.pad(time)) & self.mask
     }
@@ -108,9 +108,9 @@ mod tests {
             let ties = Ties::new(TieOrder::Drawn, 7, ports);
             for time in (0..500).map(|step| step * 81_920) {
                 for port in [0, 1, ports as u32 / 3, ports as u32 - 1] {
-                    let place = ties.place_of(time, port);
-                    assert!(place <= ties.mask);
-                    assert_eq!(ties.port_at(time, place), port, "{ports} ports");
+                    let rank = ties.rank_of(time, port);
+                    assert!(rank <= ties.mask);
+                    assert_eq!(ties.port_of_rank(time, rank), port, "{ports} ports");
                 }
             }
         }
@@ -128,7 +128,7 @@ mod tests {
             for step in 0..TIMES {
                 let at = 1_000_000 + u64::from(step) * 83_200;
                 let mut order: Vec<usize> = (0..ports.len()).collect();
-                order.sort_by_key(|&it| ties.place_of(at, ports[it]));
+                order.sort_by_key(|&it| ties.rank_of(at, ports[it]));
                 firsts[order[0]][0] += 1;
                 firsts[order[1]][1] += 1;
             }
@@ -153,7 +153,7 @@ mod tests {
         let mut orders = std::collections::BTreeMap::<_, u32>::new();
         for step in 0..60_000u64 {
             let mut order = [3u32, 4, 5];
-            order.sort_by_key(|&port| ties.place_of(step * 41_600, port));
+            order.sort_by_key(|&port| ties.rank_of(step * 41_600, port));
             *orders.entry(order).or_default() += 1;
         }
         assert!(orders.values().all(|times| (9_400..10_600).contains(times)), "{orders:?}");

@@ -8,7 +8,7 @@ use crate::rng::{Purpose, Stream};
 use crate::topology::{Node, Topology};
 
 /// Returns one random stream per port if chance decides which packet is trimmed; otherwise empty.
-pub(super) fn coins(topology: &Topology, config: &FabricConfig, seed: u64) -> Vec<Stream> {
+pub(super) fn trim_draws(topology: &Topology, config: &FabricConfig, seed: u64) -> Vec<Stream> {
     let ports = 2 * topology.links().len() as u64;
     match config.switch.trim {
         Some(trim) if trim.victim == TrimVictim::ArrivingOrLast => {
@@ -22,20 +22,20 @@ impl Switching {
     /// Returns true if an arriving packet may displace the last one of its queue.
     #[inline]
     pub fn may_displace(&self) -> bool {
-        !self.coins.is_empty()
+        !self.trim_draws.is_empty()
     }
 
     /// Returns true if `packet` finds no room and, by a random draw, displaces the last data packet
     /// of its queue, of `last` bytes. The driver must then dequeue that packet and pass it to
     /// [`Self::trim_displaced`].
-    pub fn displaces(&mut self, request: &EnqueueRequest, packet: &Packet, last: u16) -> bool {
+    pub fn displaces_last(&mut self, request: &EnqueueRequest, packet: &Packet, last: u16) -> bool {
         // Headers and control packets never displace data.
         let is_whole = packet.kind == PacketKind::Data && !packet.flags.has(Flags::TRIMMED);
         is_whole
             && !self.memory.has_room(request, packet)
-            && self.memory.has_room_in_place(request, packet, last)
+            && self.memory.has_room_replacing_last(request, packet, last)
             // The draw comes last: the stream advances only if there is a choice.
-            && self.coins.get_mut(request.port.index()).is_some_and(|coin| coin.chance(1, 2))
+            && self.trim_draws.get_mut(request.port.index()).is_some_and(|coin| coin.chance(1, 2))
     }
 
     /// Cuts a displaced data packet to its header; returns false if the header must be dropped.
@@ -47,7 +47,7 @@ impl Switching {
 
 impl EnqueueRequest {
     /// Returns the request as if `last` fewer data bytes were queued.
-    pub(super) fn without(&self, last: u16) -> Self {
+    pub(super) fn without_last(&self, last: u16) -> Self {
         let Waiting { priority, data } = self.waiting;
         let waiting = Waiting { priority, data: data.saturating_sub(last.into()) };
         Self { waiting, ..*self }

@@ -65,20 +65,20 @@ pub struct Shares<'a> {
 }
 
 impl Capacities {
-    /// Computes the capacities of the next hops of `routes`. `left` is the remaining rate of each
-    /// link, and `intact` holds the routes of the fabric without failures.
+    /// Computes the capacities of the next hops of `routes`. `remaining` returns the remaining rate
+    /// of a link, and `intact` holds the routes of the fabric without failures.
     pub fn new(
         topology: &Topology,
         routes: &Routes,
         intact: &Routes,
-        left: &dyn Fn(LinkId) -> BitRate,
+        remaining: &dyn Fn(LinkId) -> BitRate,
     ) -> Self {
         let links = || (0u32..).zip(topology.links());
         let fabric = LinkCapacities {
             routes,
             intact,
-            whole: links().map(|(_, link)| u128::from(link.rate.as_bps())).collect(),
-            left: links().map(|(id, _)| u128::from(left(LinkId(id)).as_bps())).collect(),
+            nominal: links().map(|(_, link)| u128::from(link.rate.as_bps())).collect(),
+            remaining: links().map(|(id, _)| u128::from(remaining(LinkId(id)).as_bps())).collect(),
         };
         let (switches, columns) = (topology.switches().len(), routes.columns());
         let (mut most, mut distances) = (Vec::new(), vec![0; switches]);
@@ -134,9 +134,9 @@ struct LinkCapacities<'a> {
     routes: &'a Routes,
     intact: &'a Routes,
     /// Rates of links without failures, in bits per second.
-    whole: Vec<u128>,
+    nominal: Vec<u128>,
     /// Remaining rates of links, in bits per second.
-    left: Vec<u128>,
+    remaining: Vec<u128>,
 }
 
 impl LinkCapacities<'_> {
@@ -152,14 +152,14 @@ impl LinkCapacities<'_> {
                 at = self.intact.switch_behind(first).index();
             }
             most.resize(most.len().max(*distance + 1), 0);
-            most[*distance] = most[*distance].max(self.once(switch, column));
+            most[*distance] = most[*distance].max(self.intact_rate(switch, column));
         }
     }
 
     /// Returns the total rate of the next hops of `switch` in the intact fabric.
-    fn once(&self, switch: usize, column: usize) -> u128 {
+    fn intact_rate(&self, switch: usize, column: usize) -> u128 {
         let ports = self.intact.candidates(switch, column).unwrap_or_default();
-        ports.iter().map(|port| self.whole[port.link().index()]).sum()
+        ports.iter().map(|port| self.nominal[port.link().index()]).sum()
     }
 
     /// Computes the remaining fractions towards `column` of the `pending` switches and of the
@@ -213,29 +213,29 @@ impl LinkCapacities<'_> {
         full: u128,
     ) -> impl Iterator<Item = u128> {
         let next_hops = self.routes.candidates(switch, column).unwrap_or_default();
-        let fastest = next_hops.iter().map(|port| self.whole[port.link().index()]).max();
+        let fastest = next_hops.iter().map(|port| self.nominal[port.link().index()]).max();
         next_hops.iter().map(move |&port| {
             let behind = fractions[self.routes.switch_behind(port).index()];
-            let link = self.left[port.link().index()] * full;
+            let link = self.remaining[port.link().index()] * full;
             link.min(fastest.unwrap_or(0) * behind)
         })
     }
 }
 
 /// Returns the shares of the source routes between two hosts, in proportion to the lowest remaining
-/// rate (`left`) of their fabric links. The hosts' own links are common to all routes.
+/// rate (`remaining`) of their fabric links. The hosts' own links are common to all routes.
 pub(crate) fn path_shares(
     topology: &Topology,
     intact: &Routes,
     src: HostId,
     dst: HostId,
-    left: &dyn Fn(LinkId) -> BitRate,
+    remaining: &dyn Fn(LinkId) -> BitRate,
 ) -> Vec<u32> {
     let capacity = |path| {
         let ports = intact.path_ports(src, dst, path);
         let links = ports.into_iter().map(|port| port.link());
         let fabric = links.filter(|&link| topology.is_fabric_link(link));
-        fabric.map(|link| u128::from(left(link).as_bps())).min().unwrap_or(1)
+        fabric.map(|link| u128::from(remaining(link).as_bps())).min().unwrap_or(1)
     };
     let capacities: Vec<u128> = (0..intact.path_count(src, dst)).map(capacity).collect();
     shares(&capacities)

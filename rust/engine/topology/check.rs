@@ -2,7 +2,7 @@
 
 use super::{
     Link, MAX_HOSTS, MAX_LINKS, MAX_ROUTES, MAX_SWITCHES, Node, Planes, Switch, TopologyError,
-    spelling,
+    naming,
 };
 use crate::ids::{HostId, PortId};
 
@@ -52,11 +52,11 @@ pub(super) fn links(
         }
         let [a, b] = link.ends;
         if a == b {
-            let node = spelling::of_node(hosts, switches, a).to_owned();
+            let node = naming::of_node(hosts, switches, a).to_owned();
             return Err(TopologyError::LinkToItself { link: index, node });
         }
         if link.rate.as_bps() == 0 {
-            let name = spelling::of_link(hosts, switches, link);
+            let name = naming::of_link(hosts, switches, link);
             return Err(TopologyError::RateZero { link: index, name });
         }
     }
@@ -100,10 +100,10 @@ fn several_links(
 ) -> TopologyError {
     let host = hosts[many].clone();
     let ends = || links.iter().map(|link| link.ends);
-    let joined = |a: Node, b: Node| ends().any(|ends| ends == [a, b] || ends == [b, a]);
+    let are_linked = |a: Node, b: Node| ends().any(|ends| ends == [a, b] || ends == [b, a]);
     let node = |index: usize| Node::Host(HostId(u32::try_from(index).expect("ids are 32 bits")));
     // The first pair without a direct link is the best example of "hosts do not forward".
-    let apart = (0..hosts.len()).find(|&to| to != many && !joined(node(many), node(to)));
+    let apart = (0..hosts.len()).find(|&to| to != many && !are_linked(node(many), node(to)));
     match apart {
         Some(to) if switches.is_empty() => TopologyError::HostsDoNotForward {
             from: host.clone(),

@@ -93,7 +93,7 @@ impl Group {
     }
 
     /// Returns the pairs of directly linked switches.
-    fn pairs(self) -> Vec<[u32; 2]> {
+    fn local_links(self) -> Vec<[u32; 2]> {
         let (first, second) = match self {
             Self::Routers { routers } => (0..routers, 0..routers),
             Self::LeafSpine { leaves, spines } => (0..leaves, leaves..leaves + spines),
@@ -137,7 +137,7 @@ impl Dragonfly {
             })
             .collect();
         for of in 0..groups {
-            let pairs = group.pairs().into_iter();
+            let pairs = group.local_links().into_iter();
             links.extend(pairs.map(|pair| link(pair.map(|id| of * per_group + id), self.delay)));
         }
         links.extend(self.global_ends().into_iter().map(|ends| link(ends, self.global_delay)));
@@ -160,7 +160,7 @@ impl Dragonfly {
         // Consecutive links of a group start at different switches, so parallel links between two
         // groups do too where possible.
         let with_links = self.group.counts().1;
-        let place = |group: u32, link: u32| {
+        let switch_of_link = |group: u32, link: u32| {
             group * per_group + self.group.first_global() + link / self.global_links % with_links
         };
         let mut ends = Vec::new();
@@ -170,7 +170,7 @@ impl Dragonfly {
                 let other = (group + 1 + ahead) % self.groups;
                 let back = round * others + (others - 1 - ahead);
                 if group < other {
-                    ends.push([place(group, link), place(other, back)]);
+                    ends.push([switch_of_link(group, link), switch_of_link(other, back)]);
                 }
             }
         }

@@ -64,7 +64,7 @@ impl DualTor {
             let ends = ends.map(|id| Node::Switch(SwitchId(id)));
             Link { ends, rate: self.fabric_rate, delay: self.delay }
         });
-        Topology::with_ports(PORTS, host_names(hosts), switches, of_hosts.chain(up).collect())
+        Topology::with_host_ports(PORTS, host_names(hosts), switches, of_hosts.chain(up).collect())
     }
 
     fn pair_of(&self, host: u32) -> u32 {
@@ -86,7 +86,7 @@ impl DualTor {
         no_zero(&rates.map(|(field, rate)| (field, rate.as_bps())))?;
         if !self.pairs.is_multiple_of(self.rails) {
             let (rails, leaves) = (self.rails, self.pairs);
-            return Err(TopologyError::RailsOfLeaves { rails, leaves });
+            return Err(TopologyError::LeavesNotMultipleOfRails { rails, leaves });
         }
         let [pairs, spines, ports] = [self.pairs, self.spines, PORTS].map(u128::from);
         let hosts = pairs * u128::from(self.hosts_per_pair);

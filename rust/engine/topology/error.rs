@@ -55,7 +55,7 @@ pub enum TopologyError {
         "rails = {rails} and leaves = {leaves}: the GPUs of a server are at leaves of their own, \
          so leaves must be a multiple of rails"
     )]
-    RailsOfLeaves {
+    LeavesNotMultipleOfRails {
         /// Rails per server.
         rails: u32,
         /// Leaves per plane.
@@ -63,7 +63,7 @@ pub enum TopologyError {
     },
     /// A host does not have one link in each plane.
     #[error("{host} has {links} links; expected {planes}, one in each plane")]
-    LinksOfPlanes {
+    WrongLinkCount {
         /// Name of the host.
         host: String,
         /// Number of its links.
@@ -73,7 +73,7 @@ pub enum TopologyError {
     },
     /// Two planes share a switch, or a plane is not connected.
     #[error("{host}: its port in plane {plane} is not attached to that plane alone")]
-    PlanesMeet {
+    SharedPlane {
         /// Name of the host.
         host: String,
         /// The plane.
@@ -104,7 +104,7 @@ pub enum TopologyError {
         "servers of {gpus} GPUs do not fit {hosts} hosts, each of which is a GPU: expected 2 GPUs \
          or more, and a number that divides {hosts}"
     )]
-    PartOfAServer {
+    FractionalServer {
         /// GPUs per server.
         gpus: u32,
         /// Number of hosts.
@@ -188,7 +188,7 @@ pub enum TopologyError {
          hosts of {host_rate} on each edge switch, which is not a whole number; \
          '{suggestion}' requires {suggested_hosts}"
     )]
-    PartOfAHost {
+    FractionalHosts {
         /// The given oversubscription.
         given: Fraction,
         /// Uplinks of an edge switch.

@@ -128,14 +128,14 @@ impl FatTree {
         };
         // Checked before computing the hosts: the products below cannot overflow.
         check::counts(0, switches, fabric_links)?;
-        let hosts = self.whole_hosts(uplinks)?;
+        let hosts = self.hosts_per_edge_exact(uplinks)?;
         let all = edges.saturating_mul(hosts);
         check::counts(all, switches, fabric_links.saturating_add(all))?;
         Ok(u32::try_from(hosts).expect("within the limit"))
     }
 
     /// Returns the number of hosts per edge switch, or an error if it is not whole.
-    fn whole_hosts(&self, uplinks: u128) -> Result<u128, TopologyError> {
+    fn hosts_per_edge_exact(&self, uplinks: u128) -> Result<u128, TopologyError> {
         let capacity = uplinks * u128::from(self.fabric_rate.as_bps());
         let host = u128::from(self.host_rate.as_bps());
         let above = capacity * u128::from(self.oversubscription.numerator());
@@ -145,7 +145,7 @@ impl FatTree {
         }
         let nearest = ((above + below / 2) / below).max(1);
         let divisor = gcd(nearest.saturating_mul(host), capacity);
-        Err(TopologyError::PartOfAHost {
+        Err(TopologyError::FractionalHosts {
             given: self.oversubscription,
             uplinks: u64::try_from(uplinks).expect("within the limit"),
             fabric_rate: self.fabric_rate,

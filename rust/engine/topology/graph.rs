@@ -1,7 +1,7 @@
 //! The topology of hosts, switches and links.
 
 use super::intact_routes::IntactRoutes;
-use super::{Direct, Link, Node, Planes, ScaleUp, Switch, TopologyError, Way, check, spelling};
+use super::{Direct, HostPath, Link, Node, Planes, ScaleUp, Switch, TopologyError, check, naming};
 use crate::ids::{HostId, LinkId, PortId, SwitchId};
 use crate::units::{BitRate, Span};
 
@@ -75,7 +75,7 @@ impl Topology {
     ///
     /// # Errors
     /// Fails as [`Self::new`] does, and if an edge switch is attached to different port numbers.
-    pub fn with_ports(
+    pub fn with_host_ports(
         ports: u32,
         hosts: Vec<String>,
         switches: Vec<Switch>,
@@ -106,10 +106,10 @@ impl Topology {
                 Planes::single(host_ports)
             }
             Networks::Planes(planes) => Planes::several(planes, &hosts, &switches, &links)?,
-            Networks::Joined(ports) => Planes::joined(ports, &hosts, &switches, &links)?,
+            Networks::Joined(ports) => Planes::shared_fabric(ports, &hosts, &switches, &links)?,
         };
         check::routes(&switches, &links, &planes)?;
-        let link_names = spelling::of_links(&hosts, &switches, &links);
+        let link_names = naming::of_links(&hosts, &switches, &links);
         let (first_port, switch_ports) = ports_by_switch(switches.len(), &links);
         Ok(Self {
             hosts,
@@ -176,17 +176,17 @@ impl Topology {
 
     /// Returns the route of a message from `src` to `dst`.
     #[inline]
-    pub fn way(&self, src: HostId, dst: HostId) -> Way {
-        self.scale_up.as_ref().map_or(Way::Fabric, |scale_up| scale_up.way(src, dst))
+    pub fn host_path(&self, src: HostId, dst: HostId) -> HostPath {
+        self.scale_up.as_ref().map_or(HostPath::Fabric, |it| it.host_path(src, dst))
     }
 
     /// Returns the host whose NIC sends a message over the fabric, or `None` if the fabric is not
     /// used.
     pub fn sender_over_fabric(&self, src: HostId, dst: HostId) -> Option<HostId> {
-        match self.way(src, dst) {
-            Way::Fabric => Some(src),
-            Way::Relayed(by) => Some(by),
-            Way::Inside => None,
+        match self.host_path(src, dst) {
+            HostPath::Fabric => Some(src),
+            HostPath::Relayed(by) => Some(by),
+            HostPath::ScaleUp => None,
         }
     }
 
@@ -242,7 +242,7 @@ impl Topology {
 
     /// Returns the name of a host or switch.
     pub fn node_name(&self, node: Node) -> &str {
-        spelling::of_node(&self.hosts, &self.switches, node)
+        naming::of_node(&self.hosts, &self.switches, node)
     }
 
     /// Returns the transmitting and the receiving node of `port`.

@@ -9,21 +9,21 @@ pub struct LinkState {
     /// Remaining rate of each link, by link id; 0 if it is down.
     pub rates: Vec<BitRate>,
     /// Whether next hops are weighted.
-    pub failures: FailuresKnown,
+    pub failures: KnownFailures,
 }
 
 impl LinkState {
     /// Returns the state without failures.
     pub fn intact(topology: &Topology) -> Self {
         let rates = topology.links().iter().map(|link| link.rate).collect();
-        let failures = if topology.is_uneven() { FailuresKnown::Some } else { FailuresKnown::None };
+        let failures = if topology.is_uneven() { KnownFailures::Some } else { KnownFailures::None };
         Self { rates, failures }
     }
 }
 
 /// Whether routing weights next hops by capacity.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum FailuresKnown {
+pub enum KnownFailures {
     /// No failure is known and all fabric links have the same rate, or routing does not distribute
     /// weights.
     None,

@@ -32,13 +32,13 @@ impl MultiPlane {
     /// the limits of a [`Topology`].
     pub fn build(&self) -> Result<Topology, TopologyError> {
         no_zero(&[("planes", self.planes.into()), ("rails", self.rails.into())])?;
-        if self.planes > PlaneMask::MOST {
-            let (planes, limit) = (self.planes, PlaneMask::MOST);
+        if self.planes > PlaneMask::MAX {
+            let (planes, limit) = (self.planes, PlaneMask::MAX);
             return Err(TopologyError::Planes { planes, limit });
         }
         if !self.plane.leaves.is_multiple_of(self.rails) {
             let (rails, leaves) = (self.rails, self.plane.leaves);
-            return Err(TopologyError::RailsOfLeaves { rails, leaves });
+            return Err(TopologyError::LeavesNotMultipleOfRails { rails, leaves });
         }
         self.check_size()?;
         let one = self.plane.build_with(&|host| self.leaf_of(host))?;

@@ -21,13 +21,13 @@ pub struct Planes {
     /// By switch; empty with one plane.
     of_switch: Vec<u8>,
     /// True if all planes share the switches above the edge.
-    are_joined: bool,
+    share_fabric: bool,
 }
 
 impl Planes {
     /// Creates one plane with the port of each host.
     pub(super) fn single(ports: Vec<PortId>) -> Self {
-        Self { count: 1, ports, of_switch: Vec::new(), are_joined: false }
+        Self { count: 1, ports, of_switch: Vec::new(), share_fabric: false }
     }
 
     /// Creates several planes after checking their links.
@@ -39,13 +39,13 @@ impl Planes {
     ) -> Result<Self, TopologyError> {
         let ports = host_ports(count, hosts, links)?;
         let of_switch = planes_of_switches(count, &ports, (hosts, switches, links))?;
-        let planes = Self { count, ports, of_switch, are_joined: false };
+        let planes = Self { count, ports, of_switch, share_fabric: false };
         planes.check_edges(hosts, links)?;
         Ok(planes)
     }
 
     /// Creates the planes of hosts with several ports to one fabric, after checking their links.
-    pub(super) fn joined(
+    pub(super) fn shared_fabric(
         count: u32,
         hosts: &[String],
         switches: &[Switch],
@@ -69,19 +69,19 @@ impl Planes {
                 return Err(TopologyError::Unreachable { from, to });
             };
             if *of_switch[edge.index()].get_or_insert(plane as u8) != plane as u8 {
-                return Err(TopologyError::PlanesMeet { host: hosts[host].clone(), plane });
+                return Err(TopologyError::SharedPlane { host: hosts[host].clone(), plane });
             }
         }
         let of_switch = of_switch.into_iter().map(|plane| plane.unwrap_or(0)).collect();
-        let planes = Self { count, ports, of_switch, are_joined: true };
+        let planes = Self { count, ports, of_switch, share_fabric: true };
         planes.check_edges(hosts, links)?;
         Ok(planes)
     }
 
     /// Returns true if all planes share the switches above the edge. Every port of a host then
     /// reaches every port of every other host.
-    pub const fn are_joined(&self) -> bool {
-        self.are_joined
+    pub const fn share_fabric(&self) -> bool {
+        self.share_fabric
     }
 
     /// Returns the number of planes.
@@ -147,8 +147,8 @@ fn host_ports(count: u32, hosts: &[String], links: &[Link]) -> Result<Vec<PortId
     if count == 0 {
         return Err(TopologyError::Zero { field: "planes" });
     }
-    if count > PlaneMask::MOST {
-        return Err(TopologyError::Planes { planes: count, limit: PlaneMask::MOST });
+    if count > PlaneMask::MAX {
+        return Err(TopologyError::Planes { planes: count, limit: PlaneMask::MAX });
     }
     if hosts.is_empty() {
         return Err(TopologyError::NoHosts);
@@ -165,7 +165,7 @@ fn host_ports(count: u32, hosts: &[String], links: &[Link]) -> Result<Vec<PortId
         }
     }
     match found.iter().position(|&links| links != count) {
-        Some(host) => Err(TopologyError::LinksOfPlanes {
+        Some(host) => Err(TopologyError::WrongLinkCount {
             host: hosts[host].clone(),
             links: found[host],
             planes: count,
@@ -201,7 +201,7 @@ fn planes_of_switches(
         // root.
         if roots.iter().position(|&other| other == root) != Some(index % count) {
             let plane = (index % count) as u32;
-            return Err(TopologyError::PlanesMeet { host: hosts[index / count].clone(), plane });
+            return Err(TopologyError::SharedPlane { host: hosts[index / count].clone(), plane });
         }
     }
     let plane = |switch| roots.iter().position(|&root| root == sets.root(switch)).unwrap_or(0);
@@ -247,11 +247,11 @@ mod tests {
 
     #[test]
     fn joined_ports_need_hosts_and_a_valid_port_count() {
-        let joined = |ports| Topology::with_ports(ports, vec![], vec![], vec![]);
-        let fault = |ports| joined(ports).unwrap_err().to_string();
+        let shared = |ports| Topology::with_host_ports(ports, vec![], vec![], vec![]);
+        let fault = |ports| shared(ports).unwrap_err().to_string();
         assert_eq!(fault(2), "the topology has no hosts; expected at least 1");
         assert_eq!(fault(0), TopologyError::Zero { field: "planes" }.to_string());
-        let most = PlaneMask::MOST;
+        let most = PlaneMask::MAX;
         let many = TopologyError::Planes { planes: most + 1, limit: most };
         assert_eq!(fault(most + 1), many.to_string());
     }

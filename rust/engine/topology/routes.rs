@@ -5,8 +5,8 @@
 //! share an offset. At 8,192 hosts (k = 32) the table takes 2.6 MB, and a look-up touches two cache
 //! lines.
 
-mod joined;
 mod search;
+mod shared_fabric;
 
 use std::collections::BTreeMap;
 
@@ -27,7 +27,7 @@ const LONG: u32 = u32::MAX >> OFFSET_BITS;
 /// Table entry of a switch of plane 0 towards its own hosts; plane `p` uses `OWN_EDGE - p`.
 const OWN_EDGE: u32 = u32::MAX;
 /// Smallest table entry of a switch towards its own hosts; no long group has so high an offset.
-const LAST_OWN_EDGE: u32 = OWN_EDGE - (PlaneMask::MOST - 1);
+const LAST_OWN_EDGE: u32 = OWN_EDGE - (PlaneMask::MAX - 1);
 /// Maximum number of source routes of a host pair: 16 bits identify them.
 const MAX_PATHS: u32 = 1 << 16;
 
@@ -51,7 +51,7 @@ pub(crate) enum Lookup {
     /// Exactly one port.
     One(PortId),
     /// Two or more ports.
-    Several(CandidateGroup),
+    Multiple(CandidateGroup),
 }
 
 /// Position of a switch's candidate ports towards a host; resolved by [`Routes::candidates_at`].
@@ -74,7 +74,7 @@ pub struct Routes {
     hosts: u32,
     planes: u32,
     /// Whether every port of a host reaches every port of every other host.
-    are_joined: bool,
+    share_fabric: bool,
     /// By host, then by plane.
     host_ports: Vec<PortId>,
     delays: Vec<Span>,
@@ -95,8 +95,8 @@ impl Routes {
     pub fn new(topology: &Topology, usable: &dyn Fn(LinkId) -> bool) -> Self {
         let usable: Vec<bool> =
             (0u32..).zip(topology.links()).map(|(id, _)| usable(LinkId(id))).collect();
-        let (attachments, edges) = match topology.planes().are_joined() {
-            true => joined::attach(topology, &usable),
+        let (attachments, edges) = match topology.planes().share_fabric() {
+            true => shared_fabric::attach(topology, &usable),
             false => attach(topology, &usable),
         };
         let (table, groups) = next_hop_table(topology, &usable, &edges);
@@ -108,7 +108,7 @@ impl Routes {
             attachments,
             hosts: topology.host_count(),
             planes: topology.planes().count(),
-            are_joined: topology.planes().are_joined(),
+            share_fabric: topology.planes().share_fabric(),
             host_ports: topology.planes().all_ports().to_vec(),
             delays: topology.links().iter().map(|link| link.delay).collect(),
             port_switch: (0..ports)
@@ -152,9 +152,9 @@ impl Routes {
                 if to.usable == 0 { Lookup::None } else { Lookup::One(to.down) }
             }
             LONG => {
-                Lookup::Several(CandidateGroup { first, count: self.groups[first as usize - 1].0 })
+                Lookup::Multiple(CandidateGroup { first, count: self.groups[first as usize - 1].0 })
             }
-            count => Lookup::Several(CandidateGroup { first, count }),
+            count => Lookup::Multiple(CandidateGroup { first, count }),
         }
     }
 
@@ -178,7 +178,7 @@ impl Routes {
         &self.attachments[plane as usize * self.hosts as usize + host.index()]
     }
 
-    /// Returns the candidate ports of a [`Lookup::Several`].
+    /// Returns the candidate ports of a [`Lookup::Multiple`].
     #[inline]
     pub(crate) fn candidates_at(&self, group: CandidateGroup) -> &[PortId] {
         &self.groups[group.first as usize..][..group.count as usize]
@@ -286,9 +286,9 @@ impl Routes {
     /// Returns the first plane that connects two hosts; 0 if none does.
     fn first_plane(&self, src: HostId, dst: HostId) -> u32 {
         let joins = |&plane: &u32| {
-            let mut joined = false;
-            self.walk(src, dst, plane, |_, _| joined = true);
-            joined
+            let mut is_connected = false;
+            self.walk(src, dst, plane, |_, _| is_connected = true);
+            is_connected
         };
         if self.planes == 1 { 0 } else { (0..self.planes).find(joins).unwrap_or(0) }
     }
@@ -299,7 +299,7 @@ impl Routes {
         let (plane, mut path) = (path % self.planes, path / self.planes);
         let from = self.attachment(plane, src);
         let reaches = |plane: u32| self.attachment(plane, dst).usable > 0;
-        let is_reached = reaches(plane) || self.are_joined && (0..self.planes).any(reaches);
+        let is_reached = reaches(plane) || self.share_fabric && (0..self.planes).any(reaches);
         let first = self.host_ports[src.index() * self.planes as usize + plane as usize];
         if src == dst || from.usable == 0 || !is_reached {
             return;
@@ -337,8 +337,8 @@ fn next_hop_table(
     let mut groups = CandidateGroups::new(switches);
     let mut table = vec![UNREACHABLE; switches * columns];
     let mut search = Search::new(switches);
-    if topology.planes().are_joined() {
-        joined::fill(&neighbours, edges, (&mut table, &mut groups));
+    if topology.planes().share_fabric() {
+        shared_fabric::fill(&neighbours, edges, (&mut table, &mut groups));
         return (table, groups.ports);
     }
     for (plane, edges) in (0u32..).zip(edges) {

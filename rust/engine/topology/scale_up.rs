@@ -44,11 +44,11 @@ pub struct ScaleUp {
 
 /// Route of a message between two hosts.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum Way {
+pub enum HostPath {
     /// Over the fabric.
     Fabric,
     /// Within the domain of the server that contains both hosts.
-    Inside,
+    ScaleUp,
     /// Within the sender's domain to this GPU, and from there over the fabric.
     Relayed(HostId),
 }
@@ -60,7 +60,7 @@ impl ScaleUp {
             return Err(TopologyError::Zero { field: "scale_up.rate" });
         }
         if self.gpus < 2 || !hosts.is_multiple_of(self.gpus) {
-            return Err(TopologyError::PartOfAServer { gpus: self.gpus, hosts });
+            return Err(TopologyError::FractionalServer { gpus: self.gpus, hosts });
         }
         Ok(())
     }
@@ -77,17 +77,17 @@ impl ScaleUp {
     }
 
     /// Returns the route of a message from `src` to `dst`.
-    pub const fn way(&self, src: HostId, dst: HostId) -> Way {
+    pub const fn host_path(&self, src: HostId, dst: HostId) -> HostPath {
         if src.0 == dst.0 {
-            return Way::Fabric;
+            return HostPath::Fabric;
         }
         if self.server_of(src) == self.server_of(dst) {
-            return Way::Inside;
+            return HostPath::ScaleUp;
         }
         let on_rail = HostId(self.server_of(src) * self.gpus + dst.0 % self.gpus);
         match self.cross_rail {
-            CrossRail::Relay if on_rail.0 != src.0 => Way::Relayed(on_rail),
-            _ => Way::Fabric,
+            CrossRail::Relay if on_rail.0 != src.0 => HostPath::Relayed(on_rail),
+            _ => HostPath::Fabric,
         }
     }
 
@@ -111,18 +111,18 @@ mod tests {
 
     #[test]
     fn only_messages_between_servers_use_the_fabric() {
-        let way = |src, dst| FOUR.way(HostId(src), HostId(dst));
-        assert_eq!((way(4, 7), way(4, 3), way(0, 4), way(5, 5)), {
-            (Way::Inside, Way::Fabric, Way::Fabric, Way::Fabric)
+        let path = |src, dst| FOUR.host_path(HostId(src), HostId(dst));
+        assert_eq!((path(4, 7), path(4, 3), path(0, 4), path(5, 5)), {
+            (HostPath::ScaleUp, HostPath::Fabric, HostPath::Fabric, HostPath::Fabric)
         });
     }
 
     #[test]
     fn the_relay_is_in_the_senders_server_on_the_receivers_rail() {
         let relay = ScaleUp { cross_rail: CrossRail::Relay, ..FOUR };
-        let way = |src, dst| relay.way(HostId(src), HostId(dst));
-        assert_eq!(way(5, 2), Way::Relayed(HostId(6)));
-        assert_eq!((way(5, 1), way(5, 6)), (Way::Fabric, Way::Inside));
+        let path = |src, dst| relay.host_path(HostId(src), HostId(dst));
+        assert_eq!(path(5, 2), HostPath::Relayed(HostId(6)));
+        assert_eq!((path(5, 1), path(5, 6)), (HostPath::Fabric, HostPath::ScaleUp));
     }
 
     #[test]
@@ -133,7 +133,7 @@ mod tests {
     #[test]
     fn hosts_must_form_whole_servers() {
         assert_eq!(FOUR.check(8), Ok(()));
-        assert_eq!(FOUR.check(9), Err(TopologyError::PartOfAServer { gpus: 4, hosts: 9 }));
+        assert_eq!(FOUR.check(9), Err(TopologyError::FractionalServer { gpus: 4, hosts: 9 }));
         let idle = ScaleUp { rate: BitRate::from_bps(0), ..FOUR };
         assert_eq!(idle.check(8), Err(TopologyError::Zero { field: "scale_up.rate" }));
     }

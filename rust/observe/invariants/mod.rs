@@ -122,7 +122,7 @@ impl Invariants {
             let of_link = || fabric.failures.iter().filter(|it| it.link == port.link());
             let is_degrade = |kind| matches!(kind, FailureKind::Degrade { .. });
             Wire {
-                rate: fabric.llr.map_or(link.rate, |llr| llr.left_of(link.rate)),
+                rate: fabric.llr.map_or(link.rate, |llr| llr.remaining_rate(link.rate)),
                 delay,
                 gap: fabric.gap,
                 rounding: fabric.rounding,
@@ -154,7 +154,7 @@ impl Invariants {
                 trim: (fabric.switch.trim.filter(|_| fabric.switch.cbfc.is_none()))
                     .map(|trim| trim.limit),
                 has_flow_control: pfc.is_some() || fabric.switch.cbfc.is_some(),
-                lossless: classes(&|class| fabric.loses_none_of(class)),
+                lossless: classes(&|class| fabric.is_lossless(class)),
                 protected: classes(&|class| fabric.is_protected(class)),
             },
             pair_classes: PairClasses::of(setup),

@@ -39,12 +39,12 @@ impl PlaneMask {
     /// Returns the first plane from `plane` on, wrapping around.
     fn next_from(&self, plane: u32) -> Option<u32> {
         // Beyond the last plane, the search wraps around to plane 0.
-        let from = if plane < packet::PlaneMask::MOST { plane } else { 0 };
+        let from = if plane < packet::PlaneMask::MAX { plane } else { 0 };
         self.mask().next_from(from)
     }
 
     fn __contains__(&self, plane: u32) -> bool {
-        plane < packet::PlaneMask::MOST && self.mask().has(plane)
+        plane < packet::PlaneMask::MAX && self.mask().has(plane)
     }
 
     fn __len__(&self) -> usize {

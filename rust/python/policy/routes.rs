@@ -33,7 +33,7 @@ pub(crate) struct DetourView {
 
 impl DetourView {
     pub(super) fn of(view: &dyn switch::DetourView) -> Self {
-        let by = (0..view.candidates()).map(|candidate| RouteLoad::of(view.by(candidate)));
+        let by = (0..view.candidates()).map(|candidate| RouteLoad::of(view.via(candidate)));
         Self { minimal: RouteLoad::of(view.minimal()), by: by.collect() }
     }
 

@@ -7,12 +7,12 @@ use crate::input::error::ScenarioError;
 use crate::input::located::Located;
 use crate::input::reader::SectionReader;
 use crate::input::section::{named, section};
-use crate::switching::Afterwards;
+use crate::switching::AfterProtection;
 use crate::topologies::{DEFAULT_KIND, KINDS, Shape, TopologyKind};
 use crate::topology::CrossRail;
 use crate::units::{BitRate, Bytes, Span};
 
-named! { Afterwards, CrossRail }
+named! { AfterProtection, CrossRail }
 
 section! {
     /// Keys of every kind of fabric.
@@ -55,7 +55,7 @@ section! {
         /// Consecutive replays of a frame that a link survives: up to 254; 255 is unlimited.
         replays: u8 = 1,
         /// Treatment of frames on a link that exceeded `replays`.
-        afterwards: Afterwards = Afterwards::default(),
+        afterwards: AfterProtection = AfterProtection::default(),
     }
 }
 

@@ -9,7 +9,7 @@ use crate::ids::SwitchId;
 use crate::input::context::{AtLeast, Context};
 use crate::input::error::{Fault, ScenarioError};
 use crate::input::located::{Key, Located};
-use crate::switching::MOST_CREDITS;
+use crate::switching::MAX_CREDITS;
 use crate::topology::Topology;
 use crate::units::Bytes;
 
@@ -94,9 +94,9 @@ pub(super) fn cbfc(
             format!("it must hold a full packet, {packet}; otherwise nothing can be sent");
         return Err(context.invalid(memory, expected));
     }
-    if config.limit() > MOST_CREDITS {
+    if config.limit() > MAX_CREDITS {
         let expected = format!(
-            "it must be at most {MOST_CREDITS} credits of {} = {credit}: counters have 15 bits",
+            "it must be at most {MAX_CREDITS} credits of {} = {credit}: counters have 15 bits",
             credit.key()
         );
         return Err(context.invalid(memory, expected));
@@ -160,7 +160,7 @@ pub(crate) fn pool(
     for (id, switch) in (0..).map(SwitchId).zip(topology.switches()) {
         let (kept, what, fits) = match (fabric.switch.pfc, fabric.switch.cbfc) {
             (Some(pfc), _) => {
-                let kept = pfc.private_bytes(fabric, topology, id);
+                let kept = pfc.reserved_bytes(fabric, topology, id);
                 (kept, "headroom and reserve", kept < buffer)
             }
             (None, Some(cbfc)) => {

@@ -27,7 +27,7 @@ pub(super) fn check(
                         pair share their spines";
         return Err(context.invalid(&file.policy.name, expected));
     }
-    let takes_detours = scheme.switch.takes_detours();
+    let takes_detours = scheme.switch.uses_detours();
     let Some(direct) = topology.direct() else { return Ok(()) };
     if counts_tiers(scheme) {
         return Err(needs_tiers(context, file));

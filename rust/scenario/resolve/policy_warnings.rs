@@ -39,7 +39,7 @@ pub(crate) fn of(
         shares(scheme, planes).map(|warning| context.warning(key, &warning))
     });
     let mut shares: Vec<String> = shares.collect();
-    let direct = all.iter().filter(|(scheme, _)| scheme.switch.takes_detours());
+    let direct = all.iter().filter(|(scheme, _)| scheme.switch.uses_detours());
     let direct = direct.filter(|_| topology.direct().is_none());
     shares.extend(direct.map(|(scheme, key)| {
         let warning = format!(

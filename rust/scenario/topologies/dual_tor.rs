@@ -40,7 +40,7 @@ impl Family for Generated<DualTorSection> {
         };
         let key = |error: &TopologyError| match error {
             TopologyError::TooLarge { .. } => section.pairs.key(),
-            TopologyError::RailsOfLeaves { .. } => section.rails.key(),
+            TopologyError::LeavesNotMultipleOfRails { .. } => section.rails.key(),
             _ => kind,
         };
         built(context, shape.build(), key)

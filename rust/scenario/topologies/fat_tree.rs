@@ -40,7 +40,7 @@ impl Family for Generated<FatTreeSection> {
         let key = |error: &TopologyError| match error {
             TopologyError::Radix { .. } | TopologyError::TooLarge { .. } => section.k.key(),
             TopologyError::Tiers { .. } => section.tiers.key(),
-            TopologyError::PartOfAHost { .. } => section.oversubscription.key(),
+            TopologyError::FractionalHosts { .. } => section.oversubscription.key(),
             _ => kind,
         };
         built(context, shape.build(), key)

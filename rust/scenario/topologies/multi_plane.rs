@@ -44,7 +44,7 @@ impl Family for Generated<MultiPlaneSection> {
         let key = |error: &TopologyError| match error {
             TopologyError::TooLarge { .. } => section.leaves.key(),
             TopologyError::Planes { .. } => section.planes.key(),
-            TopologyError::RailsOfLeaves { .. } => section.rails.key(),
+            TopologyError::LeavesNotMultipleOfRails { .. } => section.rails.key(),
             _ => kind,
         };
         built(context, shape.build(), key)

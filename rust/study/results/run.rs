@@ -12,7 +12,7 @@ use crate::fabric::Setup;
 use crate::record::RecordedTable;
 use crate::report::SCALE_UP;
 use crate::text_file::read_results;
-use crate::topology::Way;
+use crate::topology::HostPath;
 use crate::units::Bytes;
 
 /// Load of one direction of a link.
@@ -217,7 +217,7 @@ impl RunFolder {
                 Some(crate::ids::HostId(u32::try_from(index).ok()?))
             };
             let (src, dst) = (host(&message.src)?, host(&message.dst)?);
-            if topology.way(src, dst) != Way::Fabric {
+            if topology.host_path(src, dst) != HostPath::Fabric {
                 return None;
             }
             ideal_ns(&bound::Path::between(topology, routes, src, dst)?, message.bytes, &wire)

@@ -40,9 +40,9 @@ fn steps(schedule: &mut ScheduleBuilder<'_>) {
     for rank in 0..ranks {
         for ahead in 1..ranks {
             let to = (rank + ahead) % ranks;
-            let send = Send { step: 0, from: rank, to, on_arrival: OnArrival::Keep };
+            let send = Send { step: 0, from: rank, to, on_arrival: OnArrival::ReplaceFinal };
             let block = rank * ranks + to;
-            schedule.send_in_turn(&send, &[block..block + 1]);
+            schedule.send_windowed(&send, &[block..block + 1]);
         }
     }
 }

@@ -75,7 +75,7 @@ fn exchange(schedule: &mut ScheduleBuilder<'_>, step: u32, kind: BlockExchange) 
             let to = (from + ahead) % ranks;
             let (block, on_arrival) = match kind {
                 BlockExchange::Scatter => (to, OnArrival::Reduce),
-                BlockExchange::Gather => (from, OnArrival::Keep),
+                BlockExchange::Gather => (from, OnArrival::ReplaceFinal),
             };
             schedule.send(&Send { step, from, to, on_arrival }, &[block..block + 1]);
         }

@@ -58,7 +58,7 @@ fn steps(schedule: &mut ScheduleBuilder<'_>) {
         }
     }
     within(schedule, group, |from, to| {
-        (Send { step: last, from, to, on_arrival: OnArrival::Keep }, share(from % group))
+        (Send { step: last, from, to, on_arrival: OnArrival::ReplaceFinal }, share(from % group))
     });
 }
 

@@ -55,7 +55,7 @@ fn steps(schedule: &mut ScheduleBuilder<'_>) {
         let (own_group, local) = (rank / group, rank % group);
         for ahead in 1..groups {
             let to = (own_group + ahead) % groups * group + local;
-            let send = Send { step: 1, from: rank, to, on_arrival: OnArrival::Keep };
+            let send = Send { step: 1, from: rank, to, on_arrival: OnArrival::ReplaceFinal };
             let senders = own_group * group..(own_group + 1) * group;
             schedule.send(&send, &single(senders.map(|sender| sender * ranks + to)));
         }

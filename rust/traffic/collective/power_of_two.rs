@@ -56,8 +56,12 @@ impl PowerOfTwo {
         blocks: usize,
     ) {
         for index in 0..self.excess {
-            let send =
-                Send { step, from: 2 * index + 1, to: 2 * index, on_arrival: OnArrival::Keep };
+            let send = Send {
+                step,
+                from: 2 * index + 1,
+                to: 2 * index,
+                on_arrival: OnArrival::ReplaceFinal,
+            };
             schedule.send(&send, &[0..blocks]);
         }
     }

@@ -25,7 +25,7 @@ pub(super) enum OnArrival {
     /// Replaces its own.
     Replace,
     /// Replaces its own and never forwards them: nothing depends on their arrival.
-    Keep,
+    ReplaceFinal,
 }
 
 /// One send of an algorithm.
@@ -180,7 +180,7 @@ impl<'a> ScheduleBuilder<'a> {
 
     /// Adds a message that also waits for the completion of the rank's message
     /// [`Plan::outstanding`] positions earlier in this segment.
-    pub(super) fn send_in_turn(&mut self, send: &Send, blocks: &[Range<usize>]) {
+    pub(super) fn send_windowed(&mut self, send: &Send, blocks: &[Range<usize>]) {
         let before = self.messages.len();
         self.send(send, blocks);
         let Some(most) = self.plan.outstanding.filter(|_| self.messages.len() > before) else {
@@ -237,7 +237,7 @@ impl<'a> ScheduleBuilder<'a> {
         for range in blocks {
             let delivery = (send.step, id);
             match send.on_arrival {
-                OnArrival::Keep => {}
+                OnArrival::ReplaceFinal => {}
                 OnArrival::Reduce => self.delivered_by.add(send.to, range, delivery),
                 // The delivery overwrites the block, so later sends wait only for this delivery.
                 OnArrival::Replace => self.delivered_by.replace(send.to, range, delivery),

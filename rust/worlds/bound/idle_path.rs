@@ -15,7 +15,7 @@ use std::collections::BTreeMap;
 
 use super::{BoundInputs, Cuts, Wire};
 use crate::ids::{HostId, PortId, SwitchId};
-use crate::topology::{Link, Routes, ScaleUp, Topology, Way};
+use crate::topology::{HostPath, Link, Routes, ScaleUp, Topology};
 use crate::units::{BitRate, Bytes, Span};
 use crate::workload::{Message, Workload};
 
@@ -363,9 +363,9 @@ impl IdlePaths {
     /// picoseconds from the message's start until that NIC can begin.
     pub(super) fn sender(&self, message: &Message) -> (HostId, u128) {
         let Some(scale_up) = &self.scale_up else { return (message.src, 0) };
-        match scale_up.way(message.src, message.dst) {
-            Way::Relayed(by) => (by, self.to_relay(scale_up, message.bytes)),
-            Way::Fabric | Way::Inside => (message.src, 0),
+        match scale_up.host_path(message.src, message.dst) {
+            HostPath::Relayed(by) => (by, self.to_relay(scale_up, message.bytes)),
+            HostPath::Fabric | HostPath::ScaleUp => (message.src, 0),
         }
     }
 
@@ -375,14 +375,14 @@ impl IdlePaths {
         if let Some(scale_up) = &self.scale_up {
             let latency = u128::from(scale_up.latency.as_ps());
             let first = || scale_up.delivery(message.bytes);
-            match scale_up.way(message.src, message.dst) {
-                Way::Inside => return Some((first() + latency, first())),
-                Way::Relayed(_) => {
+            match scale_up.host_path(message.src, message.dst) {
+                HostPath::ScaleUp => return Some((first() + latency, first())),
+                HostPath::Relayed(_) => {
                     let (completed, delivered) = self.over_fabric(index)?;
                     let first = self.to_relay(scale_up, message.bytes);
                     return Some((first + completed + latency, first + delivered));
                 }
-                Way::Fabric => {}
+                HostPath::Fabric => {}
             }
         }
         self.over_fabric(index)

@@ -21,7 +21,7 @@
 use super::idle_path::IdlePath;
 use super::{BoundInputs, Wire};
 use crate::ids::HostId;
-use crate::topology::{Topology, Way};
+use crate::topology::{HostPath, Topology};
 use crate::units::BitRate;
 
 /// Returns the earliest completion of the slowest host, in picoseconds from the first start; 0 if
@@ -37,7 +37,7 @@ pub(super) fn bound_ps(
     let hosts = topology.host_count() as usize;
     let (mut sends, mut receives) = (vec![None; hosts], vec![None; hosts]);
     for (id, message) in workload.messages.iter().enumerate() {
-        if topology.way(message.src, message.dst) == Way::Inside {
+        if topology.host_path(message.src, message.dst) == HostPath::ScaleUp {
             continue;
         }
         let sent = sends[paths.sender(message).0.index()].replace(id);

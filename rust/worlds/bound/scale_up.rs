@@ -5,7 +5,7 @@
 
 use super::BoundInputs;
 use super::load::{Load, latest_first};
-use crate::topology::{Topology, Way};
+use crate::topology::{HostPath, Topology};
 
 /// Returns the earliest time at which the busiest port has carried its traffic and the last message
 /// is complete, in picoseconds from the first start; 0 without scale-up networks.
@@ -18,10 +18,10 @@ pub(super) fn bound_ps(topology: &Topology, inputs: BoundInputs<'_>) -> u128 {
     for group in latest_first(starts) {
         for id in group {
             let message = &workload.messages[id];
-            let to = match scale_up.way(message.src, message.dst) {
-                Way::Inside => message.dst,
-                Way::Relayed(by) => by,
-                Way::Fabric => continue,
+            let to = match scale_up.host_path(message.src, message.dst) {
+                HostPath::ScaleUp => message.dst,
+                HostPath::Relayed(by) => by,
+                HostPath::Fabric => continue,
             };
             let bytes = u128::from(message.bytes.get());
             for (host, direction) in [(message.src, 0), (to, 1)] {

@@ -86,7 +86,7 @@ macro_rules! registry {
             }
 
             /// True if packets may detour through other groups: [`SwitchPolicy::TAKES_DETOURS`].
-            pub const fn takes_detours(&self) -> bool {
+            pub const fn uses_detours(&self) -> bool {
                 match self {
                     $($(#[$only])* Self::$policy(_) =>
                         <$module::$policy as SwitchPolicy>::TAKES_DETOURS,)*

@@ -74,7 +74,7 @@ impl SwitchPolicy for Ugal {
 
     fn detour<V: DetourView>(&mut self, view: &V) -> Option<u32> {
         let candidate = self.random.below(view.candidates());
-        let (minimal, other) = (view.minimal(), view.by(candidate));
+        let (minimal, other) = (view.minimal(), view.via(candidate));
         // A tie goes to the minimal route.
         (minimal.cost() > other.cost().saturating_add(self.threshold)).then_some(candidate)
     }

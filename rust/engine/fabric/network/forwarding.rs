@@ -29,7 +29,7 @@ impl Network {
     #[inline(always)]
     fn decide(&mut self, now: Time, switch: SwitchId, slot: SlotId) -> Option<PortId> {
         let packet = &mut self.shared.pool.get_mut(slot).packet;
-        let decision = match self.shared.switching.takes_detours() {
+        let decision = match self.shared.switching.uses_detours() {
             false => self.shared.switching.decide(switch, packet),
             true => self.decide_detour(now, switch, slot),
         };
@@ -83,8 +83,8 @@ impl Network {
     fn choose(&mut self, now: Time, choice: PolicyChoice, slot: SlotId) -> PortId {
         // Only policies that read queue lengths need settled ports.
         if self.shared.switching.uses_queue_lengths() {
-            let heading = self.shared.switching.heading(&self.shared.pool.get(slot).packet);
-            self.settle_candidates(now, choice.switch(), heading);
+            let target = self.shared.switching.next_target(&self.shared.pool.get(slot).packet);
+            self.settle_candidates(now, choice.switch(), target);
         }
         let loads = Loads { now, ports: &self.ports };
         self.shared.switching.choose(now, choice, &self.shared.pool.get(slot).packet, &loads)

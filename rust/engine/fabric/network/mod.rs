@@ -189,7 +189,7 @@ fn port(topology: &Arc<Topology>, config: &FabricConfig, id: PortId) -> Port {
     let mut port = Port::new(&PortParts {
         start,
         end,
-        rate: config.llr.map_or(link.rate, |llr| llr.left_of(link.rate)),
+        rate: config.llr.map_or(link.rate, |llr| llr.remaining_rate(link.rate)),
         delay: link.delay + forwarding,
         gap: config.gap,
         rounding: config.rounding,

@@ -135,7 +135,7 @@ impl Output<'_> {
         let queued = Queued::of(slot, &self.shared.pool.get(slot).packet);
         let (bytes, flags) = (queued.bytes(), queued.flags());
         let before = self.port.bytes_waiting(flags);
-        if !self.shared.switching.adds_plainly(switch, before, bytes) {
+        if !self.shared.switching.try_enqueue_fast(switch, before, bytes) {
             return false;
         }
         self.mark(EcnPoint::Enqueue, slot);
@@ -191,7 +191,7 @@ impl Output<'_> {
         let (waiting, ingress) = (self.port.waiting(), None);
         let request = EnqueueRequest { switch, port: self.id, ingress, waiting };
         let arriving = self.shared.pool.get(slot).packet;
-        if !self.shared.switching.displaces(&request, &arriving, last.bytes()) {
+        if !self.shared.switching.displaces_last(&request, &arriving, last.bytes()) {
             return false;
         }
         let victim = &mut self.shared.pool.get_mut(last.slot()).packet;

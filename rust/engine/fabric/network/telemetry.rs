@@ -9,7 +9,7 @@ use crate::endpoint::{Endpoints, base_rtt};
 use crate::fabric::setup::Setup;
 use crate::ids::{HostId, PortId};
 use crate::packet::{PortReading, Telemetry};
-use crate::switching::{Switching, Telemeter};
+use crate::switching::{Switching, TelemetryWriter};
 use crate::topology::Node;
 use crate::units::{BitRate, Time};
 
@@ -32,8 +32,8 @@ impl Table {
         let routes = switching.intact_routes();
         let round_trip = base_rtt(topology, routes, nic, fabric.forwarding_delay, &setup.workload);
         let ports = 2 * topology.links().len();
-        let telemeter = Telemeter::new(request, ports, line_rate, round_trip, setup.seed);
-        Some(Box::new(Self { telemeter, of_packet: Vec::new() }))
+        let writer = TelemetryWriter::new(request, ports, line_rate, round_trip, setup.seed);
+        Some(Box::new(Self { writer, of_packet: Vec::new() }))
     }
 
     /// Sets the telemetry of a packet that a host sends.
@@ -88,6 +88,6 @@ impl Output<'_> {
             rate: self.port.rate(),
         };
         let telemetry = &mut table.of_packet[queued.slot().0 as usize];
-        table.telemeter.handle_data(port, &reading, bytes, telemetry);
+        table.writer.handle_data(port, &reading, bytes, telemetry);
     }
 }

@@ -11,7 +11,7 @@ use crate::topology::{Link, Node};
 pub(super) fn lossless(setup: &mut Setup, headroom: Headroom, pool: u64) {
     let pfc = PfcConfig { headroom, ..PfcConfig::HPCC };
     let switch = crate::ids::SwitchId(0);
-    let private = pfc.private_bytes(&setup.fabric, &setup.topology, switch);
+    let private = pfc.reserved_bytes(&setup.fabric, &setup.topology, switch);
     setup.fabric.switch.buffer = Buffer::Shared(private + Bytes::new(pool));
     setup.fabric.switch.pfc = Some(pfc);
 }

@@ -1,12 +1,12 @@
 //! Link-level retry (LLR) against its closed forms.
 
 use super::*;
-use crate::switching::{Afterwards, LlrConfig};
+use crate::switching::{AfterProtection, LlrConfig};
 
 pub(super) const LLR: LlrConfig = LlrConfig {
     ack_spacing: Bytes::new(2_048),
     replays: None,
-    afterwards: Afterwards::Unprotected,
+    afterwards: AfterProtection::Unprotected,
 };
 
 /// One message from host 0 to host 1 through a switch. The first wire corrupts `rate` percent of
@@ -41,7 +41,7 @@ fn without_corruption_only_acknowledgements_cost() {
 fn a_corrupted_frame_costs_its_time_and_a_round_trip() {
     let packets = 20_000;
     let whole = complete(&corrupted(0, LLR, packets)).cct.unwrap().as_ps();
-    let rate = LLR.left_of(BitRate::from_gbps(400));
+    let rate = LLR.remaining_rate(BitRate::from_gbps(400));
     let frame = rate.time_for(Bytes::new(PAYLOAD + HEADER)) + rate.time_for(Bytes::new(GAP));
     let trip = LLR.round_trip(BitRate::from_gbps(400), Span::from_ns(500));
     let each = (frame + trip).as_ps();
@@ -67,7 +67,8 @@ fn too_many_replays_in_a_row_end_the_protection() {
     setup.nic.retransmit_timeout = Span::from_us(100);
     let outcome = complete(&setup);
     assert!(outcome.counters.dropped > 100, "{}", outcome.counters.dropped);
-    let mut discarding = corrupted(10, LlrConfig { afterwards: Afterwards::Discard, ..llr }, 5_000);
+    let mut discarding =
+        corrupted(10, LlrConfig { afterwards: AfterProtection::Discard, ..llr }, 5_000);
     discarding.time_limit = Time::ZERO + Span::from_ms(5);
     let outcome = run(&discarding, &mut |_| {});
     assert_eq!(outcome.verdict, Verdict::TimeLimit);

@@ -163,7 +163,7 @@ fn in_order(pauses: Vec<PauseRecord>, pause_time: Option<Span>, ties: Ties) -> V
             (PauseOrder::Pause, Some(time)) => pause.at.saturating_add(time),
             _ => Time::NEVER,
         };
-        let arrival = || ties.place_of(pause.at.as_ps(), pause.port.reverse().0);
+        let arrival = || ties.rank_of(pause.at.as_ps(), pause.port.reverse().0);
         let rank = if expires { pause.port.0 } else { arrival() };
         ((pause.at, !expires, rank), pause)
     };

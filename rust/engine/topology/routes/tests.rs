@@ -49,7 +49,7 @@ fn lookup_agrees_with_next_hops_for_any_number_of_candidates() {
             let said = match routes.lookup(switch, host) {
                 Lookup::None => Vec::new(),
                 Lookup::One(only) => vec![only],
-                Lookup::Several(group) => routes.candidates_at(group).to_vec(),
+                Lookup::Multiple(group) => routes.candidates_at(group).to_vec(),
             };
             assert_eq!(said, routes.next_hops(switch, host), "{spines} spines, {switch:?}");
             most = most.max(said.len());
