@@ -18,7 +18,7 @@ pub enum TopologyError {
     },
     /// A host has more than one link.
     #[error(
-        "{host} has {links} links; expected exactly 1, so write a machine with several ports as \
+        "{host} has {links} links; expected exactly 1; model a machine with several ports as \
          several hosts"
     )]
     HostWithSeveralLinks {
@@ -30,7 +30,7 @@ pub enum TopologyError {
     /// Hosts are wired to each other as a ring or a mesh.
     #[error(
         "{host} has {links} links and there is no switch: hosts do not forward, so {from} and \
-         {to} cannot reach each other; connect each host to a switch by one link"
+         {to} cannot reach each other; connect each host to a switch with one link"
     )]
     HostsDoNotForward {
         /// A host with several links.
@@ -43,7 +43,7 @@ pub enum TopologyError {
         to: String,
     },
     /// There are more planes than bits in a port mask.
-    #[error("planes = {planes} are too many; the limit is {limit}")]
+    #[error("planes = {planes} exceeds the limit of {limit}")]
     Planes {
         /// The given number.
         planes: u32,
@@ -52,8 +52,8 @@ pub enum TopologyError {
     },
     /// The number of leaves of a plane is not a multiple of the rails.
     #[error(
-        "rails = {rails} and leaves = {leaves}: the GPUs of a server are at leaves of their own, \
-         so leaves must be a multiple of rails"
+        "rails = {rails} and leaves = {leaves}: each GPU of a server needs a different leaf, so \
+         leaves must be a multiple of rails"
     )]
     LeavesNotMultipleOfRails {
         /// Rails per server.
@@ -80,7 +80,7 @@ pub enum TopologyError {
         plane: u32,
     },
     /// Planes attach the hosts to edge switches in different groups.
-    #[error("{host} shares its edge switch with other hosts in plane {plane} than in plane 0")]
+    #[error("{host} shares its edge switch with different hosts in plane {plane} and in plane 0")]
     PlanesDiffer {
         /// Name of the host.
         host: String,
@@ -89,8 +89,8 @@ pub enum TopologyError {
     },
     /// A dragonfly has more groups than the global links of a group can reach.
     #[error(
-        "groups = {groups} are too many; a group has global links to {} others, so that there are \
-         {most} at most: more global links, or more switches with such links",
+        "groups = {groups} exceeds the limit of {most}: a group has global links to {} others; use \
+         more global links, or more switches that have them",
         most - 1
     )]
     TooManyGroups {
@@ -101,8 +101,8 @@ pub enum TopologyError {
     },
     /// The hosts cannot be divided into whole servers of a scale-up domain.
     #[error(
-        "servers of {gpus} GPUs do not fit {hosts} hosts, each of which is a GPU: expected 2 GPUs \
-         or more, and a number that divides {hosts}"
+        "{hosts} hosts (one per GPU) cannot be divided into servers of {gpus} GPUs; expected at \
+         least 2, and a divisor of {hosts}"
     )]
     FractionalServer {
         /// GPUs per server.
@@ -139,7 +139,7 @@ pub enum TopologyError {
         name: String,
     },
     /// No path connects two hosts.
-    #[error("{from} and {to} cannot reach each other: no path of links and switches joins them")]
+    #[error("{from} and {to} cannot reach each other: no path connects them")]
     Unreachable {
         /// Host 0, from which every other host must be reachable.
         from: String,
@@ -147,13 +147,13 @@ pub enum TopologyError {
         to: String,
     },
     /// Two nodes have the same name.
-    #[error("two nodes are called '{name}'; names of hosts and switches must be unique")]
+    #[error("two nodes are named '{name}'; names of hosts and switches must be unique")]
     DuplicateName {
         /// The duplicate name.
         name: String,
     },
     /// A size exceeds its limit.
-    #[error("{count} {what} are too many; the limit is {limit}")]
+    #[error("too many {what}: {count} (limit {limit})")]
     TooLarge {
         /// Counted items: hosts, switches, links, or pairs of switch and edge switch.
         what: &'static str,

@@ -219,8 +219,8 @@ mod tests {
         );
         assert!(error(tree(u32::MAX, 3)).contains("for example 4294967294"));
         assert_eq!(error(tree(8, 4)), "tiers = 4 is invalid; a fat-tree has 2 or 3 tiers");
-        assert!(error(tree(4_000_000_000, 3)).contains("are too many"));
-        assert!(error(tree(4_000_000_000, 2)).contains("are too many"));
+        assert!(error(tree(4_000_000_000, 3)).starts_with("too many"));
+        assert!(error(tree(4_000_000_000, 2)).starts_with("too many"));
         let third = FatTree { oversubscription: Fraction::new(4, 3).unwrap(), ..tree(8, 3) };
         assert_eq!(
             error(third),
@@ -233,6 +233,6 @@ mod tests {
             host_rate: BitRate::from_bps(1),
             ..tree(128, 3)
         };
-        assert!(error(huge).contains("hosts are too many"));
+        assert!(error(huge).contains("too many hosts"));
     }
 }

@@ -428,7 +428,7 @@ mod tests {
         let apart = vec![link(host(0), at(0)), link(host(1), at(1))];
         assert!(fault(&["a", "b"], &["s", "t"], apart).starts_with("a and b cannot reach"));
         let same = vec![link(host(0), at(0)), link(host(1), at(0))];
-        assert!(fault(&["a", "a"], &["s"], same).starts_with("two nodes are called 'a'"));
+        assert!(fault(&["a", "a"], &["s"], same).starts_with("two nodes are named 'a'"));
     }
 
     #[test]
@@ -437,7 +437,7 @@ mod tests {
         assert_eq!(
             fault(&["w", "x", "y", "z"], &[], ring),
             "w has 2 links and there is no switch: hosts do not forward, so w and y cannot reach \
-             each other; connect each host to a switch by one link"
+             each other; connect each host to a switch with one link"
         );
     }
 

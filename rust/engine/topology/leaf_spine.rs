@@ -139,10 +139,10 @@ mod tests {
         );
         assert_eq!(
             error(LeafSpine { leaves: u32::MAX, hosts_per_leaf: u32::MAX, ..SMALL }),
-            "18446744065119617025 hosts are too many; the limit is 4194304"
+            "too many hosts: 18446744065119617025 (limit 4194304)"
         );
-        assert!(error(LeafSpine { parallel_links: u32::MAX, ..SMALL }).contains("links are too"));
+        assert!(error(LeafSpine { parallel_links: u32::MAX, ..SMALL }).contains("too many links"));
         let wide = LeafSpine { leaves: 1 << 18, hosts_per_leaf: 1, spines: 1 << 11, ..SMALL };
-        assert!(error(wide).contains("links are too many"));
+        assert!(error(wide).contains("too many links"));
     }
 }

@@ -192,7 +192,7 @@ mod tests {
         let error = MultiPlane { rails: 3, ..SMALL }.build().unwrap_err().to_string();
         assert!(error.contains("leaves must be a multiple of rails"), "{error}");
         let error = MultiPlane { planes: 33, ..SMALL }.build().unwrap_err().to_string();
-        assert_eq!(error, "planes = 33 are too many; the limit is 32");
+        assert_eq!(error, "planes = 33 exceeds the limit of 32");
         let error = MultiPlane { planes: 0, ..SMALL }.build().unwrap_err().to_string();
         assert!(error.starts_with("planes = 0"), "{error}");
     }

@@ -56,7 +56,7 @@ fn deeply_nested_and_too_long_scenarios_are_rejected() {
         (format!("[{dotted}]\nb = 1\n"), "recursion"),
         (format!("# {}\n", "x".repeat(17 << 20)), "it exceeds the limit of 16 MiB"),
         (format!("seed = \"{}\"\n", "x".repeat(long)), "seed"),
-        ("[topology]\nleaves = 4294967295\n".to_owned(), "hosts are too many"),
+        ("[topology]\nleaves = 4294967295\n".to_owned(), "too many hosts"),
         ("[workload]\nchannels = 4294967295\n".to_owned(), "channels"),
     ] {
         bench.write("hostile.toml", &text);

@@ -10,7 +10,7 @@ use super::{Collective, CollectiveKind, CostModel, Plan, ranks_and_bytes};
 pub(super) const BRUCK_ALL_GATHER: Collective = Collective {
     name: "bruck-all-gather",
     operation: CollectiveKind::AllGather,
-    summary: "all-gather in ceil(log2(P)) steps: twice the blocks, at twice the distance",
+    summary: "all-gather in ceil(log2(P)) steps, each doubling the blocks and the distance",
     source: "Bruck et al., Efficient Algorithms for All-to-All Communications (1997)",
     cost,
     chain: None,

@@ -26,7 +26,7 @@ pub(super) const ALL_REDUCE: Collective = Collective {
 pub(super) const ALL_GATHER: Collective = Collective {
     name: "direct-all-gather",
     operation: CollectiveKind::AllGather,
-    summary: "all-gather in 1 step: each rank sends its block to all",
+    summary: "all-gather in 1 step: each rank sends its block to all others",
     source: "Rashidi et al., ASTRA-SIM (ISPASS 2020), section IV",
     cost: |plan| cost(plan, 1),
     chain: None,

@@ -44,7 +44,7 @@ pub enum CollectiveError {
     },
     /// The ranks cannot be divided into groups of this size.
     #[error(
-        "a group size of {group} does not fit {ranks} ranks; a hierarchical algorithm needs at \
+        "{ranks} ranks cannot be divided into groups of {group}; a hierarchical algorithm needs at \
          least 2 groups of at least 2 ranks, all of the same size"
     )]
     InvalidGroup {
@@ -54,7 +54,7 @@ pub enum CollectiveError {
         group: usize,
     },
     /// The total number of bytes exceeds 64 bits.
-    #[error("{ranks} ranks with {bytes} each send more than 2^64 bytes, the limit of a workload")]
+    #[error("{ranks} ranks with {bytes} each exceed 2^64 bytes, the limit of a workload")]
     TooManyBytes {
         /// Number of ranks of the plan.
         ranks: usize,

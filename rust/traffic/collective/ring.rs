@@ -11,7 +11,7 @@ use crate::workload::{ChainShape, ring_block};
 pub(super) const ALL_REDUCE: Collective = Collective {
     name: "ring-all-reduce",
     operation: CollectiveKind::AllReduce,
-    summary: "all-reduce in 2(P-1) steps round a ring: reduce-scatter, then all-gather",
+    summary: "all-reduce in 2(P-1) steps around a ring: reduce-scatter, then all-gather",
     source: "Patarasuk and Yuan, Bandwidth Optimal All-reduce Algorithms (2009)",
     cost: |plan| cost(plan, 2),
     chain: Some(ChainShape::Ring(ALL_REDUCE_BEGINS)),
@@ -28,7 +28,7 @@ const ALL_REDUCE_BEGINS: &[isize] = &[0, 1];
 pub(super) const ALL_GATHER: Collective = Collective {
     name: "ring-all-gather",
     operation: CollectiveKind::AllGather,
-    summary: "all-gather in P-1 steps round a ring",
+    summary: "all-gather in P-1 steps around a ring",
     source: "Patarasuk and Yuan, Bandwidth Optimal All-reduce Algorithms (2009)",
     cost: |plan| cost(plan, 1),
     chain: Some(ChainShape::Ring(ALL_GATHER_BEGINS)),
@@ -41,7 +41,7 @@ const ALL_GATHER_BEGINS: &[isize] = &[0];
 pub(super) const REDUCE_SCATTER: Collective = Collective {
     name: "ring-reduce-scatter",
     operation: CollectiveKind::ReduceScatter,
-    summary: "reduce-scatter in P-1 steps round a ring",
+    summary: "reduce-scatter in P-1 steps around a ring",
     source: "Patarasuk and Yuan, Bandwidth Optimal All-reduce Algorithms (2009)",
     cost: |plan| cost(plan, 1),
     chain: Some(ChainShape::Ring(REDUCE_SCATTER_BEGINS)),

@@ -23,7 +23,7 @@ pub enum PatternError {
         pattern: &'static str,
     },
     /// The total number of bytes exceeds 64 bits.
-    #[error("{flows} flows of {bytes} have more than 2^64 bytes, the limit of a workload")]
+    #[error("{flows} flows of {bytes} exceed 2^64 bytes, the limit of a workload")]
     TooManyBytes {
         /// Number of flows of the pattern.
         flows: u32,

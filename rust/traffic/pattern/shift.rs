@@ -59,6 +59,6 @@ mod tests {
             error(4, 8, 1).starts_with("a shift of 8 among 4 hosts sends every flow to its own")
         );
         assert!(error(4, 1, 0).starts_with("a shift of 0 bytes per flow"));
-        assert!(error(2, 1, u64::MAX).contains("more than 2^64 bytes"));
+        assert!(error(2, 1, u64::MAX).contains("exceed 2^64 bytes"));
     }
 }

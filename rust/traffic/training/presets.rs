@@ -74,7 +74,7 @@ pub const MODELS: &[ModelPreset] = &[
     },
     ModelPreset {
         name: "mixtral-8x7b",
-        summary: "32 layers of 4,096 with 8 experts, 2 a token: 46.7 billion parameters",
+        summary: "32 layers of 4,096 with 8 experts, 2 per token: 46.7 billion parameters",
         source: MIXTRAL,
         model: Model {
             vocabulary: 32_000,
@@ -85,7 +85,7 @@ pub const MODELS: &[ModelPreset] = &[
     },
     ModelPreset {
         name: "deepseek-v3",
-        summary: "61 layers of 7,168 with 256 experts and a shared one, 8 a token: 671 billion",
+        summary: "61 layers of 7,168 with 256 experts and a shared one, 8 per token: 671 billion",
         source: DEEPSEEK,
         model: Model {
             attention: Attention::Latent {

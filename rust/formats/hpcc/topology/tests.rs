@@ -148,7 +148,7 @@ fn published_files_of_the_family_are_read() {
         assert_eq!(
             read(&text, "ring.txt").unwrap_err().to_string(),
             "ring.txt: host0 has 2 links and there is no switch: hosts do not forward, so \
-             host0 and host2 cannot reach each other; connect each host to a switch by one \
+             host0 and host2 cannot reach each other; connect each host to a switch with one \
              link"
         );
     }
