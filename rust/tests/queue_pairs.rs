@@ -74,7 +74,7 @@ fn of_collective(plain: &Setup, policy: &str, collective: &Collective) -> QueueP
 /// of a NIC and how many of those are extra.
 fn table(title: &str, topology: &str) -> String {
     let mut text =
-        format!("{title}\nqueue pairs that a NIC sends on at most, and of those extra\n");
+        format!("{title}\nmost sending queue pairs of a NIC, and how many of them are extra\n");
     write!(text, "{:<30}", "collective").unwrap();
     let plain: Vec<Setup> = POLICIES.iter().map(|policy| setup(topology, policy)).collect();
     // Policies that do not split messages have no column for extra queue pairs.
@@ -128,9 +128,9 @@ fn published() -> String {
         "both ends of a queue pair counted, each at its own NIC:\n\
          subflow-8, all-to-all                     {subflows:>5}  published: more than 4,000\n\
          ethereal, a step to the next rack         {step:>5}  published: at most 32\n\
-         ethereal, double-binary-tree-all-reduce   {tree:>5}  published: 64 at the most\n\
-         The paper's rule was not seen. Here a queue pair once opened counts for the\n\
-         whole run: of halving-doubling, four steps that leave the rack add up.\n"
+         ethereal, double-binary-tree-all-reduce   {tree:>5}  published: at most 64\n\
+         The paper's counting rule is not published. Here a queue pair, once opened,\n\
+         counts for the whole run: four steps of halving-doubling leave the rack.\n"
     )
 }
 

@@ -139,8 +139,8 @@ impl Row {
 #[test]
 fn every_policy_recovery_and_control_is_the_same_in_both_worlds() {
     let mut table = String::from(
-        "every policy, recovery and congestion control that go together, with links alike and \
-         with links of odd delays\n\n",
+        "every valid combination of policy, recovery and congestion control, with equal links \
+         and with links of odd delays\n\n",
     );
     let columns = ["runs", "refused", "flows", "equal", "packets", "marked", "lost"];
     write!(table, "{:<12}", "").unwrap();

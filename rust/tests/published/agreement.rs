@@ -166,7 +166,7 @@ const RULES: &[Rule] = &[
         case: "drill",
         without: |setup| setup.nic.recovery = Recovery::PER_PACKET,
     },
-    Rule { name: "memory a destination", case: "drill", without: |setup| policy(setup, "drill") },
+    Rule { name: "memory per dest.", case: "drill", without: |setup| policy(setup, "drill") },
     Rule {
         name: "ENABLE_IRN is read",
         case: "drill-irn",
@@ -217,7 +217,7 @@ const RULES: &[Rule] = &[
         without: |setup| setup.nic.ack.span = AckSpan::Bitmap,
     },
     Rule {
-        name: "first ACK at once",
+        name: "first ACK immediate",
         case: "incast",
         without: |setup| setup.nic.ack.first = First::Wait,
     },
@@ -239,7 +239,7 @@ const RULES: &[Rule] = &[
         },
     },
     Rule {
-        name: "resent: ACK at once",
+        name: "resent: instant ACK",
         case: "incast",
         without: |setup| setup.nic.ack.resent = Resent::Wait,
     },
@@ -251,7 +251,7 @@ const RULES: &[Rule] = &[
     Rule { name: "good values", case: "mixed", without: |setup| policy(setup, "bitmap") },
     Rule { name: "good values", case: "mixed-slow", without: |setup| policy(setup, "bitmap") },
     Rule {
-        name: "order a destination",
+        name: "order per dest.",
         case: "round-robin",
         without: |setup| policy(setup, "switch-rr"),
     },
@@ -363,8 +363,8 @@ fn theirs(case: &str) -> Times {
 }
 
 const HEAD: &str = "\
-Two other simulators and ours, with a rule and without it: completion times of
-flows in us, mean and largest, in the mean over seeds; off in %
+Two other simulators and ours, with and without one rule: flow completion times
+in us, mean and largest, averaged over seeds; differences in %
 
                                    theirs             ours       without rule
 rule                 case         mean  max   mean  off  max  off  mean  max

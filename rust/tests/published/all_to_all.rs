@@ -22,14 +22,14 @@ use evenkeel::units::{BitRate, Bytes, Fraction, Span};
 const GROUPS: [(Case, &str, &[&str]); 4] = [
     (
         Case::Example,
-        "k = 8, 128 MB a rank (the example), an acknowledgement for 32 packets",
+        "k = 8, 128 MB per rank (the example), one acknowledgement per 32 packets",
         &["spray", "ofan"],
     ),
-    (Case::Small, "k = 4, 128 MB a rank, one for each packet", &ALL),
-    (Case::Short(32), "k = 8, 16 MB a rank, one for 32 packets", &["switch-rr", "ofan"]),
+    (Case::Small, "k = 4, 128 MB per rank, one per packet", &ALL),
+    (Case::Short(32), "k = 8, 16 MB per rank, one per 32 packets", &["switch-rr", "ofan"]),
     (
         Case::Short(1),
-        "k = 8, 16 MB a rank, one for each packet",
+        "k = 8, 16 MB per rank, one per packet",
         &["switch-rr", "switch-rr-shuffled", "ofan"],
     ),
 ];
@@ -69,7 +69,7 @@ fn every_per_packet_policy_is_within_one_percent_of_the_bound() {
     }
     let mut made = made.into_iter();
     let mut table = String::from(
-        "All-to-all in us, 800 Gbps, 800 KB a port, seed 1; paper: within 1 % (fig. 1)\n\
+        "All-to-all in us, 800 Gbps, 800 KB per port, seed 1; paper: within 1 % (fig. 1)\n\
          policy                   bound      time    beyond        %   trimmed\n",
     );
     for (_, title, policies) in GROUPS {
@@ -80,10 +80,10 @@ fn every_per_packet_policy_is_within_one_percent_of_the_bound() {
 }
 
 const WHY: &str = "\
-What is beyond the bound hardly grows with messages: 4.2 us are the way of the
-last packet, the rest is queues at the end. An acknowledgement takes a turn as
-data does, so round-robin in switches spreads turns, not bytes: Ofan has size
-bins for it.
+The excess over the bound hardly grows with messages: 4.2 us are the path of the
+last packet, the rest is queueing at the end. An acknowledgement takes a turn
+like data, so round-robin in switches spreads packets, not bytes; Ofan has size
+bins for that.
 ";
 
 fn row(case: Case, policy: &str) -> String {

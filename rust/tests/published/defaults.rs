@@ -91,7 +91,7 @@ impl Case {
         let is_clean = (counters.dropped, counters.retransmitted) == (0, 0);
         let fault = (!is_explained || !is_clean).then(|| {
             let (lost, again) = (counters.dropped, counters.retransmitted);
-            format!("{self:?}: {over:.3} times the bound, {lost} lost, {again} sent again\n")
+            format!("{self:?}: {over:.3} times the bound, {lost} lost, {again} retransmitted\n")
         });
         let more = if is_clean { "" } else { "*" };
         (format!("{over:.3}{more}"), fault)

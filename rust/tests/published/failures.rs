@@ -201,7 +201,7 @@ fn routing_helps_a_short_permutation_only_within_about_a_round_trip() {
     });
     let means: Vec<_> = runs.chunks(SEEDS.len()).map(mean).collect();
     let mut text = "Permutation of 1 MiB, 1 % of links down: CCT in us by when routing converges\n\
-                    policy                 at once   after 1 RTT  after 10 RTT         never\n"
+                    policy             immediately   after 1 RTT  after 10 RTT         never\n"
         .to_owned();
     for (row, means) in rows.iter().zip(means.chunks(times.len())) {
         let cell =
@@ -236,7 +236,7 @@ fn weights_recover_most_of_ecmps_loss_to_two_slow_links() {
     });
     let better = 100.0 * (1.0 - cct[1] / cct[0]);
     let text = format!(
-        "All-to-all of 4 MiB a host, k = 8, two links at a tenth of their rate\n\
+        "All-to-all of 4 MiB per host, k = 8, two links at a tenth of their rate\n\
          static ECMP    {:>8.1} us\nadapted (wcmp) {:>8.1} us\n\
          better by      {better:>8.1} %   paper (v1): 77 %; one seed\n",
         cct[0], cct[1]

@@ -175,13 +175,13 @@ cables            policy    mean      max   mean     max   mean   max  mean  max
 ";
 
 const NOTES: &str = "\
-A row: 128 flows, three runs of each simulator; nobody is told of a failure. A
-cable is dead or at half its rate in both directions, an uplink in one. There
-the buffer and the marks of a slow port shrink with its rate, here not: without
-that, spray at half rate takes uet-htsim 223.3 / 293.1 (seeds 20, 21). After a
-time-out that finds the window shut, both send a header that asks for an
-acknowledgement: without it, 10 dead under spray take the artifact
-5201.9 / 14309.8, and 1 dead takes uet-htsim 220.1 / 539.8 (seed 20).
+A row is 128 flows, three runs per simulator; failures are not announced. A
+cable is dead or at half its rate in both directions, an uplink in one. There,
+a slow port's buffer and ECN thresholds shrink with its rate, here not; without
+that, spray at half rate takes 223.3 / 293.1 in uet-htsim (seeds 20, 21). After
+a timeout with a closed window, both send a header that requests an
+acknowledgement; without it, 10 dead under spray take 5201.9 / 14309.8 in the
+artifact, and 1 dead takes 220.1 / 539.8 in uet-htsim (seed 20).
 ";
 
 #[test]
@@ -240,9 +240,9 @@ type Rule = (&'static str, fn(&mut Setup));
 
 const RULES: &[Rule] = &[
     ("as in the artifact", |_| {}),
-    ("arrivals told once", |setup| setup.nic.ack.range = AckRange::Cumulative),
+    ("cumulative ranges", |setup| setup.nic.ack.range = AckRange::Cumulative),
     ("last packet inside", inside),
-    ("time-out 70 us", |setup| setup.nic.retransmit_timeout = Span::from_us(70)),
+    ("timeout 70 us", |setup| setup.nic.retransmit_timeout = Span::from_us(70)),
     ("all three", |setup| {
         setup.nic.ack.range = AckRange::Cumulative;
         inside(setup);

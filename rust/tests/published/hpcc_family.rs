@@ -86,8 +86,8 @@ fn contended_flows_match_conweaves_simulator() {
     if roundings.len() < 2 {
         return rows("published-hpcc-family", &table[head..]);
     }
-    table += "\nThere all switches draw marks from one stream. With a stream for each, as here,\n\
-              its 8-to-1 has 1472.8 and 1592.3 over ten seeds.\n";
+    table += "\nThere, all switches draw marks from one random stream. With one per switch, as\n\
+              here, its 8-to-1 has 1472.8 and 1592.3 over ten seeds.\n";
     screen("published-hpcc-family", &table);
 }
 

@@ -15,7 +15,7 @@ use evenkeel::units::{Bytes, Span};
 type Change = fn(&mut Setup);
 
 const CASES: [(&str, Change); 3] = [
-    ("one host to one rack, 1 MB a flow", one_rack),
+    ("one host to one rack, 1 MB per flow", one_rack),
     ("all-to-all of 60 hosts, 15 MB each", |_| {}),
     ("all-to-all, NICs hold 256 contexts", with_cache),
 ];
@@ -44,7 +44,7 @@ fn line_cut_matches_ethereals_loads_with_far_fewer_queue_pairs() {
         (uplinks(&setup), complete(&setup))
     });
     let mut table = String::from(
-        "15 flows a rack over 16 spines: per NIC s/g pieces a flow, or r + s - g in all\n\
+        "15 flows per rack, 16 spines; per NIC s/g pieces per flow, or r + s - g in all\n\
          policy    queue pairs  extra    CCT, us  rack 0 uplinks, MB  largest queue, KB\n",
     );
     for (job, (uplinks, outcome)) in jobs.iter().zip(&outcomes) {

@@ -10,14 +10,14 @@ use evenkeel::fabric::Outcome;
 
 /// The policies and their expected behaviour.
 const EXPECTED: [(&str, &str); 8] = [
-    ("ecmp", "not before the repair at 100"),
-    ("spray", "loses 1 in 16 of what it sends again"),
-    ("host-dr", "again a turn later, seldom bad twice"),
-    ("reps", "few values came back unmarked"),
-    ("flowlet", "a time-out a new label, 1 in 16 bad"),
-    ("plb", "a time-out a new label, 1 in 16 bad"),
-    ("ethereal", "about one time-out"),
-    ("line-cut", "as ethereal: n = s, nothing is cut"),
+    ("ecmp", "waits for the repair at 100"),
+    ("spray", "loses 1 in 16 retransmissions"),
+    ("host-dr", "retries a round later, rarely bad twice"),
+    ("reps", "few entropy values returned unmarked"),
+    ("flowlet", "new label per timeout, 1 in 16 bad"),
+    ("plb", "new label per timeout, 1 in 16 bad"),
+    ("ethereal", "about one timeout"),
+    ("line-cut", "same as ethereal: n = s, nothing is cut"),
 ];
 
 #[test]
@@ -31,8 +31,8 @@ fn link_failure_costs_ethereal_one_timeout_spray_several_and_ecmp_the_repair() {
     let outcomes =
         side_by_side(&policies, |(policy, _)| complete(&setup("link-failure.toml", policy, 1)));
     let mut table = String::from(
-        "One leaf-spine link down from 1 us on, 256 hosts, seed 1; expected: by ourselves\n\
-         policy     CCT, ms     lost  sent again  expected\n",
+        "One leaf-spine link down from 1 us on, 256 hosts, seed 1; expected: our estimate\n\
+         policy     CCT, ms     lost      resent  expected\n",
     );
     let head = table.len();
     for ((policy, expected), outcome) in policies.iter().zip(&outcomes) {

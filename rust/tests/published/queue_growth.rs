@@ -56,7 +56,7 @@ fn queues_grow_with_message_length_as_predicted() {
     let law = SIZES.map(root_law);
     let mut table = String::from(
         "Permutation on a fat-tree of k = 8: packets in a queue at the end of arrivals,\n\
-         by packets a message (m); means of 4 permutations. Law: Ofan, theory.\n\n\
+         by packets per message (m); means of 4 permutations. Law: Ofan, theory.\n\n\
          mean over those links          64     256    1024    4096  exponent    law\n",
     );
     table += &format!("sqrt(1-2/k) sqrt(2m/pi)  {}\n", row(law, 0.5));
@@ -88,9 +88,9 @@ fn queues_grow_with_message_length_as_predicted() {
     table += &format!(
         "\n{largest}\n\
          up: edge to aggregation; down: core to aggregation; edge: aggregation to edge.\n\
-         The law of the shuffled order is not the theory's: re-shuffling makes a random\n\
-         walk of the drift. With links of 0.5 us and an acknowledgement for 32 packets\n\
-         the lock of switch-rr breaks: its largest queue is {broken:.0} packets at m = {}.\n",
+         The shuffled order departs from the theory: re-shuffling turns the drift into a\n\
+         random walk. With links of 0.5 us and one acknowledgement per 32 packets, the\n\
+         lock of switch-rr breaks: its largest queue is {broken:.0} packets at m = {}.\n",
         SIZES[3]
     );
     screen("published-queue-growth", &table);

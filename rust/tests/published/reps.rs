@@ -77,8 +77,8 @@ fn the_table_of_reps_agrees_with_the_artifact() {
         );
         assert!((mean / m - 1.0).abs() < 0.1, "{}: mean of {mean} us", row.name);
     }
-    text += "Hashed flows are luck: over 20 seeds ecmp's mean is 334 to 405, its max 596\n\
-             to 956. MP-RDMA is the artifact's form, which remembers one path (waiting = 1).\n";
+    text += "ecmp depends on the seed: over 20 seeds its mean is 334 to 405, its max 596 to\n\
+             956. MP-RDMA is the artifact's form, which remembers one path (waiting = 1).\n";
     let by_name: BTreeMap<&str, [f64; 3]> =
         TABLE.iter().map(|row| row.name).zip(ours.iter().copied()).collect();
     let [mean, _, max] = by_name["reps"];
@@ -149,7 +149,7 @@ fn coalesced_acknowledgements_cost_what_the_artifact_says_up_to_eight() {
         .collect();
     let ours = side_by_side(&jobs, |&(every, policy)| coalesced(EXAMPLE, policy, every));
     let mut text = String::from(
-        "Permutation of 128 hosts, several packets an acknowledgement: flow completion\n\
+        "Permutation of 128 hosts, several packets per acknowledgement: flow completion\n\
          times in us, mean / p99 (REPS's artifact run here; ours: seed 1)\n\
          packets    reps: artifact          ours   spray: artifact          ours\n",
     );
@@ -181,7 +181,7 @@ fn prime_takes_acknowledgements_apart() {
     }
     const EVERY: [u32; 3] = [1, 8, 16];
     let mut text = format!(
-        "Several packets an acknowledgement: mean flow completion times in us (seed 1)\n\
+        "Several packets per acknowledgement: mean flow completion times in us (seed 1)\n\
          {:<53}{:>8}{:>8}{:>8}\n",
         "packets", 1, 8, 16
     );
