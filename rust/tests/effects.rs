@@ -37,7 +37,7 @@ fn times(scenario: &Scenario) -> Vec<[u64; 2]> {
 }
 
 /// Returns true if a warning says that the key of a setting has no effect.
-fn is_told(scenario: &Scenario, setting: &str) -> bool {
+fn warns_about(scenario: &Scenario, setting: &str) -> bool {
     let key = setting.split('=').next().unwrap();
     scenario.warnings.iter().any(|it| it.contains(key) && it.contains("effect"))
 }
@@ -71,8 +71,8 @@ fn keys_reported_without_effect_have_none() {
     ];
     for (settings, setting, has_effect) in cases {
         let (before, after) = (load(settings), load(&[settings, &[setting]].concat()));
-        assert_eq!(is_told(&after, setting), !has_effect, "{setting}: {:?}", after.warnings);
-        assert!(!is_told(&before, setting), "nobody gave {setting}");
+        assert_eq!(warns_about(&after, setting), !has_effect, "{setting}: {:?}", after.warnings);
+        assert!(!warns_about(&before, setting), "nobody gave {setting}");
         assert_eq!(times(&before) != times(&after), has_effect, "{settings:?}, {setting}");
     }
 }
@@ -80,6 +80,6 @@ fn keys_reported_without_effect_have_none() {
 #[test]
 fn training_parameters_without_traffic_are_reported() {
     let traffic = "workload.tensor_traffic=sequence";
-    assert!(is_told(&try_load(TRAINING, &[traffic]).unwrap(), traffic));
-    assert!(!is_told(&try_load(TRAINING, &["workload.tensor=2", traffic]).unwrap(), traffic));
+    assert!(warns_about(&try_load(TRAINING, &[traffic]).unwrap(), traffic));
+    assert!(!warns_about(&try_load(TRAINING, &["workload.tensor=2", traffic]).unwrap(), traffic));
 }

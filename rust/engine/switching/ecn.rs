@@ -112,7 +112,7 @@ mod tests {
     }
 
     #[test]
-    fn thresholds_scale_with_the_rate_and_come_back() {
+    fn thresholds_scale_with_the_rate_and_recover() {
         let mut marker = Marker::new(Ecn::Step(Bytes::new(800)), 1, PortId(0));
         let [half, whole] = [200, 400].map(BitRate::from_gbps);
         marker.scale(half, whole);

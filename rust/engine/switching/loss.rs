@@ -169,7 +169,7 @@ mod tests {
     }
 
     #[test]
-    fn an_outage_loses_what_is_on_the_wire_and_a_lossy_link_what_starts_on_it() {
+    fn outages_lose_packets_on_the_wire_and_lossy_links_packets_that_start() {
         let flights =
             [flight(0, 520_000), flight(600_000, 1_120_000), flight(1_200_000, 1_720_000)];
         let lossy = FailureKind::Loss { rate: Fraction::ONE };
@@ -195,7 +195,7 @@ mod tests {
     }
 
     #[test]
-    fn a_failure_of_one_direction_leaves_the_other_alone() {
+    fn one_way_failures_leave_the_other_direction_intact() {
         let both = failure(PORT.link(), FailureKind::Down, 0, Time::NEVER);
         let one = Failure { direction: Direction::From(PORT), ..both };
         let mut losses = Losses::new(&[one], None, 1);
@@ -205,7 +205,7 @@ mod tests {
     }
 
     #[test]
-    fn outages_that_overlap_are_one() {
+    fn overlapping_outages_are_merged() {
         let down =
             |from, until| failure(PORT.link(), FailureKind::Down, from, Time::from_ps(until));
         let mut losses = Losses::new(&[down(0, 1_000), down(10, 20), down(500, 2_000)], None, 1);

@@ -371,7 +371,7 @@ mod tests {
     }
 
     #[test]
-    fn reserve_then_pool_then_headroom_then_nothing() {
+    fn bytes_fill_the_reserve_then_the_pool_then_the_headroom() {
         let mut pfc = one();
         assert_eq!(pfc.add(LINK, 1_000), None);
         assert_eq!(pfc.pools[0].used, 0, "the reserve is its own");
@@ -412,7 +412,7 @@ mod tests {
     }
 
     #[test]
-    fn a_pause_that_expires_is_repeated_for_each_packet_that_still_comes() {
+    fn expired_pauses_are_repeated_for_each_arriving_packet() {
         let mut pfc = Pfc { repeats: true, ..one() };
         let orders = [1_000, 2_000, 1_000, 500, 500].map(|bytes| pfc.add(LINK, bytes));
         let pause = Some(PauseOrder::Pause);
@@ -420,7 +420,7 @@ mod tests {
     }
 
     #[test]
-    fn a_faster_link_has_a_larger_part_up_to_all() {
+    fn alpha_grows_with_the_link_rate_up_to_one() {
         let alpha = |gbps| {
             let (rate, nic) = (BitRate::from_gbps(gbps), BitRate::from_gbps(100));
             let alpha = PfcConfig::HPCC.alpha_of(rate, nic);

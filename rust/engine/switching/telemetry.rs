@@ -175,7 +175,7 @@ mod tests {
     }
 
     #[test]
-    fn other_packets_count_as_bytes_too() {
+    fn control_packets_count_as_sent_bytes() {
         let request = TelemetryRequest::Utilization {
             base: 1.01,
             round_trip: AbsoluteOrFraction::Absolute(Span::from_us(8)),

@@ -16,7 +16,7 @@ use evenkeel::packet::{Packet, PlaneMask};
 use evenkeel::scenario::{Overrides, Scenario};
 use evenkeel::units::{BitRate, Bytes, Span, Time};
 
-use super::forged::{CLEAN, Input};
+use super::input::{CLEAN, Input};
 
 const PORT: PortFacts =
     PortFacts { line_rate: BitRate::from_gbps(100), base_rtt: Span::from_us(5) };

@@ -15,7 +15,7 @@ use evenkeel::packet::Packet;
 use evenkeel::scenario::{Overrides, Scenario};
 use evenkeel::units::{BitRate, Bytes, Span, Time};
 
-use super::forged::Input;
+use super::input::Input;
 
 const PORT: PortFacts =
     PortFacts { line_rate: BitRate::from_gbps(100), base_rtt: Span::from_us(5) };

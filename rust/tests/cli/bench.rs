@@ -27,13 +27,13 @@ bytes = "256KB"
 
 /// Exit status and output of a command.
 #[derive(Debug)]
-pub(super) struct Left {
+pub(super) struct CommandOutput {
     pub(super) status: i32,
     pub(super) out: String,
     pub(super) err: String,
 }
 
-impl Left {
+impl CommandOutput {
     /// Parses the standard output, which must be a single line, as JSON.
     pub(super) fn json(&self) -> serde_json::Value {
         assert_eq!(self.out.matches('\n').count(), 1, "{self:?}");
@@ -129,22 +129,22 @@ impl Bench {
         command
     }
 
-    pub(super) fn evenkeel(&self, arguments: &[&str]) -> Left {
+    pub(super) fn evenkeel(&self, arguments: &[&str]) -> CommandOutput {
         Self::left(self.command(arguments))
     }
 
     /// Returns a command that runs the program with an address space of `kb` kB.
     #[cfg(target_os = "linux")]
-    pub(super) fn evenkeel_within(&self, kb: u64, arguments: &[&str]) -> Left {
+    pub(super) fn evenkeel_within(&self, kb: u64, arguments: &[&str]) -> CommandOutput {
         let mut command = Command::new("sh");
         let script = "ulimit -v \"$0\" && exec \"$@\"";
         command.args(["-c", script, &kb.to_string(), env!("CARGO_BIN_EXE_evenkeel")]);
         Self::left(self.here(command, arguments))
     }
 
-    fn left(mut command: Command) -> Left {
+    fn left(mut command: Command) -> CommandOutput {
         let output = command.output().expect("the program starts");
-        Left {
+        CommandOutput {
             status: output.status.code().expect("it ends by itself"),
             out: String::from_utf8(output.stdout).expect("it is UTF-8"),
             err: String::from_utf8(output.stderr).expect("it is UTF-8"),

@@ -2,7 +2,7 @@
 
 use serde_json::Value;
 
-use super::bench::{Bench, Left, SMALL};
+use super::bench::{Bench, CommandOutput, SMALL};
 
 /// Returns the runs without wall time and memory, which vary.
 fn determined(json: &Value) -> Vec<Value> {
@@ -172,7 +172,7 @@ fn policies_that_miss_the_failure_are_named_with_their_seeds() {
 }
 
 /// Compares three policies under five seeds with these options.
-fn of_five_seeds(bench: &Bench, options: &[&str]) -> Left {
+fn of_five_seeds(bench: &Bench, options: &[&str]) -> CommandOutput {
     let arguments = ["compare", "small.toml", "--policies", "ecmp,spray,ethereal", "--seeds", "5"];
     let left = bench.evenkeel(&[&arguments, options].concat());
     assert_eq!((left.status, left.err.as_str()), (0, ""));
@@ -308,7 +308,7 @@ fn processor_seconds(process: u32) -> f64 {
 
 /// Starts a comparison, interrupts it after this much CPU time, and returns its output.
 #[cfg(target_os = "linux")]
-fn interrupted(bench: &Bench, arguments: &[&str], signal: &str, seconds: f64) -> Left {
+fn interrupted(bench: &Bench, arguments: &[&str], signal: &str, seconds: f64) -> CommandOutput {
     use std::io::Read;
     use std::process::{Command, Stdio};
 
@@ -325,7 +325,7 @@ fn interrupted(bench: &Bench, arguments: &[&str], signal: &str, seconds: f64) ->
     let (mut out, mut err) = (String::new(), String::new());
     child.stdout.take().unwrap().read_to_string(&mut out).unwrap();
     child.stderr.take().unwrap().read_to_string(&mut err).unwrap();
-    Left { status: child.wait().unwrap().code().expect("it ends by itself"), out, err }
+    CommandOutput { status: child.wait().unwrap().code().expect("it ends by itself"), out, err }
 }
 
 /// `spray` would only start after a hundred thousand runs of `ecmp`.

@@ -9,7 +9,7 @@ use std::time::Duration;
 
 use evenkeel::report::Stopwatch;
 
-use super::bench::{Bench, Left, SMALL};
+use super::bench::{Bench, CommandOutput, SMALL};
 use crate::support::extent;
 
 /// Address space limit of a command in KiB, beyond which allocations fail: 1 GiB.
@@ -22,7 +22,7 @@ const LONGEST: Duration = Duration::from_secs(30);
 const DEPTH: usize = 100_000;
 
 /// Runs the program with limited memory.
-fn limited(bench: &Bench, arguments: &[&str]) -> Left {
+fn limited(bench: &Bench, arguments: &[&str]) -> CommandOutput {
     let started = Stopwatch::start();
     let mut command = Command::new("sh");
     let limit = format!("ulimit -v {MOST_KIB} && exec \"$@\"");
@@ -33,7 +33,7 @@ fn limited(bench: &Bench, arguments: &[&str]) -> Left {
     assert!(took < LONGEST, "{arguments:?} took {took:?}");
     let text = |bytes| String::from_utf8(bytes).expect("it is UTF-8");
     let status = output.status.code().unwrap_or_else(|| panic!("{arguments:?} was killed"));
-    Left { status, out: text(output.stdout), err: text(output.stderr) }
+    CommandOutput { status, out: text(output.stdout), err: text(output.stderr) }
 }
 
 /// Checks that `check` rejects a scenario with one short error.

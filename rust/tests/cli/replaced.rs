@@ -5,7 +5,7 @@ use std::os::unix::fs::{FileTypeExt, symlink};
 use std::process::{Command, Stdio};
 use std::time::Duration;
 
-use super::bench::{Bench, Left, SMALL};
+use super::bench::{Bench, CommandOutput, SMALL};
 
 /// A study of one run without claims.
 const STUDY: &str = r#"
@@ -32,14 +32,14 @@ fn make_pipe(bench: &Bench, name: &str) {
 }
 
 /// Runs the program, which must not block on the other end of a pipe.
-fn within_a_minute(bench: &Bench, arguments: &[&str]) -> Left {
+fn within_a_minute(bench: &Bench, arguments: &[&str]) -> CommandOutput {
     let mut command = Command::new("timeout");
     command.args(["60", env!("CARGO_BIN_EXE_evenkeel")]).args(arguments);
     let output = command.current_dir(bench.path(".")).stdin(Stdio::null()).output();
     let output = output.expect("timeout starts");
     let text = |bytes| String::from_utf8(bytes).expect("it is UTF-8");
     let status = output.status.code().expect("it ends by itself");
-    Left { status, out: text(output.stdout), err: text(output.stderr) }
+    CommandOutput { status, out: text(output.stdout), err: text(output.stderr) }
 }
 
 #[test]

@@ -4,7 +4,7 @@
 use std::fs;
 use std::path::{Path, PathBuf};
 
-use super::bench::{Bench, Left};
+use super::bench::{Bench, CommandOutput};
 
 /// Returns a folder with a copy of these inputs; `None`, with a message, if they do not exist.
 fn with(names: &[&str]) -> Option<Bench> {
@@ -21,7 +21,7 @@ fn with(names: &[&str]) -> Option<Bench> {
     Some(bench)
 }
 
-fn cct_ns(left: &Left) -> f64 {
+fn cct_ns(left: &CommandOutput) -> f64 {
     left.json()["cct_ns"].as_f64().unwrap_or_else(|| panic!("it completes: {left:?}"))
 }
 

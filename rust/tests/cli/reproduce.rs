@@ -2,7 +2,7 @@
 
 use std::fs;
 
-use super::bench::{Bench, Left};
+use super::bench::{Bench, CommandOutput};
 
 /// The study of `docs/studies.md`, with fewer hosts.
 const STUDY: &str = r#"
@@ -173,7 +173,7 @@ fn unknown_studies_and_invalid_files_are_errors() {
 }
 
 /// Runs the study with these options into the folder `results`.
-fn into_results(bench: &Bench, options: &[&str]) -> Left {
+fn into_results(bench: &Bench, options: &[&str]) -> CommandOutput {
     bench.evenkeel(&[&["reproduce", "study.toml", "--out", "results"], options].concat())
 }
 

@@ -9,7 +9,7 @@ use std::time::Duration;
 use evenkeel::rng::{Purpose, Stream};
 use evenkeel::study::reproduce::{Scale, Study};
 
-use super::bench::{Bench, Left};
+use super::bench::{Bench, CommandOutput};
 use crate::support::extent;
 
 /// Six points, each with two seeds.
@@ -37,7 +37,7 @@ fn with_study() -> Bench {
 }
 
 /// Runs the sweep into a folder, outside any cluster.
-fn sweep(bench: &Bench, folder: &str, options: &[&str]) -> Left {
+fn sweep(bench: &Bench, folder: &str, options: &[&str]) -> CommandOutput {
     bench.evenkeel(&[&["sweep", "study.toml", "--out", folder], options].concat())
 }
 
@@ -186,7 +186,7 @@ fn log_bytes(bench: &Bench, folder: &str) -> u64 {
 /// Runs the sweep with files limited to `kilobytes` more than their current size, and waits for its
 /// end.
 #[cfg(unix)]
-fn with_full_disk(bench: &Bench, folder: &str, kilobytes: u64) -> Left {
+fn with_full_disk(bench: &Bench, folder: &str, kilobytes: u64) -> CommandOutput {
     let size = log_bytes(bench, folder);
     // With the signal ignored, a write beyond the limit fails as on a full disk. Blocks are 512 B.
     let blocks = size / 512 + 2 * kilobytes;
@@ -199,7 +199,7 @@ fn with_full_disk(bench: &Bench, folder: &str, kilobytes: u64) -> Left {
         .stdin(Stdio::null())
         .output()
         .expect("the shell starts");
-    Left {
+    CommandOutput {
         status: output.status.code().expect("it ends by itself"),
         out: String::from_utf8(output.stdout).expect("it is UTF-8"),
         err: String::from_utf8(output.stderr).expect("it is UTF-8"),

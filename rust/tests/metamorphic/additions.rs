@@ -10,7 +10,7 @@ use evenkeel::units::{Span, Time};
 use super::draft::Draft;
 use super::numbers::is_plain;
 use super::outcome::equal;
-use super::relation::{Case, Checked, Failure, Relation, defined, require, resolved, seen};
+use super::relation::{Case, CheckResult, Failure, Relation, defined, require, resolved, seen};
 
 pub(super) const RELATIONS: &[Relation] = &[
     Relation {
@@ -116,7 +116,7 @@ pub(super) fn leaf_spine(case: &Case) -> Draft {
     draft
 }
 
-fn idle(case: &Case, add: impl Fn(&mut Parts)) -> Checked {
+fn idle(case: &Case, add: impl Fn(&mut Parts)) -> CheckResult {
     let setup = resolved(&leaf_spine(case))?.setup();
     require(is_plain(&setup.topology))?;
     let mut parts = Parts::of(&setup.topology);
@@ -128,14 +128,14 @@ fn idle(case: &Case, add: impl Fn(&mut Parts)) -> Checked {
 }
 
 /// Adds an idle pod. A pod offers a detour around failed links, so no link may fail.
-fn pod(case: &Case, delay: Span) -> Checked {
+fn pod(case: &Case, delay: Span) -> CheckResult {
     let mut draft = case.draft.clone();
     draft.remove("failure");
     let case = Case { draft, is_faulty: case.is_faulty };
     idle(&case, |parts| parts.pod(delay))
 }
 
-fn unused_link_fails(case: &Case) -> Checked {
+fn unused_link_fails(case: &Case) -> CheckResult {
     let mut draft = leaf_spine(case);
     draft.remove("failure");
     let setup = resolved(&draft)?.setup();

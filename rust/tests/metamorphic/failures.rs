@@ -4,11 +4,11 @@ use evenkeel::fabric;
 use evenkeel::units::{Span, Time};
 
 use super::draft::Draft;
-use super::outcome::{Seen, equal};
+use super::outcome::{ComparableOutcome, equal};
 use super::relation::{
-    Case, Checked, Failure, Relation, defined, lengthen, require, resolved, seen,
+    Case, CheckResult, Failure, Relation, defined, lengthen, require, resolved, seen,
 };
-use super::statistics::alike;
+use super::statistics::require_alike;
 
 pub(super) const RELATIONS: &[Relation] = &[
     Relation {
@@ -60,7 +60,7 @@ pub(super) const RELATIONS: &[Relation] = &[
     },
 ];
 
-fn late_failure(case: &Case) -> Checked {
+fn late_failure(case: &Case) -> CheckResult {
     let mut draft = case.draft.clone();
     draft.remove("failure");
     let scenario = resolved(&draft)?;
@@ -78,11 +78,11 @@ fn late_failure(case: &Case) -> Checked {
         detection: Span::ZERO,
         convergence: Span::from_us(1),
     });
-    equal(&Seen::of(&outcome), &seen(&failing))
+    equal(&ComparableOutcome::of(&outcome), &seen(&failing))
 }
 
 /// Adds a failure that must not matter.
-fn with_failure(case: &Case, failure: &str) -> Checked {
+fn with_failure(case: &Case, failure: &str) -> CheckResult {
     let mut draft = case.draft.clone();
     draft.leaf_spine().remove("failure");
     let mut failing = draft.clone();
@@ -115,7 +115,7 @@ fn of_two_rates(case: &Case) -> Draft {
     draft
 }
 
-fn degraded_as_rates(case: &Case) -> Checked {
+fn degraded_as_rates(case: &Case) -> CheckResult {
     let draft = of_two_rates(case);
     let scenario = resolved(&draft)?;
     let slow = |name: &String| name.starts_with("leaf") && !name.ends_with("spine0");
@@ -149,12 +149,12 @@ fn degraded_as_rates(case: &Case) -> Checked {
         }
     }
     let rates = defined(rates.scenario_in(folder.path()))?;
-    alike(&|seed| Ok(seen(&defined(degraded.with_seed(seed).ok())?.setup())), &|seed| {
+    require_alike(&|seed| Ok(seen(&defined(degraded.with_seed(seed).ok())?.setup())), &|seed| {
         Ok(seen(&defined(rates.with_seed(seed).ok())?.setup()))
     })
 }
 
-fn failure_order(case: &Case) -> Checked {
+fn failure_order(case: &Case) -> CheckResult {
     let setup = resolved(&case.draft)?.setup();
     require(setup.fabric.failures.len() > 1)?;
     let mut other = setup.clone();

@@ -7,7 +7,7 @@ use evenkeel::units::Span;
 use super::additions::{Parts, leaf_spine};
 use super::draft::Draft;
 use super::rates::{explicit, faster};
-use super::relation::{Case, Checked, Failure, Relation, defined, require, resolved};
+use super::relation::{Case, CheckResult, Failure, Relation, defined, require, resolved};
 
 pub(super) const RELATIONS: &[Relation] = &[
     Relation {
@@ -35,7 +35,7 @@ fn times(setup: &Setup) -> Option<Vec<f64>> {
 }
 
 /// Fails if times differ by more than rounding errors.
-fn close(expected: &[f64], found: &[f64]) -> Checked {
+fn close(expected: &[f64], found: &[f64]) -> CheckResult {
     // Each rate change rounds completion times to a picosecond.
     let is_close = |(a, b): &(&f64, &f64)| (*a - *b).abs() <= 0.01 + ROUNDING * a.max(**b);
     match expected.iter().zip(found).find(|pair| !is_close(pair)) {
@@ -44,7 +44,7 @@ fn close(expected: &[f64], found: &[f64]) -> Checked {
     }
 }
 
-fn idle_pod(case: &Case) -> Checked {
+fn idle_pod(case: &Case) -> CheckResult {
     let mut draft = leaf_spine(case);
     draft.remove("failure");
     let setup = resolved(&draft)?.setup();
@@ -57,7 +57,7 @@ fn idle_pod(case: &Case) -> Checked {
     close(&defined(times(&setup))?, &defined(times(&other))?)
 }
 
-fn double_speed(case: &Case) -> Checked {
+fn double_speed(case: &Case) -> CheckResult {
     let mut draft: Draft = explicit(case, 60_000)?;
     draft.remove("failure");
     // The rates of thousands of flows are recomputed whenever a flow ends.

@@ -10,8 +10,8 @@ use evenkeel::scenario::Scenario;
 use super::draft::Draft;
 use super::numbers::is_plain;
 use super::outcome::equal;
-use super::relation::{Case, Checked, Relation, defined, lengthen, require, resolved, seen};
-use super::statistics::alike;
+use super::relation::{Case, CheckResult, Relation, defined, lengthen, require, resolved, seen};
+use super::statistics::require_alike;
 
 pub(super) const RELATIONS: &[Relation] = &[
     Relation {
@@ -75,7 +75,7 @@ fn exported(scenario: &Scenario, format: ExportFormat) -> Option<tempfile::TempD
     Some(folder)
 }
 
-fn fabric(case: &Case, format: ExportFormat, keys: &str) -> Checked {
+fn fabric(case: &Case, format: ExportFormat, keys: &str) -> CheckResult {
     let mut draft = case.draft.clone();
     draft.remove("topology.scale_up").remove("failure");
     // The flow file of the same export has no dependencies.
@@ -116,7 +116,7 @@ fn of_pairs(case: &Case) -> Draft {
     draft
 }
 
-fn workload(case: &Case, format: ExportFormat, keys: &str) -> Checked {
+fn workload(case: &Case, format: ExportFormat, keys: &str) -> CheckResult {
     let draft = of_pairs(case);
     let scenario = resolved(&draft)?;
     let messages = &scenario.workload.messages;
@@ -136,10 +136,10 @@ fn workload(case: &Case, format: ExportFormat, keys: &str) -> Checked {
     require(draft.name("policy.name") != "ecmp-murmur")?;
     // Formats number queue pairs differently, and policies draw by those numbers.
     let with_seed = |setup: &Setup, seed: u64| Ok(seen(&Setup { seed, ..setup.clone() }).sorted());
-    alike(&|seed| with_seed(&scenario.setup(), seed), &|seed| with_seed(&setup, seed))
+    require_alike(&|seed| with_seed(&scenario.setup(), seed), &|seed| with_seed(&setup, seed))
 }
 
-fn message_order(case: &Case) -> Checked {
+fn message_order(case: &Case) -> CheckResult {
     let mut draft = of_pairs(case);
     draft.set("workload.start_jitter", "2us");
     let scenario = resolved(&draft)?;

@@ -9,11 +9,11 @@ use evenkeel::topology::{Link, Node, Switch, Topology};
 use evenkeel::units::Span;
 use evenkeel::workload::{Message, Workload};
 
-use super::outcome::{Seen, equal};
+use super::outcome::{ComparableOutcome, equal};
 use super::relation::{
-    Case, Checked, Failure, Relation, defined, lengthen, require, resolved, seen,
+    Case, CheckResult, Failure, Relation, defined, lengthen, require, resolved, seen,
 };
-use super::statistics::alike;
+use super::statistics::require_alike;
 
 pub(super) const RELATIONS: &[Relation] = &[
     Relation {
@@ -147,7 +147,7 @@ pub(super) fn is_plain(topology: &Topology) -> bool {
     is_one && topology.scale_up().is_none() && topology.direct().is_none()
 }
 
-fn rename(case: &Case) -> Checked {
+fn rename(case: &Case) -> CheckResult {
     let setup = resolved(&case.draft)?.setup();
     let old = &setup.topology;
     require(is_plain(old))?;
@@ -172,7 +172,7 @@ fn small(case: &Case) -> super::draft::Draft {
     draft
 }
 
-fn over_seeds(case: &Case, change: fn(&mut Order, &mut Stream)) -> Checked {
+fn over_seeds(case: &Case, change: fn(&mut Order, &mut Stream)) -> CheckResult {
     let scenario = resolved(&small(case))?;
     require(is_plain(&scenario.topology))?;
     // This hash of ids has no seed, so a sample over seeds is a single draw.
@@ -192,7 +192,7 @@ fn over_seeds(case: &Case, change: fn(&mut Order, &mut Stream)) -> Checked {
         }
         Ok(seen(&renumbered))
     };
-    alike(&|seed| Ok(seen(&of_seed(seed)?)), &renumbered)
+    require_alike(&|seed| Ok(seen(&of_seed(seed)?)), &renumbered)
 }
 
 /// Returns the setup with longer cables at every second switch above the leaves.
@@ -217,7 +217,7 @@ fn doubled(workload: &Workload) -> Arc<Workload> {
     Arc::new(wrong)
 }
 
-fn lone_message(case: &Case) -> Checked {
+fn lone_message(case: &Case) -> CheckResult {
     // Each switch draws which packets carry a measurement.
     require(!case.draft.text().contains("hpcc-pint"))?;
     let mut draft = case.draft.clone();
@@ -241,7 +241,7 @@ fn lone_message(case: &Case) -> Checked {
     if case.is_faulty {
         lengthen(&mut renumbered);
     }
-    equal(&Seen::sorted(seen(&setup)), &Seen::sorted(seen(&renumbered)))
+    equal(&ComparableOutcome::sorted(seen(&setup)), &ComparableOutcome::sorted(seen(&renumbered)))
 }
 
 #[test]

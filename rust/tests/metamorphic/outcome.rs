@@ -7,7 +7,7 @@ use super::relation::Failure;
 
 /// The part of an outcome that does not depend on the numbers of hosts and ports.
 #[derive(Debug, Clone, PartialEq)]
-pub(super) struct Seen {
+pub(super) struct ComparableOutcome {
     verdict: Verdict,
     cct: Option<Span>,
     message_fct: Vec<Span>,
@@ -24,7 +24,7 @@ fn flow(flow: &FlowRecord) -> [u64; 5] {
     [times[0], times[1], times[2], flow.bytes.get(), flow.piece.into()]
 }
 
-impl Seen {
+impl ComparableOutcome {
     pub(super) fn of(outcome: &Outcome) -> Self {
         // The number of events is an implementation detail.
         let counters = Counters { events: 0, ..outcome.counters };
@@ -79,7 +79,10 @@ impl Seen {
 }
 
 /// Fails with the first difference between two runs.
-pub(super) fn equal(expected: &Seen, found: &Seen) -> Result<(), Failure> {
+pub(super) fn equal(
+    expected: &ComparableOutcome,
+    found: &ComparableOutcome,
+) -> Result<(), Failure> {
     if expected == found {
         return Ok(());
     }
@@ -87,7 +90,9 @@ pub(super) fn equal(expected: &Seen, found: &Seen) -> Result<(), Failure> {
     let difference = left.lines().zip(right.lines()).find(|(a, b)| a != b);
     let (left, right) = difference.unwrap_or(("fewer lines", "more lines"));
     let [left, right] = [left, right].map(str::trim);
-    let times = |seen: &Seen| seen.cct.map_or_else(|| "open".to_owned(), |cct| cct.to_string());
+    let times = |seen: &ComparableOutcome| {
+        seen.cct.map_or_else(|| "open".to_owned(), |cct| cct.to_string())
+    };
     Err(Failure::Broken(format!(
         "expected {left}, found {right}; completion times: {} and {}",
         times(expected),

@@ -10,7 +10,7 @@ use evenkeel::units::Span;
 
 use super::draft::Draft;
 use super::outcome::equal;
-use super::relation::{Case, Checked, Failure, Relation, defined, require, resolved, seen};
+use super::relation::{Case, CheckResult, Failure, Relation, defined, require, resolved, seen};
 use super::statistics::{error_of_difference, mean, unequal};
 
 pub(super) const RELATIONS: &[Relation] = &[
@@ -53,7 +53,7 @@ fn send_alike(name: &str) -> bool {
     !is_alone.contains(&name) && !name.starts_with("subflow")
 }
 
-fn one_path(case: &Case) -> Checked {
+fn one_path(case: &Case) -> CheckResult {
     let mut draft = case.draft.clone();
     draft.leaf_spine().one_workload().remove("failure").short(50_000);
     draft.set("topology.spines", 1).set("topology.parallel_links", 1);
@@ -92,7 +92,7 @@ fn completion_times(draft: &Draft) -> Result<Vec<f64>, Failure> {
     (1..=10).map(of_seed).collect()
 }
 
-fn more_spines(case: &Case) -> Checked {
+fn more_spines(case: &Case) -> CheckResult {
     let mut draft = case.draft.clone();
     draft.leaf_spine().remove("failure").short(30_000);
     // With retransmission timers below the queueing delay, any comparison is a matter of luck.
@@ -156,7 +156,7 @@ fn two_spines(case: &Case, slow: &[&str]) -> Result<Draft, Failure> {
 const SEEDS: u64 = 48;
 const DEVIATION: f64 = 0.11;
 
-fn shares_by_capacity(case: &Case, slow: &[&str]) -> Checked {
+fn shares_by_capacity(case: &Case, slow: &[&str]) -> CheckResult {
     let scenario = resolved(&two_spines(case, slow)?)?;
     let (mut fast, mut behind) = (0, 0);
     for seed in 1..=SEEDS {
@@ -190,7 +190,7 @@ const PACKET: u64 = 1_062;
 /// Maximum difference in the losses of equal senders, as a share of the packets.
 const EQUAL: f64 = 0.02;
 
-fn symmetric_incast(case: &Case) -> Checked {
+fn symmetric_incast(case: &Case) -> CheckResult {
     let mut draft = case.draft.clone();
     draft.leaf_spine().remove("failure").one_workload().set("time_limit", "100ms");
     let senders = 2 + draft.count("seed", 1) % 7;

@@ -5,9 +5,9 @@ use evenkeel::units::{BitRate, Span};
 use toml::Value;
 
 use super::draft::Draft;
-use super::outcome::{Seen, equal};
-use super::relation::{Case, Checked, Failure, Relation, defined, require, resolved, seen};
-use super::statistics::alike;
+use super::outcome::{ComparableOutcome, equal};
+use super::relation::{Case, CheckResult, Failure, Relation, defined, require, resolved, seen};
+use super::statistics::require_alike;
 
 pub(super) const RELATIONS: &[Relation] = &[
     Relation {
@@ -98,13 +98,13 @@ pub(super) fn explicit(case: &Case, most: u64) -> Result<Draft, Failure> {
     Ok(explicit)
 }
 
-fn run(draft: &Draft, seed: u64) -> Result<Seen, Failure> {
+fn run(draft: &Draft, seed: u64) -> Result<ComparableOutcome, Failure> {
     let mut draft = draft.clone();
     draft.set("seed", i64::try_from(seed).expect("seeds of tests are small"));
     Ok(seen(&defined(draft.scenario())?.setup()))
 }
 
-fn double_speed(case: &Case) -> Checked {
+fn double_speed(case: &Case) -> CheckResult {
     let draft = explicit(case, 20_000)?;
     let mut fast = draft.clone();
     fast.0.iter_mut().for_each(|(key, value)| {
@@ -117,10 +117,10 @@ fn double_speed(case: &Case) -> Checked {
         return Ok(());
     }
     // Rounding and reordered ties may cause differences, but not on average.
-    alike(&|seed| run(&draft, seed), &fast_run)
+    require_alike(&|seed| run(&draft, seed), &fast_run)
 }
 
-fn double_speed_alone(case: &Case) -> Checked {
+fn double_speed_alone(case: &Case) -> CheckResult {
     let mut draft = case.draft.clone();
     draft.leaf_spine().one_workload().remove("failure");
     draft.replace("workload", "kind = 'shift'\nbytes = '40000B'\nhosts = '0..2'");
@@ -151,7 +151,7 @@ fn payload_time(setup: &Setup) -> Span {
     times.max().unwrap_or(Span::ZERO)
 }
 
-fn twice_the_bytes(case: &Case) -> Checked {
+fn twice_the_bytes(case: &Case) -> CheckResult {
     let mut draft = case.draft.clone();
     draft.short(30_000).remove("failure");
     let scenario = resolved(&draft)?;
@@ -176,7 +176,7 @@ fn twice_the_bytes(case: &Case) -> Checked {
     require(completed > 2)
 }
 
-fn later_start(case: &Case) -> Checked {
+fn later_start(case: &Case) -> CheckResult {
     let mut draft = case.draft.clone();
     draft.remove("failure").one_workload().calm();
     let scenario = resolved(&draft)?;
@@ -197,5 +197,5 @@ fn later_start(case: &Case) -> Checked {
     };
     let base = |seed: u64| Ok(seen(&of_seed(seed)?));
     // Some policies and switches look at queues at fixed times.
-    alike(&base, &later)
+    require_alike(&base, &later)
 }

@@ -6,7 +6,7 @@ use evenkeel::study;
 use evenkeel::units::Bytes;
 
 use super::draft::Draft;
-use super::outcome::Seen;
+use super::outcome::ComparableOutcome;
 use crate::extent;
 
 /// A statement about what must not matter, checked on random scenarios.
@@ -19,11 +19,11 @@ pub(super) struct Relation {
     /// The injected fault that the relation must detect.
     pub(super) fault: &'static str,
     /// Checks the relation on a scenario.
-    pub(super) check: fn(&Case) -> Checked,
+    pub(super) check: fn(&Case) -> CheckResult,
 }
 
 /// The outcome of a check.
-pub(super) type Checked = Result<(), Failure>;
+pub(super) type CheckResult = Result<(), Failure>;
 
 /// Reason why a check did not succeed.
 #[derive(Debug)]
@@ -72,7 +72,7 @@ pub(super) fn defined<T>(value: Option<T>) -> Result<T, Failure> {
 }
 
 /// Fails as undefined unless a condition holds.
-pub(super) fn require(condition: bool) -> Checked {
+pub(super) fn require(condition: bool) -> CheckResult {
     if condition { Ok(()) } else { Err(Failure::Undefined) }
 }
 
@@ -85,8 +85,8 @@ pub(super) fn resolved(draft: &Draft) -> Result<Scenario, Failure> {
 }
 
 /// Runs a setup and returns the comparable outcome.
-pub(super) fn seen(setup: &Setup) -> Seen {
-    Seen::of(&fabric::run(setup, &mut |_| {}))
+pub(super) fn seen(setup: &Setup) -> ComparableOutcome {
+    ComparableOutcome::of(&fabric::run(setup, &mut |_| {}))
 }
 
 /// Lengthens the first message by a byte: the injected fault of relations that compare two files.

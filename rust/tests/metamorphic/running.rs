@@ -17,9 +17,9 @@ use evenkeel::study::{Comparison, ComparisonRun, Observer, Seeds, Shard, Sweep, 
 use evenkeel::units::{Span, Time};
 use serde_json::Value;
 
-use super::outcome::{Seen, equal};
+use super::outcome::{ComparableOutcome, equal};
 use super::relation::{
-    Case, Checked, Failure, Relation, defined, lengthen, require, resolved, seen,
+    Case, CheckResult, Failure, Relation, defined, lengthen, require, resolved, seen,
 };
 use crate::support;
 
@@ -71,7 +71,7 @@ pub(super) const RELATIONS: &[Relation] = &[
     },
 ];
 
-fn threads(case: &Case) -> Checked {
+fn threads(case: &Case) -> CheckResult {
     let setup = resolved(&case.draft)?.setup();
     let mut other = setup.clone();
     if case.is_faulty {
@@ -81,7 +81,10 @@ fn threads(case: &Case) -> Checked {
     for (parts, cut) in [(2, Cut::Contiguous), (4, Cut::Drawn(7))] {
         let partitioning =
             defined(Partitioning::new(&other, parts, cut).ok())?.with_quiet_events(4);
-        equal(&base, &Seen::of(&fabric::run_parallel(&other, &partitioning, &mut |_| {}).0))?;
+        equal(
+            &base,
+            &ComparableOutcome::of(&fabric::run_parallel(&other, &partitioning, &mut |_| {}).0),
+        )?;
     }
     Ok(())
 }
@@ -110,7 +113,7 @@ fn alone(scenario: &Scenario) -> Value {
 }
 
 /// Fails with the first key in which two summaries differ.
-fn same(what: &str, expected: &Value, found: &Value) -> Checked {
+fn same(what: &str, expected: &Value, found: &Value) -> CheckResult {
     let keys = expected.as_object().expect("a summary is an object");
     match keys.iter().find(|(key, value)| found.get(key) != Some(value)) {
         None => Ok(()),
@@ -121,7 +124,7 @@ fn same(what: &str, expected: &Value, found: &Value) -> Checked {
     }
 }
 
-fn run_compare_study(case: &Case) -> Checked {
+fn run_compare_study(case: &Case) -> CheckResult {
     let scenario = resolved(&case.draft)?;
     let expected = alone(&scenario);
     let policies = [scenario.scheme.name.to_owned()];
@@ -170,7 +173,7 @@ const PROGRAM: &str = "import evenkeel, sys, warnings\n\
     warnings.simplefilter('ignore')\n\
     print(evenkeel.run(sys.stdin.read(), progress=False).json())";
 
-fn run_python(case: &Case) -> Checked {
+fn run_python(case: &Case) -> CheckResult {
     require(has_python_module())?;
     let mut draft = case.draft.clone();
     let expected = alone(&resolved(&draft)?);
@@ -192,7 +195,7 @@ fn run_python(case: &Case) -> Checked {
     same("Python", &expected, &numbers(&value))
 }
 
-fn recording(case: &Case) -> Checked {
+fn recording(case: &Case) -> CheckResult {
     let mut draft = case.draft.clone();
     let is_odd = draft.count("seed", 1) % 2 == 1;
     draft.replace("record", if is_odd { "every = '2us'" } else { "on = 'change'" });
@@ -208,10 +211,10 @@ fn recording(case: &Case) -> Checked {
     }
     let observers = Observers { watch: Some(&mut recorder), progress: &mut |_| {} };
     let outcome = drive(World::new(&recorded), &mut FixedWorkload, observers);
-    equal(&seen(&setup), &Seen::of(&outcome))
+    equal(&seen(&setup), &ComparableOutcome::of(&outcome))
 }
 
-fn probes(case: &Case) -> Checked {
+fn probes(case: &Case) -> CheckResult {
     let setup = resolved(&case.draft)?.setup();
     // Some times coincide with events, others do not.
     let times = (0..300u64).map(|step| step * 1_000_500);
@@ -227,7 +230,7 @@ fn probes(case: &Case) -> Checked {
 const STREAMED: &[&str] =
     &["ring-all-reduce", "ring-all-gather", "ring-reduce-scatter", "pipeline", "all-to-all"];
 
-fn streaming(case: &Case) -> Checked {
+fn streaming(case: &Case) -> CheckResult {
     let mut draft = case.draft.clone();
     draft.one_workload();
     let number = draft.count("seed", 1);
@@ -258,7 +261,7 @@ fn streaming(case: &Case) -> Checked {
     same("streamed", &made?, &streamed?)
 }
 
-fn longer_limit(case: &Case) -> Checked {
+fn longer_limit(case: &Case) -> CheckResult {
     let setup = resolved(&case.draft)?.setup();
     let base = fabric::run(&setup, &mut |_| {});
     let cct = defined(base.cct)?;
@@ -267,5 +270,5 @@ fn longer_limit(case: &Case) -> Checked {
         true => Time::ZERO + Span::from_ps(cct.as_ps() / 2),
         false => setup.time_limit.saturating_add(Span::from_us(77)),
     };
-    equal(&Seen::of(&base), &seen(&Setup { time_limit: limit, ..setup }))
+    equal(&ComparableOutcome::of(&base), &seen(&Setup { time_limit: limit, ..setup }))
 }

@@ -1,6 +1,6 @@
 //! Two-sample tests over seeds, for relations between scenarios with random draws.
 
-use super::outcome::Seen;
+use super::outcome::ComparableOutcome;
 use super::relation::Failure;
 
 /// Seeds per sample: few at first, then many if the few differ.
@@ -19,9 +19,9 @@ const BROKEN: f64 = 1e-7;
 const EFFECT: f64 = 0.2;
 
 /// Fails if the distributions of the numbers of `base` and `other`, functions of the seed, differ.
-pub(super) fn alike(
-    base: &dyn Fn(u64) -> Result<Seen, Failure>,
-    other: &dyn Fn(u64) -> Result<Seen, Failure>,
+pub(super) fn require_alike(
+    base: &dyn Fn(u64) -> Result<ComparableOutcome, Failure>,
+    other: &dyn Fn(u64) -> Result<ComparableOutcome, Failure>,
 ) -> Result<(), Failure> {
     if differing(&samples(base, 1, FEW)?, &samples(other, 1_001, FEW)?, SUSPICIOUS).is_none() {
         return Ok(());
@@ -36,7 +36,7 @@ pub(super) fn alike(
 type Sample = Vec<Vec<(&'static str, f64)>>;
 
 fn samples(
-    run: &dyn Fn(u64) -> Result<Seen, Failure>,
+    run: &dyn Fn(u64) -> Result<ComparableOutcome, Failure>,
     first: u64,
     count: usize,
 ) -> Result<Sample, Failure> {

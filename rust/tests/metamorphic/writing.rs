@@ -5,7 +5,7 @@ use toml::{Table, Value};
 
 use super::draft::Draft;
 use super::outcome::equal;
-use super::relation::{Case, Checked, Failure, Relation, defined, require, resolved, seen};
+use super::relation::{Case, CheckResult, Failure, Relation, defined, require, resolved, seen};
 
 pub(super) const RELATIONS: &[Relation] = &[
     Relation {
@@ -107,13 +107,17 @@ fn of_one_workload(case: &Case) -> Case {
 }
 
 /// Compares a scenario with a rewritten text of it.
-fn rewritten(case: &Case, write: fn(&Draft) -> Result<Draft, Failure>) -> Checked {
+fn rewritten(case: &Case, write: fn(&Draft) -> Result<Draft, Failure>) -> CheckResult {
     let setup = resolved(&case.draft)?.setup();
     let other = write(&case.draft)?;
     compare(case, &seen(&setup), other)
 }
 
-fn compare(case: &Case, expected: &super::outcome::Seen, mut other: Draft) -> Checked {
+fn compare(
+    case: &Case,
+    expected: &super::outcome::ComparableOutcome,
+    mut other: Draft,
+) -> CheckResult {
     if case.is_faulty {
         spoil(&mut other);
     }
@@ -155,7 +159,7 @@ fn backwards(table: &Table) -> Table {
     table.iter().rev().map(|(key, value)| (key.clone(), inner(value))).collect()
 }
 
-fn one_class(case: &Case) -> Checked {
+fn one_class(case: &Case) -> CheckResult {
     let mut draft = case.draft.clone();
     draft.leaf_spine().one_workload().remove("switch.cbfc");
     draft.set("switch.trim", false).set("transport.ack_priority", true);
@@ -169,7 +173,7 @@ fn one_class(case: &Case) -> Checked {
 }
 
 /// Compares a leaf-spine with the same fabric defined as another kind.
-fn as_kind(case: &Case, keys: &str) -> Checked {
+fn as_kind(case: &Case, keys: &str) -> CheckResult {
     let mut draft = case.draft.clone();
     draft.leaf_spine().remove("failure");
     // MRC's queue pairs choose paths by plane.
@@ -189,7 +193,7 @@ fn as_kind(case: &Case, keys: &str) -> Checked {
     compare(case, &seen(&setup), other)
 }
 
-fn two_tiers(case: &Case) -> Checked {
+fn two_tiers(case: &Case) -> CheckResult {
     let mut draft = case.draft.clone();
     draft.leaf_spine().remove("failure").remove("topology.parallel_links").short(30_000);
     for (key, value) in [("leaves", 4), ("spines", 2), ("hosts_per_leaf", 2)] {

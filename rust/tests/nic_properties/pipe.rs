@@ -19,7 +19,7 @@ pub(crate) type Side = usize;
 
 /// An observation of the world; observations are in order.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(crate) enum Seen {
+pub(crate) enum TraceEntry {
     /// A packet left this side, with its fate.
     Sent(Side, Packet, Fate),
     /// A packet reached this side.
@@ -28,7 +28,7 @@ pub(crate) enum Seen {
     Emitted(Side, NicEvent),
 }
 
-impl Seen {
+impl TraceEntry {
     /// Returns a short description for traces.
     pub(crate) fn line(&self) -> String {
         let names = ["left", "right"];
@@ -86,7 +86,7 @@ pub(crate) struct World<'a> {
     extra: Option<Stream>,
     /// Time of the last disturbance by the script, or of the last post.
     pub(crate) disturbed: Time,
-    pub(crate) trace: Vec<(Time, Seen)>,
+    pub(crate) trace: Vec<(Time, TraceEntry)>,
 }
 
 impl<'a> World<'a> {
@@ -158,7 +158,7 @@ impl<'a> World<'a> {
                 self.disturbed = self.disturbed.max(self.now);
                 continue;
             }
-            self.trace.push((self.now, Seen::Arrived(side, packet)));
+            self.trace.push((self.now, TraceEntry::Arrived(side, packet)));
             self.ports.note(side, &packet);
             self.nics[side].handle_telemetry(&telemetry);
             self.nics[side].handle_packet(self.now, &packet);
@@ -244,7 +244,7 @@ impl<'a> World<'a> {
         let fate = fate_of(&sent.packet, self.case.scripts[side].fate(self.sent[side]));
         let fate = if self.ports.work(sent.plane) { fate } else { Fate::Lost };
         self.sent[side] += 1;
-        self.trace.push((self.now, Seen::Sent(side, sent.packet, fate)));
+        self.trace.push((self.now, TraceEntry::Sent(side, sent.packet, fate)));
         let time = end + DELAY;
         let mut carried = sent;
         let (arrives, later) = match fate {
@@ -276,7 +276,7 @@ impl<'a> World<'a> {
 
     fn poll_events(&mut self, side: Side) {
         while let Some(event) = self.nics[side].poll_event() {
-            self.trace.push((self.now, Seen::Emitted(side, event)));
+            self.trace.push((self.now, TraceEntry::Emitted(side, event)));
         }
     }
 

@@ -6,7 +6,7 @@ use evenkeel::packet::{Flags, Packet, PacketKind, View};
 use evenkeel::units::{Bytes, Span, Time};
 
 use super::case::Case;
-use super::pipe::{Seen, Side, WakeUps, World};
+use super::pipe::{Side, TraceEntry, WakeUps, World};
 use super::settings::{HEADER, PAYLOAD, PORT, Settings, TIMEOUT, packets};
 use super::start::Start;
 
@@ -118,9 +118,9 @@ impl<'a> Ledger<'a> {
 
     fn observe(&mut self, now: Time, seen: Seen) -> Result<(), String> {
         match seen {
-            Seen::Sent(side, packet, _) => self.see_sent(side, &packet)?,
-            Seen::Arrived(side, packet) => self.see_arrival(side, &packet)?,
-            Seen::Emitted(side, event) => {
+            TraceEntry::Sent(side, packet, _) => self.see_sent(side, &packet)?,
+            TraceEntry::Arrived(side, packet) => self.see_arrival(side, &packet)?,
+            TraceEntry::Emitted(side, event) => {
                 self.last = now;
                 self.see_event(side, event).map_err(|reason| format!("at {now}: {reason}"))?;
             }

@@ -157,7 +157,7 @@ mod tests {
     }
 
     #[test]
-    fn a_queue_may_have_as_much_as_the_others_leave() {
+    fn a_queue_may_use_what_the_others_leave() {
         let mut pfc = two();
         (0..60).for_each(|_| {
             pfc.add(LINK, 1_000);
@@ -167,7 +167,7 @@ mod tests {
     }
 
     #[test]
-    fn it_resumes_strictly_below_its_share() {
+    fn a_link_resumes_strictly_below_its_share() {
         let mut pfc = two();
         (0..30).for_each(|_| {
             pfc.add(LINK, 1_000);

@@ -11,7 +11,7 @@ use evenkeel::rail::{self, AllocateError, Allocator, RailCost, RailOperation, Ra
 use evenkeel::split::{Flow, Request, Split, Splitter, SplitterContext};
 use evenkeel::units::{BitRate, Bytes, Span, Time};
 
-use super::forged::Input;
+use super::input::Input;
 
 /// Presets, one for each splitter.
 const SPLITTERS: [&str; 4] = ["ecmp", "subflow-4", "ethereal", "line-cut"];
@@ -22,7 +22,7 @@ const PAYLOAD: Bytes = Bytes::new(1_000);
 
 /// The flows that a splitter has made of a message so far.
 #[derive(Debug, Default)]
-struct Made {
+struct SplitMessage {
     bytes: Bytes,
     pieces: Vec<u32>,
     count: u32,
@@ -33,7 +33,7 @@ struct Host {
     now: Time,
     splitter: Splitter,
     posted: BTreeMap<MessageId, Request>,
-    made: BTreeMap<MessageId, Made>,
+    made: BTreeMap<MessageId, SplitMessage>,
     in_flight: usize,
 }
 
