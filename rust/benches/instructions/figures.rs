@@ -44,7 +44,7 @@ pub(crate) enum Finding {
 impl Figures {
     /// Returns the table for `docs/speed.md`.
     pub(crate) fn table(&self) -> Table {
-        let mut table = Table::new(&["policy", "transport", "instructions for a packet-hop"]);
+        let mut table = Table::new(&["policy", "transport", "instructions per packet-hop"]);
         for line in &self.line {
             table.row(format!("{} | {}", line.name, thousands(line.instructions.round() as u64)));
         }
@@ -75,10 +75,10 @@ impl Figures {
         let same = self.compiler == counted.compiler;
         let (ours, theirs) = (&counted.compiler, &self.compiler);
         if !same {
-            text += &format!("warning: compiled by {ours}; the figures are of {theirs}\n");
+            text += &format!("warning: compiled by {ours}; the figures are from {theirs}\n");
         }
         if above || below {
-            text += &format!("renew the figures if the change is intended: {RENEW}\n");
+            text += &format!("update the figures if the change is intended: {RENEW}\n");
         }
         let finding = match (above, same) {
             (false, _) => Finding::Passed,

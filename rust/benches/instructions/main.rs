@@ -26,7 +26,7 @@ use figures::{Figure, Figures, Finding};
 const CASE: Case = Case { k: 8, kib: 512 };
 const FIGURES: &str = concat!(env!("CARGO_MANIFEST_DIR"), "/rust/benches/instructions.toml");
 const PAGE: &str = concat!(env!("CARGO_MANIFEST_DIR"), "/docs/speed.md");
-const HEADING: &str = "# Instructions for a packet-hop, as callgrind counts them: a permutation on \
+const HEADING: &str = "# Instructions per packet-hop, as callgrind counts them: a permutation on \
                        128 hosts.\n# Written by";
 
 fn main() -> ExitCode {

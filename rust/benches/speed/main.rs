@@ -102,7 +102,7 @@ fn compare(options: &Options) -> Table {
         "packet-hops per CPU-second",
         "yardstick",
         "ratio",
-        "memory for each host",
+        "memory per host",
     ]);
     print!("{}", table.text());
     for &case in &options.cases {

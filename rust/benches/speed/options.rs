@@ -46,10 +46,10 @@ impl Options {
                 "--small" => (options.cases, options.is_small) = (vec![SMALL], true),
                 "--rounds" => {
                     let rounds = words.next().and_then(|it| it.parse().ok()).filter(|&n| n > 0);
-                    options.rounds = rounds.ok_or("--rounds is followed by a number above 0")?;
+                    options.rounds = rounds.ok_or("--rounds needs a number above 0")?;
                 }
                 "--write" => {
-                    let path = words.next().ok_or("--write is followed by a page")?;
+                    let path = words.next().ok_or("--write needs a page")?;
                     options.write = Some((*path).to_owned());
                 }
                 _ => {

@@ -269,7 +269,7 @@ impl Rig {
             }
             self.poll_events();
         }
-        panic!("{} of {} messages complete: it spins", self.completed, self.posted);
+        panic!("{} of {} messages complete: no progress", self.completed, self.posted);
     }
 
     /// Advances time to the next timeout.

@@ -22,7 +22,7 @@ pub(crate) fn reasons(manifest: &SourceFile) -> Vec<Fault> {
             in_dependencies && open_brackets == 0 && line.contains('=') && !line.starts_with('#')
         };
         if starts && !reason {
-            let what = "a dependency has its reason beside it: add a comment on the line above";
+            let what = "a dependency needs a reason: add a comment on the line above";
             faults.push(manifest.fault(index + 1, what));
         }
         if !line.starts_with('#') {

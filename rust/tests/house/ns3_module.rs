@@ -19,7 +19,7 @@ pub(crate) fn unlisted(lists: &SourceFile, sources: &[SourceFile]) -> Vec<Fault>
             LISTED.iter().any(in_folder) && !is_private && !words.contains(&path.as_str())
         })
         .map(|file| {
-            let what = format!("no list of {} has it: put it into one", lists.path);
+            let what = format!("not in any list of {}: add it to one", lists.path);
             file.fault(1, what)
         })
         .collect()
@@ -59,15 +59,18 @@ pub(crate) fn licences(sources: &[SourceFile]) -> Vec<Fault> {
     sources
         .iter()
         .filter(|file| file.path.starts_with("ns3-module/") && !file.text.starts_with(START))
-        .map(|file| file.fault(1, format!("a file of the module starts with:\n{START}")))
+        .map(|file| file.fault(1, format!("a file of the module must start with:\n{START}")))
         .collect()
 }
 
 /// Finds C++ files of the module that use deprecated words.
 pub(crate) fn outdated(sources: &[SourceFile]) -> Vec<Fault> {
     const WORDS: [(&str, &str); 2] = [
-        ("DLT_EN10MB", "ns-3 deprecates it: use LINKTYPE_ETHERNET of rdma-nic-helper.cc"),
-        ("NS_ABORT_MSG", "an error names call and cure: use EVENKEEL_REFUSE of refuse.h"),
+        ("DLT_EN10MB", "deprecated by ns-3: use LINKTYPE_ETHERNET of rdma-nic-helper.cc"),
+        (
+            "NS_ABORT_MSG",
+            "an error must name the call and the fix: use EVENKEEL_REFUSE of refuse.h",
+        ),
     ];
     let mut faults = Vec::new();
     for file in sources.iter().filter(|file| file.path.starts_with("ns3-module/")) {

@@ -13,7 +13,7 @@ pub(crate) fn source_named(file: &SourceFile) -> Vec<Fault> {
     if !is_policy || doc.any(|line| line.starts_with("//! Source: ")) {
         return Vec::new();
     }
-    let what = "a policy names its source: add a line `//! Source: title (year), section` to \
+    let what = "a policy must name its source: add a line `//! Source: title (year), section` to \
                 the file's doc";
     vec![file.fault(1, what)]
 }

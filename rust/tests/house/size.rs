@@ -18,7 +18,7 @@ pub(crate) fn length(file: &SourceFile) -> Vec<Fault> {
     if lines <= MOST_LINES {
         return Vec::new();
     }
-    let what = format!("{lines} lines: one concept, one file, of at most {MOST_LINES} lines");
+    let what = format!("{lines} lines: the maximum is {MOST_LINES}; keep one concept per file");
     vec![file.fault(MOST_LINES + 1, what)]
 }
 
@@ -31,7 +31,7 @@ pub(crate) fn median(files: &[SourceFile]) -> Vec<Fault> {
         return Vec::new();
     }
     let what = format!(
-        "half of the {} files have {median} lines or more: at most {MEDIAN_LINES} are allowed",
+        "half of the {} files have {median} lines or more: the maximum is {MEDIAN_LINES}",
         files.len()
     );
     vec![Fault { path: "rust".to_owned(), line: 1, what }]
@@ -47,7 +47,7 @@ pub(crate) fn function_length(file: &SourceFile) -> Vec<Fault> {
     let long = starts.filter_map(|(at, _)| {
         let lines = code[at..at + body_end(&code[at..])?].lines().count();
         let line = code[..at].matches('\n').count() + 1;
-        let what = format!("a function of {lines} lines: at most {MOST_FUNCTION_LINES}");
+        let what = format!("a function has {lines} lines: the maximum is {MOST_FUNCTION_LINES}");
         (lines > MOST_FUNCTION_LINES).then(|| file.fault(line, what))
     });
     long.collect()

@@ -21,7 +21,7 @@ pub(crate) fn orphans(snapshots: &[SourceFile], sources: &[SourceFile]) -> Vec<F
         .iter()
         .filter(|snapshot| !is_named(&snapshot.path, &literals, &functions))
         .map(|snapshot| {
-            snapshot.fault(1, "no test names this snapshot: remove it, or its test is gone")
+            snapshot.fault(1, "no test uses this snapshot: remove it, or restore its test")
         })
         .collect()
 }

@@ -11,7 +11,7 @@ pub(crate) fn unfinished(file: &SourceFile) -> Vec<Fault> {
         let line = index + 1;
         for stub in ["todo!", "unimplemented!"] {
             if code.contains(stub) {
-                faults.push(file.fault(line, format!("{stub}: write it, or leave it out")));
+                faults.push(file.fault(line, format!("{stub}: implement it, or remove it")));
             }
         }
         for note in ["TODO", "FIXME", "XXX"] {
@@ -36,7 +36,9 @@ pub(crate) fn silenced(file: &SourceFile) -> Vec<Fault> {
         .into_iter()
         .filter(|(_, attribute)| has_word(attribute, "allow") || has_word(attribute, "expect"))
         .filter(|(_, attribute)| !has_word(attribute, "reason"))
-        .map(|(line, _)| file.fault(line, "a lint is silenced: add `reason = \"…\"`, or mend it"))
+        .map(|(line, _)| {
+            file.fault(line, "a lint is silenced: add `reason = \"…\"`, or fix the code")
+        })
         .collect()
 }
 
@@ -69,7 +71,7 @@ pub(crate) fn hash_iteration(file: &SourceFile) -> Vec<Fault> {
             });
             if called || looped {
                 let what = format!(
-                    "{name} is a hash map or set, whose order is not defined: take a BTreeMap, \
+                    "{name} is a hash map or set, whose order is not defined: use a BTreeMap, \
                      BTreeSet or Vec"
                 );
                 faults.push(file.fault(index + 1, what));
@@ -126,7 +128,8 @@ pub(crate) fn machine_paths(file: &SourceFile, root: &str) -> Vec<Fault> {
         let home = homes.iter().find(|home| starts_path(line, home));
         let own = (root.len() > 1 && line.contains(root)).then_some(&root);
         for path in home.into_iter().chain(own) {
-            let what = format!("{path} is of one machine: write it relative to the project");
+            let what =
+                format!("{path} is specific to one machine: use a path relative to the project");
             faults.push(file.fault(index + 1, what));
         }
     }

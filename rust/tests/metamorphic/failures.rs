@@ -14,7 +14,7 @@ pub(super) const RELATIONS: &[Relation] = &[
     Relation {
         name: "late-failure",
         says: "A failure that starts after the end does not matter.",
-        fault: "it starts at once, with the link of the first sender",
+        fault: "it starts immediately, with the link of the first sender",
         check: late_failure,
     },
     Relation {
@@ -38,7 +38,7 @@ pub(super) const RELATIONS: &[Relation] = &[
     },
     Relation {
         name: "degraded-to-all",
-        says: "A link degraded to its whole rate is not degraded.",
+        says: "A link degraded to its full rate is not degraded.",
         fault: "it is degraded to a half",
         check: |case| {
             let factor = if case.is_faulty { "1/2" } else { "1" };
@@ -48,7 +48,7 @@ pub(super) const RELATIONS: &[Relation] = &[
     },
     Relation {
         name: "degraded-as-rates",
-        says: "Degraded links are the same as links with those rates, over seeds.",
+        says: "Degraded links equal links built with those rates, over seeds.",
         fault: "the links are degraded to a sixteenth",
         check: degraded_as_rates,
     },

@@ -18,8 +18,8 @@ pub(super) const RELATIONS: &[Relation] = &[
     },
     Relation {
         name: "fluid-double-speed",
-        says: "Twice all rates and half all delays halve all times of a fluid run.",
-        fault: "the cables of the faster fabric stay as long",
+        says: "Doubling rates and halving delays halves all times of a fluid run.",
+        fault: "the cables of the faster fabric keep their length",
         check: double_speed,
     },
 ];

@@ -12,10 +12,11 @@ pub(super) struct KnownFault {
     pub(super) reason: &'static str,
 }
 
-const AS_BUILT: &str = "base round trips are of links as they were built, not as they are degraded";
-const WEIGHTS: &str = "the policy accepts weights and does not use them";
-const AGAIN: &str = "values that were acknowledged are used again, whatever the weights";
-const TABLE: &str = "the source has the order of the forwarding table, which is that of ports";
+const AS_BUILT: &str = "base round trips use the nominal rates of links, not the degraded ones";
+const WEIGHTS: &str = "the policy accepts weights but does not use them";
+const AGAIN: &str = "acknowledged values are reused regardless of the weights";
+const TABLE: &str =
+    "the source uses the order of the forwarding table, which is the order of ports";
 
 /// Controls, recoveries and policies that use the base round trip.
 const BY_BASE_ROUND_TRIP: &[&str] = &[

@@ -159,7 +159,7 @@ fn relation_names_are_unique_and_known_faults_name_relations() {
     for known in KNOWN_FAULTS {
         assert!(
             names.contains(known.relation),
-            "{} is no relation: {}",
+            "{} is not a relation: {}",
             known.relation,
             known.reason
         );

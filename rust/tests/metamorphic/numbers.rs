@@ -36,7 +36,7 @@ pub(super) const RELATIONS: &[Relation] = &[
     },
     Relation {
         name: "renumber-links",
-        says: "The order of links, and so of ports, and of their ends does not matter, over seeds.",
+        says: "The order of links, ports and link ends does not matter, over seeds.",
         fault: "every message is twice as long",
         check: |case| {
             over_seeds(case, |order, random| {
@@ -47,7 +47,7 @@ pub(super) const RELATIONS: &[Relation] = &[
     },
     Relation {
         name: "renumber-lone-message",
-        says: "No number matters to a lone message on a fabric of one path.",
+        says: "No numbering matters to a lone message on a fabric with one path.",
         fault: "a message is a byte longer",
         check: lone_message,
     },

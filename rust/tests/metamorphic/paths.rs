@@ -215,9 +215,9 @@ fn symmetric_incast(case: &Case) -> CheckResult {
     let many = sent_again(case, &scenario, 10_001..=10_040)?;
     match unequal(&many[most], &many[least], EQUAL) {
         None => Ok(()),
-        Some(difference) => {
-            Err(Failure::Broken(format!("packets sent again by two equal senders: {difference}")))
-        }
+        Some(difference) => Err(Failure::Broken(format!(
+            "packets retransmitted by two equal senders: {difference}"
+        ))),
     }
 }
 

@@ -12,25 +12,25 @@ use super::statistics::require_alike;
 pub(super) const RELATIONS: &[Relation] = &[
     Relation {
         name: "double-speed",
-        says: "Twice all rates and half all delays and timers halve all times, over seeds.",
-        fault: "the cables of the faster fabric stay as long",
+        says: "Doubling rates and halving delays and timers halves all times, over seeds.",
+        fault: "the cables of the faster fabric keep their length",
         check: double_speed,
     },
     Relation {
         name: "double-speed-lone-message",
-        says: "Twice all rates and half all delays and timers halve the time of a message exactly.",
-        fault: "the cables of the faster fabric stay as long",
+        says: "Doubling rates and halving delays and timers halves the time of a message exactly.",
+        fault: "the cables of the faster fabric keep their length",
         check: double_speed_alone,
     },
     Relation {
         name: "twice-the-bytes",
-        says: "Twice the bytes take at least twice the time of the payload alone.",
-        fault: "the messages stay as long",
+        says: "Twice the bytes take at least twice the payload's time.",
+        fault: "the messages keep their length",
         check: twice_the_bytes,
     },
     Relation {
         name: "later-start",
-        says: "A workload that starts later takes as long.",
+        says: "A workload that starts later takes the same time.",
         fault: "the messages are a byte longer",
         check: later_start,
     },

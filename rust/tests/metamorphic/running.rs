@@ -59,8 +59,8 @@ pub(super) const RELATIONS: &[Relation] = &[
     },
     Relation {
         name: "streaming",
-        says: "Whether messages are made before a run or during it does not matter.",
-        fault: "those that are made before it have another time between them",
+        says: "Creating messages before or during a run does not matter.",
+        fault: "those created before it have a different gap",
         check: streaming,
     },
     Relation {

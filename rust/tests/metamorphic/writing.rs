@@ -11,13 +11,13 @@ pub(super) const RELATIONS: &[Relation] = &[
     Relation {
         name: "resolved-again",
         says: "A scenario printed with all its defaults is the same scenario.",
-        fault: "a key of it is another",
+        fault: "one of its keys is changed",
         check: |case| rewritten(case, |draft| Ok(Draft::new(&resolved(draft)?.render()))),
     },
     Relation {
         name: "units",
         says: "The unit in which a size, a time or a rate is written does not matter.",
-        fault: "a key of it is another",
+        fault: "one of its keys is changed",
         check: |case| {
             rewritten(case, |draft| {
                 let mut draft = draft.clone();
@@ -29,13 +29,13 @@ pub(super) const RELATIONS: &[Relation] = &[
     Relation {
         name: "key-order",
         says: "The order of sections and of their keys does not matter.",
-        fault: "a key of it is another",
+        fault: "one of its keys is changed",
         check: |case| rewritten(case, |draft| Ok(Draft(backwards(&draft.0)))),
     },
     Relation {
         name: "one-job",
         says: "One job is the same as a workload.",
-        fault: "a key of it is another",
+        fault: "one of its keys is changed",
         check: |case| {
             rewritten(&of_one_workload(case), |draft| {
                 let mut draft = draft.clone();
@@ -48,7 +48,7 @@ pub(super) const RELATIONS: &[Relation] = &[
     Relation {
         name: "all-hosts",
         says: "A list of all hosts is the same as none.",
-        fault: "a key of it is another",
+        fault: "one of its keys is changed",
         check: |case| {
             rewritten(&of_one_workload(case), |draft| {
                 let hosts = resolved(draft)?.topology.host_count();
@@ -62,25 +62,25 @@ pub(super) const RELATIONS: &[Relation] = &[
     Relation {
         name: "one-class",
         says: "One traffic class is the same as none.",
-        fault: "a key of it is another",
+        fault: "one of its keys is changed",
         check: one_class,
     },
     Relation {
         name: "one-plane",
         says: "One plane is the same as none.",
-        fault: "a key of it is another",
+        fault: "one of its keys is changed",
         check: |case| as_kind(case, "kind = 'multi-plane'\nplanes = 1"),
     },
     Relation {
         name: "one-rail",
         says: "A rail-optimised fabric of one rail is a leaf-spine.",
-        fault: "a key of it is another",
+        fault: "one of its keys is changed",
         check: |case| as_kind(case, "kind = 'rail-optimized'\nrails = 1"),
     },
     Relation {
         name: "two-tiers",
         says: "A fat-tree of two tiers is a leaf-spine.",
-        fault: "a key of it is another",
+        fault: "one of its keys is changed",
         check: two_tiers,
     },
 ];

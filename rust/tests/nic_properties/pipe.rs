@@ -39,8 +39,8 @@ impl TraceEntry {
         };
         match self {
             Self::Sent(side, p, fate) => format!("{} sends {}: {fate:?}", names[*side], packet(p)),
-            Self::Arrived(side, p) => format!("{} gets {}", names[*side], packet(p)),
-            Self::Emitted(side, event) => format!("{} says {event:?}", names[*side]),
+            Self::Arrived(side, p) => format!("{} receives {}", names[*side], packet(p)),
+            Self::Emitted(side, event) => format!("{} emits {event:?}", names[*side]),
         }
     }
 }
@@ -116,13 +116,13 @@ impl<'a> World<'a> {
         for _ in 0..MOST_STEPS {
             let Some(next) = self.next() else { return Ok(()) };
             if next < self.now {
-                return Err(format!("a wake-up at {next} is asked for at {}", self.now));
+                return Err(format!("a wake-up at {next} is requested at {}", self.now));
             }
             self.wake_up_early(next)?;
             self.now = next;
             self.step()?;
         }
-        Err(format!("{MOST_STEPS} steps are not enough: the NICs spin"))
+        Err(format!("no end after {MOST_STEPS} steps: the NICs make no progress"))
     }
 
     /// Returns the time of the next event.
@@ -224,7 +224,7 @@ impl<'a> World<'a> {
         let waits = self.ports.next_free(side, self.now).is_some();
         let past = self.nics[side].poll_timeout().is_some_and(|time| time <= self.now);
         match past && !waits {
-            true => Err(format!("side {side} asks for a wake-up that is past")),
+            true => Err(format!("side {side} requests a wake-up in the past")),
             false => Ok(()),
         }
     }
@@ -294,7 +294,7 @@ impl<'a> World<'a> {
             }
             let (nic, free) = (&mut self.nics[side], self.ports.free(side, early));
             if !free.is_empty() && self.ports.poll(nic, early, free).is_some() {
-                return Err(format!("side {side} sends at {early} and asked for {next}"));
+                return Err(format!("side {side} sends at {early}, but requested {next}"));
             }
             if self.nics[side].poll_event().is_some() {
                 return Err(format!("an early wake-up of side {side} at {early} is an event"));

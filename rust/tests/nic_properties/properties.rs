@@ -148,7 +148,7 @@ impl<'a> Ledger<'a> {
         let most = start + granted + PAYLOAD + HEADER;
         match pair.sent <= most {
             true => Ok(()),
-            false => Err(format!("{} bytes sent, and credit for {most}", pair.sent)),
+            false => Err(format!("{} bytes sent with credit for {most}", pair.sent)),
         }
     }
 
@@ -193,7 +193,7 @@ impl<'a> Ledger<'a> {
                     pair.arrived[range].iter().all(|&arrived| arrived)
                 });
                 if !self.any_packets && !whole {
-                    return Err(format!("{event:?}, and not all of it has arrived"));
+                    return Err(format!("{event:?} before all of it has arrived"));
                 }
                 let any_order = self.settings.delivery == Delivery::Unordered;
                 mark_done(&mut pair.delivered, index, any_order)
