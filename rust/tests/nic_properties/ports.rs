@@ -122,7 +122,7 @@ impl Ports {
         match self.free(side, now).has(plane) && usable.has(plane) && follows {
             true => Ok(()),
             false => Err(format!(
-                "side {side} sends a packet of plane {own} through plane {plane}; usable: {usable:?}"
+                "side {side} sends a packet of plane {own} on plane {plane}; usable: {usable:?}"
             )),
         }
     }

@@ -13,7 +13,7 @@ use super::{Collective, CollectiveKind, CostModel, Plan, ranks_and_bytes};
 pub(super) const HALVING_DOUBLING_ALL_REDUCE: Collective = Collective {
     name: "halving-doubling-all-reduce",
     operation: CollectiveKind::AllReduce,
-    summary: "all-reduce in 2 log2(P) steps: halves at distance 1, quarters at 2, ..., then mirrored",
+    summary: "all-reduce in 2 log2(P) steps: halves at distance 1, quarters at 2, ..., mirrored",
     source: "Rabenseifner, Optimization of Collective Reduction Operations (ICCS 2004)",
     cost,
     chain: None,
