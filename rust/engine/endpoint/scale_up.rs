@@ -224,7 +224,7 @@ impl Endpoints {
             None => *self.ledger.posted(id).expect("a message in use is not discarded"),
         };
         let Message { src, dst, bytes, .. } = message;
-        let (to, record) = match domains.scale_up.way(src, dst) {
+        let (to, record) = match domains.scale_up.host_path(src, dst) {
             // The second leg of a relayed message goes over the fabric.
             _ if host != src => return false,
             HostPath::Fabric => return false,

@@ -235,7 +235,7 @@ impl Endpoints {
             }
         }
         // Without failures new queue pairs need no weights.
-        self.link_state = (state.failures == FailuresKnown::Some).then_some(state);
+        self.link_state = (state.failures == KnownFailures::Some).then_some(state);
     }
 }
 

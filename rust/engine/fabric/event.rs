@@ -197,7 +197,7 @@ impl Word {
     #[inline(always)]
     pub(super) const fn placed(self, time: u64, ties: Ties) -> Self {
         // Only port events are in a drawn order. All others are ordered by id.
-        if self.is_of_port() { self.with_id(ties.place_of(time, self.id())) } else { self }
+        if self.is_of_port() { self.with_id(ties.rank_of(time, self.id())) } else { self }
     }
 
     /// Reverses [`Self::placed`].

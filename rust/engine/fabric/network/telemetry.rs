@@ -16,7 +16,7 @@ use crate::units::{BitRate, Time};
 /// The telemetry of the packets in the fabric.
 #[derive(Debug)]
 pub(super) struct Table {
-    telemeter: Telemeter,
+    writer: TelemetryWriter,
     /// Telemetry of each packet, by slot.
     of_packet: Vec<Telemetry>,
 }
@@ -77,7 +77,7 @@ impl Output<'_> {
         let (port, bytes): (PortId, u32) = (self.id, queued.bytes().into());
         if self.shared.pool.get(queued.slot()).packet.is_control() {
             // Control packets carry no telemetry, but they use the wire.
-            table.telemeter.handle_other(port, start, bytes);
+            table.writer.handle_other(port, start, bytes);
             return;
         }
         let reading = PortReading {

@@ -245,7 +245,7 @@ mod tests {
         let ordered = [of_three[0], of_two[0], of_two[1], of_three[1], of_two[2]];
         let time = Some(Span::from_ns(300));
         // A seed for which the frame by port 2 comes first at both times.
-        let is_first = |it: &Ties, at| it.place_of(at, 2) < it.place_of(at, 3);
+        let is_first = |it: &Ties, at| it.rank_of(at, 2) < it.rank_of(at, 3);
         let mut all = (0..).map(|seed| Ties::new(TieOrder::Drawn, seed, 4));
         let ties = all.find(|it| is_first(it, 0) && is_first(it, 300_000)).unwrap();
         for given in [[&of_two[..], &of_three[..]].concat(), [&of_three[..], &of_two[..]].concat()]
