@@ -22,7 +22,7 @@ pub(super) fn check(
                         under [topology], so that messages change rails inside servers";
         return Err(context.invalid_as(file.topology.kind.key(), "rail-only", expected));
     }
-    if topology.planes().are_joined() && scheme.weights == Weights::Capacity {
+    if topology.planes().share_fabric() && scheme.weights == Weights::Capacity {
         let expected = "weights by capacity need planes that share no switch, but the ToRs of a \
                         pair share their spines";
         return Err(context.invalid(&file.policy.name, expected));
