@@ -116,7 +116,7 @@ impl<'a> Ledger<'a> {
         }
     }
 
-    fn observe(&mut self, now: Time, seen: Seen) -> Result<(), String> {
+    fn observe(&mut self, now: Time, seen: TraceEntry) -> Result<(), String> {
         match seen {
             TraceEntry::Sent(side, packet, _) => self.see_sent(side, &packet)?,
             TraceEntry::Arrived(side, packet) => self.see_arrival(side, &packet)?,
