@@ -106,7 +106,7 @@ fn a_scenario_with_classes_renders_to_itself_and_warns_of_an_unused_class() {
     assert!(without.iter().any(|it| it.contains("every class has pfc = false")), "{without:?}");
     let path = Path::new(env!("CARGO_MANIFEST_DIR")).join("examples/traffic-classes.toml");
     let alone = Scenario::load_without_messages(&path, &Overrides::default()).unwrap();
-    let says = |warning: &String| warning.contains("all messages are of the first one");
+    let says = |warning: &String| warning.contains("all messages use the first one");
     assert!(alone.warnings.iter().any(says), "{:?}", alone.warnings);
 }
 

@@ -97,8 +97,8 @@ impl Unordered {
             ),
         };
         Some(format!(
-            "{independent} of {followers} kernels that follow another in their stream{of_them} do not \
-             depend on it and may start before it ends: {mend}"
+            "{independent} of {followers} kernels that follow another in their stream{of_them} do \
+             not depend on it and may start before it ends: {mend}"
         ))
     }
 }

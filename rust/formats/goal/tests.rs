@@ -161,5 +161,6 @@ fn ranks_are_nodes_or_hosts_by_layout() {
     assert_eq!(as_nodes, Schedule { warnings: Vec::new(), ..schedule });
     let as_gpus = read_as(Some(Layout::Gpu));
     assert_eq!((as_gpus.hosts, ends(&as_gpus)), (2, vec![(0, 1), (0, 1), (1, 0)]));
-    assert!(as_gpus.warnings[0].starts_with("line 4 has nic 1, which is ignored with layout = \"gpu\""));
+    let expected = "line 4 has nic 1, which is ignored with layout = \"gpu\"";
+    assert!(as_gpus.warnings[0].starts_with(expected));
 }

@@ -428,7 +428,7 @@ fn conweave_modes_are_policies_and_unwritten_files_are_warnings() {
             "QLEN_MON_FILE q\nQLEN_MON_START 9\nQLEN_MON_END 3\n",
             "QLEN_MON_FILE is not written: QLEN_MON_START is not before QLEN_MON_END",
         ),
-        ("UPLINK_MON_FILE u\n", "UPLINK_MON_FILE is not written: it is ConWeave's"),
+        ("UPLINK_MON_FILE u\n", "UPLINK_MON_FILE is not written: it is a key of ConWeave"),
     ] {
         let files = Files::new(&format!("{PLAIN}{keys}"));
         let warnings = files.load(&Overrides::default()).unwrap().warnings;

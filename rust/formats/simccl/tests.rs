@@ -100,7 +100,8 @@ fn each_error_names_its_line_and_what_is_expected() {
         ),
         (
             row("A,3,9,1,0,0,0,0,1,9,0,1,RING,,\nB,3,9,1,0,0,1,0,1,9,0,1,RING,,"),
-            "f.csv:1: several collectives; select one with collective = \"NAME\"; the file has A, B",
+            "f.csv:1: several collectives; select one with collective = \"NAME\"; the file has A, \
+             B",
         ),
     ] {
         let message = read(&text, "f.csv", Choice::Only).unwrap_err().to_string();

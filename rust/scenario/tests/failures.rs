@@ -138,7 +138,7 @@ fn settings_unsupported_by_several_planes_are_rejected() {
     let said = fault("[policy]\nname = \"conga\"\n");
     assert!(said.contains("one in each plane"), "{said}");
     let said = parse(&PLANES.replace("planes = 2", "planes = 40")).unwrap_err().to_string();
-    assert!(said.contains("the limit is 32"), "{said}");
+    assert!(said.contains("exceeds the limit of 32"), "{said}");
     let said = parse(&format!("{PLANES}rails = 3\n")).unwrap_err().to_string();
     assert!(said.contains("leaves must be a multiple of rails"), "{said}");
 }

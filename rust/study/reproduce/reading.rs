@@ -203,11 +203,12 @@ mod tests {
 
     #[test]
     fn rails_have_operation_and_resume_times() {
+        let first_chunk = "the first reissued chunk is complete at a rank";
         let run = serde_json::json!({
             "operations": [{ "took_ns": 3e6 }, { "took_ns": 5e6 }, { "took_ns": 2e6 }],
             "timeline": [
                 { "at_ns": 1e6, "rail": "a", "what": "fails" },
-                { "at_ns": 9e6, "rail": "a", "what": "the first reissued chunk is complete at a rank" },
+                { "at_ns": 9e6, "rail": "a", "what": first_chunk },
             ],
         });
         let value = |name: &str| Reading::named(name).unwrap().of(&run);

@@ -32,7 +32,8 @@ fn unordered_streams_are_reported_and_fixed() {
         fs::write(bench.path(&format!("et/t.{rank}.et")), [&[0][..], &nodes].concat()).unwrap();
     }
     let told = bench.evenkeel(&["check", "a.toml"]);
-    let warning = "2 of 2 kernels that follow another in their stream, including 2 that communicate,";
+    let warning = "2 of 2 kernels that follow another in their stream, including 2 that \
+                   communicate,";
     assert!(told.status == 0 && told.err.contains(warning), "{told:?}");
     let cct = |file: &str| bench.evenkeel(&["run", "--json", file]).json()["cct_ns"].clone();
     let at_once = cct("a.toml").as_f64().unwrap();

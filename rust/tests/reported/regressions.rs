@@ -91,7 +91,7 @@ fn a_matrix_is_read_completely_and_its_counts_are_checked() {
 fn schedules_and_flow_files_reject_repeated_counts() {
     let twice = "num_ranks 2\nnum_ranks 3\nrank 0 {\na: calc 1\n}\n";
     let error = with_file("goal", "s.goal", twice).unwrap_err();
-    assert!(error.contains("num_ranks is 2 above"), "{error}");
+    assert!(error.contains("duplicate num_ranks; it was already set to 2"), "{error}");
     let tags = "num_ranks 2\nrank 0 {\na: send 1b to 1 tag 1 tag 2\n}\n";
     let error = with_file("goal", "s.goal", tags).unwrap_err();
     assert!(error.contains("each attribute once"), "{error}");
