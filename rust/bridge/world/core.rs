@@ -213,7 +213,7 @@ impl Core {
 
     /// True if a poll has something to return, or everything is finished.
     fn has_results(&self) -> bool {
-        self.endpoints.has_reports() || self.verbs.has_completions() || self.is_finished()
+        self.endpoints.has_pending_reports() || self.verbs.has_completions() || self.is_finished()
     }
 
     pub(super) fn next_wake(&self, host: u32, now_ps: u64, free_ps: u64) -> u64 {

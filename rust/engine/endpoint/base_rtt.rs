@@ -10,22 +10,22 @@ use crate::workload::Workload;
 
 /// Number of host pairs up to which [`longest_path`] checks every pair. Above it, two sweeps find
 /// the farthest pair.
-const MOST_PAIRS: usize = 4_096;
+const MAX_EXHAUSTIVE_PAIRS: usize = 4_096;
 
 /// A host's links, by plane: the node at the other end, the rate and the delay.
 type Attachment = Vec<(Node, BitRate, Span)>;
 
 /// Groups of hosts that are attached identically and therefore have the same round-trip times.
 #[derive(Debug, Clone)]
-struct Kinds {
+struct AttachmentKinds {
     of_host: Vec<u32>,
     /// Up to two hosts of each kind, because two hosts of one kind are a path too.
     examples: Vec<Vec<HostId>>,
 }
 
-impl Kinds {
-    /// Groups all hosts. Examples are taken only from hosts for which `takes_part` is true.
-    fn new(topology: &Topology, takes_part: &dyn Fn(HostId) -> bool) -> Self {
+impl AttachmentKinds {
+    /// Groups all hosts. Examples are taken only from hosts for which `is_busy` is true.
+    fn new(topology: &Topology, is_busy: &dyn Fn(HostId) -> bool) -> Self {
         let mut numbers = BTreeMap::<Attachment, u32>::new();
         let mut kinds = Self { of_host: Vec::new(), examples: Vec::new() };
         for host in (0..topology.host_count()).map(HostId) {
@@ -41,7 +41,7 @@ impl Kinds {
                 kinds.examples.push(Vec::new());
             }
             let examples = &mut kinds.examples[kind as usize];
-            if examples.len() < 2 && takes_part(host) {
+            if examples.len() < 2 && is_busy(host) {
                 examples.push(host);
             }
             kinds.of_host.push(kind);
@@ -67,14 +67,14 @@ pub(crate) struct RoundTrip {
 
 /// One-way times of a packet over all idle paths between two nodes.
 #[derive(Debug, Clone, Copy, Default)]
-struct Ways {
+struct OneWay {
     shortest: Span,
     longest: Span,
     /// Maximum number of switches on a path.
     switches: u32,
 }
 
-impl Ways {
+impl OneWay {
     fn after(self, hop: Span) -> Self {
         Self { shortest: hop + self.shortest, longest: hop + self.longest, ..self }
     }
@@ -142,7 +142,7 @@ pub fn longest_path(
         busy[message.dst.index()] = true;
     }
     // Hosts of one kind have equal round trips, so one or two examples of each suffice.
-    let kinds = Kinds::new(topology, &|host| busy[host.index()]);
+    let kinds = AttachmentKinds::new(topology, &|host| busy[host.index()]);
     let hosts: Vec<HostId> = kinds.examples().collect();
     let links = hosts.iter().flat_map(|&host| topology.planes().ports_of(host));
     let slowest = links.map(|port| topology.link(port.link()).rate).min().unwrap_or_default();
@@ -150,7 +150,7 @@ pub fn longest_path(
         let RoundTrip { longest, switches, .. } = paths.round_trip(nic, from, to);
         LongestPath { round_trip: longest, switches, slowest }
     };
-    if hosts.len() * hosts.len() <= MOST_PAIRS {
+    if hosts.len() * hosts.len() <= MAX_EXHAUSTIVE_PAIRS {
         let pairs = hosts.iter().flat_map(|&from| hosts.iter().map(move |&to| (from, to)));
         // `LongestPath` orders by round trip first.
         return pairs.map(|(from, to)| trip(from, to)).max().unwrap_or_default();
@@ -159,8 +159,8 @@ pub fn longest_path(
     let farthest = |to: HostId| {
         let mut known = BTreeMap::new();
         let packet = nic.payload + nic.header;
-        let ways = hosts.iter().map(|&from| (paths.one_way(from, to, packet, &mut known), from));
-        ways.max_by_key(|(ways, _)| ways.longest).map_or(to, |(_, from)| from)
+        let times = hosts.iter().map(|&from| (paths.one_way(from, to, packet, &mut known), from));
+        times.max_by_key(|(times, _)| times.longest).map_or(to, |(_, from)| from)
     };
     // As in the double sweep for the diameter of a tree: the farthest host from any start is one
     // end.
@@ -172,17 +172,21 @@ pub fn longest_path(
 
 /// Round-trip times of host pairs, computed on first use.
 #[derive(Debug, Clone)]
-pub(super) struct PairTrips {
-    kinds: Kinds,
+pub(super) struct PairRoundTrips {
+    kinds: AttachmentKinds,
     forwarding_delay: Span,
     /// By kind of the sender and of the receiver, bytes of a packet, and bytes of an
     /// acknowledgement.
     known: BTreeMap<(u32, u32, u64, u64), RoundTrip>,
 }
 
-impl PairTrips {
+impl PairRoundTrips {
     pub(super) fn new(topology: &Topology, forwarding_delay: Span) -> Self {
-        Self { kinds: Kinds::new(topology, &|_| true), forwarding_delay, known: BTreeMap::new() }
+        Self {
+            kinds: AttachmentKinds::new(topology, &|_| true),
+            forwarding_delay,
+            known: BTreeMap::new(),
+        }
     }
 
     /// Returns the round-trip times of a full packet and its acknowledgement between two hosts.
@@ -203,11 +207,11 @@ impl PairTrips {
 
 impl IdlePaths<'_> {
     fn round_trip(&self, nic: &NicConfig, from: HostId, to: HostId) -> RoundTrip {
-        let there = self.one_way(from, to, nic.payload + nic.header, &mut BTreeMap::new());
-        let back = self.one_way(to, from, nic.ack.bytes, &mut BTreeMap::new());
-        let sum = |a: Ways, b: Ways| a.longest + b.longest;
-        let is_even = there.is_even() && back.is_even();
-        RoundTrip { longest: sum(there, back), switches: there.switches, is_even }
+        let forward = self.one_way(from, to, nic.payload + nic.header, &mut BTreeMap::new());
+        let reverse = self.one_way(to, from, nic.ack.bytes, &mut BTreeMap::new());
+        let sum = |a: OneWay, b: OneWay| a.longest + b.longest;
+        let is_even = forward.is_even() && reverse.is_even();
+        RoundTrip { longest: sum(forward, reverse), switches: forward.switches, is_even }
     }
 
     /// Returns the one-way times of a packet over the paths that routing uses; zero if there is
@@ -217,36 +221,37 @@ impl IdlePaths<'_> {
         from: HostId,
         to: HostId,
         bytes: Bytes,
-        known: &mut BTreeMap<SwitchId, Option<Ways>>,
-    ) -> Ways {
+        known: &mut BTreeMap<SwitchId, Option<OneWay>>,
+    ) -> OneWay {
         if from == to {
-            return Ways::default();
+            return OneWay::default();
         }
         let ports = self.topology.planes().ports_of(from).iter();
-        let ways = ports.filter_map(|&port| self.beyond(port, to, bytes, known));
-        ways.reduce(Ways::and).unwrap_or_default()
+        let times = ports.filter_map(|&port| self.times_from_port(port, to, bytes, known));
+        times.reduce(OneWay::and).unwrap_or_default()
     }
 
     /// Returns the times from the start of transmission at `port`; `None` if `to` is not reachable.
-    fn beyond(
+    fn times_from_port(
         &self,
         port: PortId,
         to: HostId,
         bytes: Bytes,
-        known: &mut BTreeMap<SwitchId, Option<Ways>>,
-    ) -> Option<Ways> {
+        known: &mut BTreeMap<SwitchId, Option<OneWay>>,
+    ) -> Option<OneWay> {
         let link = self.topology.link(port.link());
         let hop = link.rate.time_for(bytes) + link.delay;
         match self.topology.ends_of(port).1 {
-            Node::Host(host) => (host == to).then_some(Ways::default().after(hop)),
+            Node::Host(host) => (host == to).then_some(OneWay::default().after(hop)),
             Node::Switch(switch) => {
                 // Memoized per switch, because the number of paths multiplies with every tier.
                 let rest = match known.get(&switch) {
                     Some(rest) => *rest,
                     None => {
                         let ports = self.routes.next_hops(switch, to).iter();
-                        let rest = ports.filter_map(|&it| self.beyond(it, to, bytes, known));
-                        let rest = rest.reduce(Ways::and);
+                        let rest =
+                            ports.filter_map(|&it| self.times_from_port(it, to, bytes, known));
+                        let rest = rest.reduce(OneWay::and);
                         known.insert(switch, rest);
                         rest
                     }
@@ -292,8 +297,8 @@ mod tests {
 
     fn between(topology: &Topology, from: u32, to: u32) -> RoundTrip {
         let routes = Routes::new(topology, &|_| true);
-        let mut trips = PairTrips::new(topology, Span::from_ns(100));
-        trips.between([from, to].map(HostId), topology, &routes, &nic())
+        let mut round_trips = PairRoundTrips::new(topology, Span::from_ns(100));
+        round_trips.between([from, to].map(HostId), topology, &routes, &nic())
     }
 
     fn nic() -> NicConfig {

@@ -28,7 +28,7 @@ pub(super) struct Connection {
     /// slot is fixed.
     pool: u32,
     /// Previous connection of the same host pair and stream; [`NONE`] for the first.
-    before: u32,
+    previous: u32,
     /// True if the connection has been discarded and its id may be reused.
     is_free: bool,
 }
@@ -52,7 +52,7 @@ impl Connection {
             pair,
             is_arriving: false,
             pool: NO_POOL,
-            before: NONE,
+            previous: NONE,
             is_free: false,
         }
     }
@@ -105,9 +105,9 @@ impl ConnectionKey {
     /// Returns the hash of the 5-tuple, which depends on the key alone.
     pub(super) fn label(self) -> u32 {
         let pair = u64::from(self.src.0) << 32 | u64::from(self.dst.0);
-        let which = u64::from(self.stream) << 32 | u64::from(self.slot);
+        let queue_pair = u64::from(self.stream) << 32 | u64::from(self.slot);
         // Two rounds: with one, streams and hosts that differ in the same bits would cancel out.
-        (mix64(mix64(pair) ^ which) >> 32) as u32
+        (mix64(mix64(pair) ^ queue_pair) >> 32) as u32
     }
 
     /// Returns a UDP source port from the dynamic range (RFC 6335), derived from stream and slot.
@@ -174,7 +174,7 @@ impl Connections {
     pub(super) fn of_stream(&self, key: StreamKey) -> impl Iterator<Item = &Connection> {
         let at = |id: u32| self.list.get(id as usize);
         let last = self.streams.get(&key).and_then(|stream| at(stream.last));
-        std::iter::successors(last, move |connection| at(connection.before))
+        std::iter::successors(last, move |connection| at(connection.previous))
     }
 
     /// Discards the idle connections of a host pair and stream. The next one counts as the stream's
@@ -190,7 +190,7 @@ impl Connections {
             self.by_key.remove(&own);
             self.in_use.discard(key.src, key.dst, pair);
             self.free.push(id);
-            id = connection.before;
+            id = connection.previous;
         }
         // `NO_POOL` is out of range.
         if let Some(pool) = self.pools.get_mut(stream.pool as usize) {
@@ -302,8 +302,8 @@ impl Connections {
         let pair = self.in_use.pair(key.src, key.dst);
         let stream = self.streams.get_mut(&key.stream_key()).expect("it was counted");
         // The stream's connections form a linked list, newest first.
-        let before = std::mem::replace(&mut stream.last, id);
-        let connection = Connection { before, ..Connection::new(key, qp, pair) };
+        let previous = std::mem::replace(&mut stream.last, id);
+        let connection = Connection { previous, ..Connection::new(key, qp, pair) };
         // `next_id` has read the top of the free list.
         match self.free.pop() {
             Some(_) => self.list[id as usize] = connection,

@@ -6,11 +6,11 @@ use crate::ids::QpId;
 
 /// Fate of the queue pairs of a completed message.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(super) enum QueuePairs {
+pub(super) enum CompletedQpPolicy {
     /// They stay open for later messages.
-    Kept,
+    Keep,
     /// They are discarded.
-    Discarded,
+    Discard,
 }
 
 impl Endpoints {
@@ -26,13 +26,13 @@ impl Endpoints {
     /// If [`Self::discard_completed`] has not been called before.
     pub fn discard_queue_pairs(&mut self) {
         assert!(self.ledger.discarded().is_some(), "messages are discarded before queue pairs");
-        self.queue_pairs = QueuePairs::Discarded;
+        self.completed_qps = CompletedQpPolicy::Discard;
     }
 
     /// Discards the queue pairs of a stream without open messages. Does nothing unless the run
     /// discards queue pairs and all of them are quiet.
     pub(super) fn discard_stream(&mut self, key: StreamKey) {
-        if self.queue_pairs == QueuePairs::Kept {
+        if self.completed_qps == CompletedQpPolicy::Keep {
             return;
         }
         let StreamKey { src, dst, .. } = key;

@@ -7,7 +7,7 @@ use std::collections::VecDeque;
 
 use super::Endpoints;
 use super::connections::ConnectionKey;
-use super::sending::Put;
+use super::sending::AssignedFlow;
 use crate::balance::sender::{Sender, SenderPolicy as _};
 use crate::ids::HostId;
 use crate::packet::{Flags, Packet, PacketKind};
@@ -15,7 +15,7 @@ use crate::split::Split as _;
 use crate::units::{Bytes, Time};
 
 /// Number of packets for which a sender policy is probed, to learn whether it spreads them.
-const ASKED: usize = 8;
+const PROBED_PACKETS: usize = 8;
 
 /// A flow that the driver carries.
 #[derive(Debug, Clone, Copy)]
@@ -83,14 +83,14 @@ impl Endpoints {
     }
 
     /// Queues a flow for the driver.
-    pub(super) fn hand_over(&mut self, now: Time, put: Put) {
-        let Put { record, connection, path, bytes } = put;
-        let of_connection = &self.ledger.connections.as_slice()[connection as usize];
-        let (key, index) = (of_connection.key(), of_connection.last_index());
+    pub(super) fn queue_for_driver(&mut self, now: Time, flow: AssignedFlow) {
+        let AssignedFlow { record, connection, path, bytes } = flow;
+        let owner = &self.ledger.connections.as_slice()[connection as usize];
+        let (key, index) = (owner.key(), owner.last_index());
         let flags = self.policies.of(key.stream).flags();
         let mut policy = self.sender_policy(&key, path);
         // A policy that returns one value for several packets in a row is taken to keep it.
-        let values = [(); ASKED].map(|()| policy.entropy(now));
+        let values = [(); PROBED_PACKETS].map(|()| policy.entropy(now));
         let entropies = match values.iter().all(|value| *value == values[0]) {
             true => EntropyValues::One,
             false => EntropyValues::Several,
@@ -104,7 +104,7 @@ impl Endpoints {
     fn sender_policy(&mut self, key: &ConnectionKey, path: u16) -> Sender {
         let context = self.context(key, path);
         let mut policy = self.policies.of(key.stream).scheme.sender.build(&context);
-        self.inform_new(&mut policy, key);
+        self.notify_new_policy(&mut policy, key);
         policy
     }
 

@@ -25,7 +25,7 @@ impl Endpoints {
     pub(crate) fn generate(&mut self, chains: &Arc<Chains>) {
         assert!(self.ledger.discarded().is_some(), "messages are discarded when they complete");
         // No program polls the events of these messages.
-        self.first_reported = None;
+        self.report_from = None;
         self.generating = Some(Generating { chains: chains.clone(), open: IdMap::default() });
         for head in chains.heads() {
             let (host, start) = self.make(Time::ZERO, head);

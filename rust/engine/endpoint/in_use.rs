@@ -13,7 +13,7 @@ pub(super) struct InUse {
     /// Queue pairs in use, by pair index.
     by_pair: Vec<u32>,
     /// Existing queue pairs, by pair index.
-    made: Vec<u32>,
+    existing: Vec<u32>,
     /// Index of each host pair with a queue pair.
     pairs: IdMap<(HostId, HostId), u32>,
     /// Indices of pairs that no longer have a queue pair.
@@ -29,23 +29,23 @@ impl InUse {
             self.by_host.resize(src.index() + 1, 0);
         }
         // Split borrows: the closure needs these while `pairs` is borrowed.
-        let (by_pair, made, free) = (&mut self.by_pair, &mut self.made, &mut self.free);
+        let (by_pair, existing, free) = (&mut self.by_pair, &mut self.existing, &mut self.free);
         let pair = *self.pairs.entry((src, dst)).or_insert_with(|| {
             free.pop().unwrap_or_else(|| {
                 by_pair.push(0);
-                made.push(0);
-                u32::try_from(made.len() - 1).expect("fewer pairs than queue pairs")
+                existing.push(0);
+                u32::try_from(existing.len() - 1).expect("fewer pairs than queue pairs")
             })
         });
-        self.made[pair as usize] += 1;
+        self.existing[pair as usize] += 1;
         pair
     }
 
     /// Discards an idle queue pair of this host pair. The index of a pair without any is reused.
     pub(super) fn discard(&mut self, src: HostId, dst: HostId, pair: u32) {
-        let made = &mut self.made[pair as usize];
-        *made -= 1;
-        if *made == 0 {
+        let existing = &mut self.existing[pair as usize];
+        *existing -= 1;
+        if *existing == 0 {
             self.pairs.remove(&(src, dst));
             self.free.push(pair);
         }

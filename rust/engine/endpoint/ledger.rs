@@ -50,7 +50,7 @@ pub struct Discarded {
 /// State of a ledger that discards completed messages and flows.
 #[derive(Debug, Default)]
 struct Discards {
-    sums: Discarded,
+    totals: Discarded,
     /// Completed flows that have not been polled yet, in order of completion.
     flows: VecDeque<FlowRecord>,
     /// Indices of unused flow records.
@@ -59,7 +59,7 @@ struct Discards {
 
 /// Delivery time of a flow that another partition receives, until the partitions are merged. No
 /// flow is delivered at this time.
-const ELSEWHERE: Time = Time::ZERO;
+const DELIVERED_REMOTELY: Time = Time::ZERO;
 
 /// A flow sent by another partition of a parallel run.
 #[derive(Debug, Clone, Copy)]
@@ -134,7 +134,7 @@ impl Ledger {
 
     /// Returns the totals over discarded messages and flows; `None` if none are discarded.
     pub fn discarded(&self) -> Option<&Discarded> {
-        self.discards.as_ref().map(|discards| &discards.sums)
+        self.discards.as_ref().map(|discards| &discards.totals)
     }
 
     /// Adds a message to those of the workload. Ids wrap at 2^32 and skip those in use.
@@ -144,8 +144,8 @@ impl Ledger {
     pub(super) fn post(&mut self, message: Message) -> MessageId {
         match &mut self.discards {
             Some(discards) => {
-                discards.sums.messages += 1;
-                discards.sums.bytes += message.bytes;
+                discards.totals.messages += 1;
+                discards.totals.bytes += message.bytes;
                 while self.progress.get(self.next_id as usize).is_some() {
                     self.next_id = self.next_id.wrapping_add(1);
                 }
@@ -174,7 +174,7 @@ impl Ledger {
     /// Returns the number of posted messages, including discarded ones.
     pub(super) fn posted_count(&self) -> u64 {
         match &self.discards {
-            Some(discards) => discards.sums.messages,
+            Some(discards) => discards.totals.messages,
             None => u64::from(self.next_id - self.planned),
         }
     }
@@ -206,19 +206,24 @@ impl Ledger {
     /// Opens the record of a flow that another partition delivers, and returns its index.
     pub(super) fn add_departing_flow(&mut self, now: Time, flow: &Flow, connection: u32) -> u32 {
         let id = self.open_flow(now, flow, connection);
-        self.flows[id as usize].delivered = ELSEWHERE;
+        self.flows[id as usize].delivered = DELIVERED_REMOTELY;
         id
     }
 
     /// Opens the record of a message that uses no queue pair, and returns its index.
-    pub(super) fn add_flow_inside(&mut self, now: Time, id: MessageId, whole: &Message) -> u32 {
+    pub(super) fn add_flow_in_domain(
+        &mut self,
+        now: Time,
+        id: MessageId,
+        message: &Message,
+    ) -> u32 {
         self.progress_mut(id).pieces = 1;
         self.open_record(FlowRecord {
             message: id,
             piece: 0,
-            src: whole.src,
-            dst: whole.dst,
-            bytes: whole.bytes,
+            src: message.src,
+            dst: message.dst,
+            bytes: message.bytes,
             start: now,
             delivered: Time::NEVER,
             completed: Time::NEVER,
@@ -310,7 +315,7 @@ impl Ledger {
         // Copied, since the index is free for another flow from here on.
         let record = *record;
         if let Some(discards) = &mut self.discards {
-            discards.sums.flows += 1;
+            discards.totals.flows += 1;
             discards.flows.push_back(record);
             discards.free.push(flow);
         }
@@ -325,7 +330,7 @@ impl Ledger {
         self.open -= 1;
         self.last_completion = now;
         if let Some(discards) = &mut self.discards {
-            discards.sums.message_fct.add(now.since(started));
+            discards.totals.message_fct.add(now.since(started));
             self.progress.remove(record.message.index());
             self.posted.remove(record.message.index());
         }
@@ -341,7 +346,7 @@ impl Ledger {
     }
 
     /// Merges the ledger of another partition, which sends the messages for which `is_sent` is
-    /// true. Call [`Self::note_arrivals`] after the last partition.
+    /// true. Call [`Self::fill_in_arrivals`] after the last partition.
     pub(super) fn absorb(&mut self, other: Self, is_sent: &dyn Fn(MessageId) -> bool) {
         for (index, theirs) in other.progress.iter() {
             let ours = self.progress.get_mut(index).expect("all partitions have all messages");
@@ -366,10 +371,10 @@ impl Ledger {
     ///
     /// # Panics
     /// If a flow has completed without being delivered.
-    pub(super) fn note_arrivals(&mut self) {
+    pub(super) fn fill_in_arrivals(&mut self) {
         // Sorted for the binary searches below.
         self.flows.sort_unstable_by_key(|flow| (flow.message, flow.piece));
-        for flow in self.flows.iter_mut().filter(|flow| flow.delivered == ELSEWHERE) {
+        for flow in self.flows.iter_mut().filter(|flow| flow.delivered == DELIVERED_REMOTELY) {
             flow.delivered = Time::NEVER;
         }
         for arriving in std::mem::take(&mut self.arriving) {

@@ -59,18 +59,18 @@ pub use policies::{JobClass, JobPolicy, Policies, Policy};
 pub use port_polls::{PortPolls, PortStart, Ports};
 pub use record::{FlowRecord, QpCounts};
 pub use scale_up::{PortBytes, ScaleUpUse};
+use sending::initial_link_state;
 pub use sending::label_of;
-use sending::weighed_from_the_start;
 pub use spans::Spans;
 
-use base_rtt::PairTrips;
+use base_rtt::PairRoundTrips;
 use connections::Connection;
-use discarding::QueuePairs;
+use discarding::CompletedQpPolicy;
 use fluid_flows::FluidFlows;
 use generating::Generating;
 use partition::{Partition, is_provisional};
 use path_weights::PathWeights;
-use queue_pairs::OwnQps;
+use queue_pairs::ProgramQps;
 use scale_up::Domains;
 use tasks::Ended;
 
@@ -156,13 +156,13 @@ pub struct Endpoints {
     hosts: Vec<Host>,
     ledger: Ledger,
     /// Queue pairs created by programs.
-    own: OwnQps,
+    program_qps: ProgramQps,
     paths: PathWeights,
     /// Path choices between the last pair of hosts looked up. Consecutive queue pairs often share
     /// it.
     last_paths: Option<((HostId, HostId), Option<PathSpace>)>,
     /// Base round trips of pairs of hosts.
-    trips: PairTrips,
+    round_trips: PairRoundTrips,
     /// Link state announced by routing, while it weights next hops around a failure.
     link_state: Option<LinkState>,
     /// Delays that ended at the current time and have not released their dependents.
@@ -172,13 +172,13 @@ pub struct Endpoints {
     /// Reported message events that have not been polled yet.
     message_events: VecDeque<MessageEvent>,
     /// First message whose events are reported; `None` if none are.
-    first_reported: Option<MessageId>,
+    report_from: Option<MessageId>,
     /// Flows for the driver; `None` if NICs send packets.
     fluid_flows: Option<FluidFlows>,
     /// Scale-up networks of servers; `None` without any.
     domains: Option<Box<Domains>>,
     /// Fate of the queue pairs of completed messages.
-    queue_pairs: QueuePairs,
+    completed_qps: CompletedQpPolicy,
     /// The collective whose messages are created during the run, if any.
     generating: Option<Generating>,
     /// State of a partition of a parallel run; `None` in a single-threaded run.
@@ -200,17 +200,17 @@ impl Endpoints {
         Self {
             hosts: Host::all(&site, &policies),
             ledger: Ledger::new(&site.workload),
-            own: OwnQps::default(),
+            program_qps: ProgramQps::default(),
             paths: PathWeights::new(&site.topology, &site.routes),
-            trips: PairTrips::new(&site.topology, site.forwarding_delay),
+            round_trips: PairRoundTrips::new(&site.topology, site.forwarding_delay),
             last_paths: None,
-            link_state: weighed_from_the_start(&site),
+            link_state: initial_link_state(&site),
             ended: VecDeque::new(),
             touched: Vec::new(),
             message_events: VecDeque::new(),
-            first_reported: None,
+            report_from: None,
             fluid_flows: None,
-            queue_pairs: QueuePairs::Kept,
+            completed_qps: CompletedQpPolicy::Keep,
             generating: None,
             partition: None,
             domains: Domains::of(&site.topology),
@@ -289,18 +289,18 @@ impl Endpoints {
     pub fn follow_up(&mut self, now: Time, id: HostId) {
         let host = &self.hosts[id.index()];
         if host.nic.has_events() || host.splitters.may_have_flow(now) {
-            self.handle_news(now, id);
+            self.handle_nic_events(now, id);
         }
     }
 
     // Out of line: most packets cause no event, and callers inline only the check.
     #[inline(never)]
-    fn handle_news(&mut self, now: Time, id: HostId) {
+    fn handle_nic_events(&mut self, now: Time, id: HostId) {
         while let Some(event) = self.hosts[id.index()].nic.poll_event() {
             self.handle_event(now, id, event);
         }
         while let Some(flow) = self.hosts[id.index()].splitters.poll_flow(now) {
-            self.put(now, id, &flow);
+            self.post_flow(now, id, &flow);
         }
     }
 
@@ -326,7 +326,7 @@ impl Endpoints {
         let id = self.ledger.post(message);
         // Reports begin with the first posted message. With discarding, all are reported already.
         if self.ledger.discarded().is_none() {
-            self.first_reported.get_or_insert(id);
+            self.report_from.get_or_insert(id);
         }
         let start = self.start_at(message.start.max(now), id.into());
         self.hosts[message.src.index()].schedule(start);
@@ -344,7 +344,7 @@ impl Endpoints {
         let has_none = self.site.workload.task_count() == 0 && self.ledger.posted_count() == 0;
         assert!(has_none, "only what is posted can be discarded");
         // Ids wrap, so every message must be reported.
-        self.first_reported = Some(MessageId(0));
+        self.report_from = Some(MessageId(0));
         self.ledger.discard_completed();
     }
 
@@ -388,18 +388,18 @@ impl Endpoints {
 
     /// Reports the events of every message from now on, not only of posted ones.
     pub fn report_all_messages(&mut self) {
-        self.first_reported = Some(MessageId(0));
+        self.report_from = Some(MessageId(0));
     }
 
     /// True if [`Self::poll_touched`], [`Self::poll_message_event`] or [`Self::poll_flow`] would
     /// return something.
     #[inline]
-    pub fn has_reports(&self) -> bool {
+    pub fn has_pending_reports(&self) -> bool {
         !(self.touched.is_empty() && self.message_events.is_empty()) || self.ledger.has_flows()
     }
 
     fn report(&mut self, at: Time, message: MessageId, kind: MessageEventKind) {
-        if self.first_reported.is_some_and(|first| first <= message) {
+        if self.report_from.is_some_and(|first| first <= message) {
             self.message_events.push_back(MessageEvent { message, at, kind });
         }
     }

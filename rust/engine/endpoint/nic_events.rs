@@ -24,7 +24,7 @@ impl Endpoints {
                 unreachable!("{qp}: its deliveries are reported as completions")
             }
             NicEvent::PathFailed { owner: Owner::Program(qp), path } => {
-                self.own.leave_path(id, qp, path);
+                self.program_qps.leave_path(id, qp, path);
             }
             NicEvent::PathFailed { owner: Owner::World(cookie), path } => {
                 let key = self.ledger.connections.as_slice()[cookie as usize].key();

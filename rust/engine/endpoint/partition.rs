@@ -70,7 +70,7 @@ enum Content {
     /// A flow was posted to the queue pair.
     Posted { connection: u32, message: MessageId, piece: u32, pieces: u32 },
     /// Number of the responder of queue pair `qp` at `src`.
-    Answered { src: HostId, qp: QpId, receiver: QpId },
+    ResponderOpened { src: HostId, qp: QpId, receiver: QpId },
 }
 
 /// State that only a partition of a parallel run has.
@@ -177,13 +177,13 @@ impl Endpoints {
                     let connection = partition.arriving[&(from, connection)];
                     self.ledger.expect(connection, message, piece, pieces);
                 }
-                Content::Answered { src, qp, receiver } => {
+                Content::ResponderOpened { src, qp, receiver } => {
                     self.hosts[src.index()].nic.set_receiver(qp, receiver);
                 }
             }
         }
         if let Some(partition) = &mut self.partition {
-            // `Answered` notes commute, so they need neither time nor rank.
+            // `ResponderOpened` notes commute, so they need neither time nor rank.
             partition.stamped = partition.notes.len();
         }
     }
@@ -207,7 +207,7 @@ impl Endpoints {
         } else {
             // The sender refers to the connection by its own index.
             partition.arriving.insert((from, connection), cookie);
-            partition.note(key.src, Content::Answered { src: key.src, qp, receiver });
+            partition.note(key.src, Content::ResponderOpened { src: key.src, qp, receiver });
         }
     }
 
@@ -244,7 +244,7 @@ impl Endpoints {
             let is_sent = |id: MessageId| partition.share.owns(messages[id.index()].src);
             all.ledger.absorb(other.ledger, &is_sent);
         }
-        all.ledger.note_arrivals();
+        all.ledger.fill_in_arrivals();
         all.partition = None;
         all
     }

@@ -73,7 +73,7 @@ impl PortPolls {
                 break;
             }
             let at = self.at;
-            let (free, next_free) = look(ports.free.clone(), at);
+            let (free, next_free) = free_planes(ports.free.clone(), at);
             let data = PlaneMask::of_bits(free.bits() & !ports.paused.bits());
             // Without priority, control packets are paused like data.
             let answers = if ports.answers_pass { free } else { data };
@@ -93,7 +93,7 @@ impl PortPolls {
 }
 
 /// Returns the planes whose ports are free at `at`, and when the next of the others becomes free.
-fn look(free: impl Iterator<Item = Time>, at: Time) -> (PlaneMask, Time) {
+fn free_planes(free: impl Iterator<Item = Time>, at: Time) -> (PlaneMask, Time) {
     let (mut mask, mut next) = (PlaneMask::NONE, Time::NEVER);
     for (plane, free) in (0u32..).zip(free) {
         if free <= at {

@@ -17,7 +17,7 @@ use crate::rng::mix32;
 
 /// The peer and the path of a queue pair.
 #[derive(Debug)]
-struct OwnQp {
+struct ProgramQp {
     dst: HostId,
     path: u16,
     /// Number of paths that it can be pinned to.
@@ -26,9 +26,9 @@ struct OwnQp {
 
 /// Queue pairs that programs have created and not destroyed, by host and id.
 #[derive(Debug, Default)]
-pub(super) struct OwnQps(BTreeMap<(HostId, QpId), OwnQp>);
+pub(super) struct ProgramQps(BTreeMap<(HostId, QpId), ProgramQp>);
 
-impl OwnQps {
+impl ProgramQps {
     /// Iterates over host, peer and id of each queue pair.
     pub(super) fn iter(&self) -> impl Iterator<Item = (HostId, HostId, QpId)> {
         self.0.iter().map(|(&(host, qp), own)| (host, own.dst, qp))
@@ -67,7 +67,7 @@ impl Endpoints {
         let settings = self.policies.settings_of_program(stream, recovery);
         let context = self.context(&key, path);
         let mut policy = self.policies.of(stream).scheme.sender.build(&context);
-        self.inform_new(&mut policy, &key);
+        self.notify_new_policy(&mut policy, &key);
         let qp = self.hosts[host.index()].nic.create_qp(QpAttributes {
             peer,
             label,
@@ -78,7 +78,7 @@ impl Endpoints {
         if let Some(settings) = settings {
             self.hosts[host.index()].nic.set_settings(qp, settings);
         }
-        self.own.0.insert((host, qp), OwnQp { dst: peer, path, paths });
+        self.program_qps.0.insert((host, qp), ProgramQp { dst: peer, path, paths });
         Ok(qp)
     }
 
@@ -92,7 +92,7 @@ impl Endpoints {
         qp: QpId,
         request: WorkRequest,
     ) -> Result<(), VerbsError> {
-        let own = self.own.0.get(&(host, qp)).ok_or(VerbsError::UnknownQp { qp })?;
+        let own = self.program_qps.0.get(&(host, qp)).ok_or(VerbsError::UnknownQp { qp })?;
         let request = WorkRequest { path: own.path, ..request };
         self.hosts[host.index()].nic.post_send(qp, request)
     }
@@ -103,7 +103,7 @@ impl Endpoints {
     /// If there is no such queue pair.
     pub fn destroy_qp(&mut self, host: HostId, qp: QpId) -> Result<(), VerbsError> {
         // First, so that a queue pair of a message cannot be destroyed.
-        self.own.0.remove(&(host, qp)).ok_or(VerbsError::UnknownQp { qp })?;
+        self.program_qps.0.remove(&(host, qp)).ok_or(VerbsError::UnknownQp { qp })?;
         self.hosts[host.index()].nic.destroy_qp(qp)
     }
 }

@@ -23,7 +23,7 @@ use crate::units::{Bytes, Span, Time};
 use crate::workload::Message;
 
 /// Tolerance for rounding errors: a time that exceeds a picosecond by less is not rounded up.
-const FORGIVEN_PS: f64 = 1e-3;
+const ROUNDING_TOLERANCE_PS: f64 = 1e-3;
 
 /// Bytes carried by the scale-up port of a host.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
@@ -61,7 +61,7 @@ struct Leg {
 struct Transfer {
     leg: Leg,
     /// Bytes that had not left at time `since`.
-    left: f64,
+    remaining: f64,
     /// Bytes per picosecond.
     rate: f64,
     since: Time,
@@ -70,9 +70,9 @@ struct Transfer {
 }
 
 impl Transfer {
-    fn left_at(&self, now: Time) -> f64 {
+    fn remaining_at(&self, now: Time) -> f64 {
         // Rounding may put the end slightly late: the rest is never negative.
-        (self.left - self.rate * now.since(self.since).as_ps() as f64).max(0.0)
+        (self.remaining - self.rate * now.since(self.since).as_ps() as f64).max(0.0)
     }
 }
 
@@ -84,14 +84,14 @@ enum Action {
     /// A leg arrives at its receiver.
     Arrived(Leg),
     /// The sender of a flow, or of a relayed message, learns that it is complete.
-    Known { record: u32 },
+    SenderNotified { record: u32 },
 }
 
 /// An action with its time. Actions at the same time are in scheduling order.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
 struct Step {
     at: Time,
-    number: u64,
+    sequence: u64,
     action: Action,
 }
 
@@ -105,7 +105,7 @@ pub(super) struct Domains {
     transfers: Vec<Transfer>,
     /// Scheduled actions, by server.
     steps: Vec<BinaryHeap<Reverse<Step>>>,
-    foreseen: u64,
+    scheduled: u64,
     delivered_bytes: u64,
     carried: ScaleUpUse,
 }
@@ -127,7 +127,7 @@ impl Domains {
             scale_up,
             sharing,
             transfers: Vec::new(),
-            foreseen: 0,
+            scheduled: 0,
             delivered_bytes: 0,
             carried: ScaleUpUse { ports, ..ScaleUpUse::default() },
         }))
@@ -138,9 +138,9 @@ impl Domains {
         self.delivered_bytes
     }
 
-    fn foresee(&mut self, at: Time, host: HostId, action: Action) {
-        let step = Step { at, number: self.foreseen, action };
-        self.foreseen += 1;
+    fn schedule(&mut self, at: Time, host: HostId, action: Action) {
+        let step = Step { at, sequence: self.scheduled, action };
+        self.scheduled += 1;
         self.steps[self.scale_up.server_of(host) as usize].push(Reverse(step));
     }
 
@@ -150,10 +150,10 @@ impl Domains {
         // Flow indices are reused. A new transfer continues the version, so that ends of the old
         // one fail.
         let version = self.transfers.get(index).map_or(0, |before| before.version + 1);
-        let left = leg.bytes.get() as f64;
-        let transfer = Transfer { leg, left, rate: 0.0, since: now, version };
+        let remaining = leg.bytes.get() as f64;
+        let transfer = Transfer { leg, remaining, rate: 0.0, since: now, version };
         match self.transfers.get_mut(index) {
-            Some(place) => *place = transfer,
+            Some(slot) => *slot = transfer,
             None => self.transfers.push(transfer),
         }
     }
@@ -167,13 +167,13 @@ impl Domains {
         for index in self.sharing.compute() {
             let rate = self.sharing.rate(index);
             let transfer = &mut self.transfers[index as usize];
-            transfer.left = transfer.left_at(now);
+            transfer.remaining = transfer.remaining_at(now);
             (transfer.rate, transfer.since) = (rate, now);
             transfer.version += 1;
-            let ps = (transfer.left / rate - FORGIVEN_PS).ceil().max(0.0);
+            let ps = (transfer.remaining / rate - ROUNDING_TOLERANCE_PS).ceil().max(0.0);
             let (from, version) = (transfer.leg.from, transfer.version);
             let at = now.saturating_add(Span::from_ps(ps as u64));
-            self.foresee(at, from, Action::Sent { index, version });
+            self.schedule(at, from, Action::Sent { index, version });
         }
     }
 
@@ -206,7 +206,7 @@ impl Domains {
         ports[leg.from.index()].sent += leg.bytes;
         ports[leg.to.index()].received += leg.bytes;
         let at = now.saturating_add(self.scale_up.latency);
-        self.foresee(at, leg.to, Action::Arrived(leg));
+        self.schedule(at, leg.to, Action::Arrived(leg));
     }
 }
 
@@ -217,7 +217,7 @@ impl Endpoints {
     }
 
     /// Starts a message of `host` in its server's domain. False if the fabric carries it.
-    pub(super) fn start_inside(&mut self, now: Time, host: HostId, id: MessageId) -> bool {
+    pub(super) fn start_in_domain(&mut self, now: Time, host: HostId, id: MessageId) -> bool {
         let Some(domains) = &mut self.domains else { return false };
         let message = match self.site.workload.messages.get(id.index()) {
             Some(message) => *message,
@@ -228,7 +228,7 @@ impl Endpoints {
             // The second leg of a relayed message goes over the fabric.
             _ if host != src => return false,
             HostPath::Fabric => return false,
-            HostPath::ScaleUp => (dst, Some(self.ledger.add_flow_inside(now, id, &message))),
+            HostPath::ScaleUp => (dst, Some(self.ledger.add_flow_in_domain(now, id, &message))),
             HostPath::Relayed(by) => (by, None),
         };
         domains.begin(now, Leg { message: id, record, from: src, to, bytes });
@@ -249,10 +249,10 @@ impl Endpoints {
                 Action::Arrived(leg) => {
                     // Put back for the call: it may release messages that start in the same domain.
                     self.domains = Some(domains);
-                    self.arrive_inside(now, waker, leg);
+                    self.arrive_in_domain(now, waker, leg);
                     domains = self.domains.take().expect("it was put back");
                 }
-                Action::Known { record } => {
+                Action::SenderNotified { record } => {
                     self.domains = Some(domains);
                     self.complete_record(now, waker, record, None);
                     domains = self.domains.take().expect("it was put back");
@@ -267,7 +267,7 @@ impl Endpoints {
         *wake = next.min(*wake);
     }
 
-    fn arrive_inside(&mut self, now: Time, waker: HostId, leg: Leg) {
+    fn arrive_in_domain(&mut self, now: Time, waker: HostId, leg: Leg) {
         let domains = self.domains.as_mut().expect("messages arrive in a domain");
         let Some(record) = leg.record else {
             domains.carried.relayed += 1;
@@ -277,8 +277,8 @@ impl Endpoints {
         };
         domains.carried.inside += 1;
         domains.delivered_bytes += leg.bytes.get();
-        let known = now.saturating_add(domains.scale_up.latency);
-        domains.foresee(known, leg.from, Action::Known { record });
+        let notified = now.saturating_add(domains.scale_up.latency);
+        domains.schedule(notified, leg.from, Action::SenderNotified { record });
         if let Some(message) = self.ledger.deliver_flow(now, record) {
             self.report(now, message, MessageEventKind::Delivered);
             self.release(now, waker, Ended { host: leg.to, task: message.into() });
@@ -294,10 +294,10 @@ impl Endpoints {
             let message = planned.or_else(|| self.ledger.posted(message));
             // Another host sent it over the fabric: `id` is the relay.
             if message.is_some_and(|message| message.src != id) {
-                let known = now.saturating_add(domains.scale_up.latency);
-                domains.foresee(known, id, Action::Known { record });
+                let notified = now.saturating_add(domains.scale_up.latency);
+                domains.schedule(notified, id, Action::SenderNotified { record });
                 let waker = domains.scale_up.last_of_server(id);
-                return self.wake_domain(waker, known);
+                return self.wake_domain(waker, notified);
             }
         }
         self.complete_record(now, id, record, Some(stream));

@@ -13,7 +13,7 @@ use crate::workload::Message;
 
 /// A flow that has been assigned to a queue pair.
 #[derive(Debug, Clone, Copy)]
-pub(super) struct Put {
+pub(super) struct AssignedFlow {
     /// Index of its record in the ledger.
     pub(super) record: u32,
     /// Id of its connection.
@@ -33,12 +33,12 @@ impl Endpoints {
             self.ledger.start(now, id);
         }
         // A scale-up network bypasses splitters and queue pairs.
-        if self.start_inside(now, host, id) {
+        if self.start_in_domain(now, host, id) {
             return;
         }
         message.src = host;
         let policy = self.policies.index_of(message.stream);
-        if weighs_paths(&self.policies.of(message.stream).scheme) {
+        if uses_path_weights(&self.policies.of(message.stream).scheme) {
             self.notify_splitter(now, &message, policy);
         }
         let request = Request {
@@ -55,8 +55,8 @@ impl Endpoints {
     /// converged. Paths with reduced capacity count as whole.
     fn notify_splitter(&mut self, now: Time, message: &Message, policy: usize) {
         let Some(state) = &self.link_state else { return };
-        let left = |link: LinkId| state.rates[link.index()];
-        let shares = self.paths.between(message.src, message.dst, &left);
+        let remaining = |link: LinkId| state.rates[link.index()];
+        let shares = self.paths.between(message.src, message.dst, &remaining);
         let edge = self.site.routes.edge_of(message.dst);
         let splitter = self.hosts[message.src.index()].splitters.of(policy);
         for (path, _) in (0u16..=u16::MAX).zip(shares).filter(|&(_, &share)| share == 0) {
@@ -114,11 +114,11 @@ impl Endpoints {
     /// Returns the base round trips of two hosts, for packets of the first one's NIC.
     fn round_trip(&mut self, src: HostId, dst: HostId) -> RoundTrip {
         let Site { topology, routes, .. } = &self.site;
-        self.trips.between([src, dst], topology, routes, self.site.nic_of(src))
+        self.round_trips.between([src, dst], topology, routes, self.site.nic_of(src))
     }
 
     /// Posts a flow to its queue pair, which is created if needed.
-    pub(super) fn put(&mut self, now: Time, src: HostId, flow: &Flow) {
+    pub(super) fn post_flow(&mut self, now: Time, src: HostId, flow: &Flow) {
         let stream = self.message(flow.message).stream;
         let connection = self.connection_for(StreamKey { src, dst: flow.dst, stream }, flow);
         let is_remote =
@@ -130,7 +130,8 @@ impl Endpoints {
         };
         if self.fluid_flows.is_some() {
             let &Flow { path, bytes, .. } = flow;
-            return self.hand_over(now, Put { record: id, connection, path, bytes });
+            return self
+                .queue_for_driver(now, AssignedFlow { record: id, connection, path, bytes });
         }
         let qp = self.ledger.connections.as_slice()[connection as usize].qp;
         self.hosts[src.index()].nic.post(qp, flow.bytes, u64::from(id), flow.path);
@@ -163,7 +164,7 @@ impl Endpoints {
         let round_trip = self.round_trip(key.src, key.dst);
         let mut policy = self.policies.of(key.stream).scheme.sender.build(&context);
         let settings = self.policies.settings(key.stream, self.site.nic_of(key.src).recovery);
-        self.inform_new(&mut policy, &key);
+        self.notify_new_policy(&mut policy, &key);
         let extra = self.ledger.connections.count_in_stream(&key) > 1;
         let label = key.label();
         let half = SendHalf { peer: key.dst, label, cookie, extra, policy };
@@ -201,18 +202,18 @@ impl Endpoints {
     }
 
     /// Informs the policy of a new queue pair of what routing has announced to existing ones.
-    pub(super) fn inform_new(&mut self, policy: &mut Sender, key: &ConnectionKey) {
+    pub(super) fn notify_new_policy(&mut self, policy: &mut Sender, key: &ConnectionKey) {
         if let Some(state) = &self.link_state
-            && weighs_paths(&self.policies.of(key.stream).scheme)
+            && uses_path_weights(&self.policies.of(key.stream).scheme)
         {
-            let left = |link: LinkId| state.rates[link.index()];
-            policy.handle_weights(self.paths.between(key.src, key.dst, &left));
+            let remaining = |link: LinkId| state.rates[link.index()];
+            policy.handle_weights(self.paths.between(key.src, key.dst, &remaining));
         }
     }
 
     /// True if senders weight paths by the capacities that routing announces.
-    pub(crate) fn weighs_paths(&self) -> bool {
-        self.policies.all().iter().any(|policy| weighs_paths(&policy.scheme))
+    pub(crate) fn uses_path_weights(&self) -> bool {
+        self.policies.all().iter().any(|policy| uses_path_weights(&policy.scheme))
     }
 
     /// Handles a converged routing state. Source-routing policies that weight paths by capacity are
@@ -220,17 +221,17 @@ impl Endpoints {
     pub fn handle_routing(&mut self, state: LinkState) {
         // Shares of the previous state are stale.
         self.paths.clear();
-        let weighs = |policy: &Policy| weighs_paths(&policy.scheme);
-        if self.weighs_paths() {
-            let of_messages = self.ledger.connections.iter();
-            let of_messages = of_messages.filter(|pair| !pair.is_arriving());
-            let of_messages =
-                of_messages.filter(|pair| weighs(self.policies.of(pair.key().stream)));
-            let of_messages = of_messages.map(|pair| (pair.src, pair.dst, pair.qp));
-            let own = self.own.iter().filter(|_| weighs(&self.policies.all()[0]));
-            for (src, dst, qp) in of_messages.chain(own) {
-                let left = |link: LinkId| state.rates[link.index()];
-                let weights = self.paths.between(src, dst, &left);
+        let uses_weights = |policy: &Policy| uses_path_weights(&policy.scheme);
+        if self.uses_path_weights() {
+            let message_qps = self.ledger.connections.iter();
+            let message_qps = message_qps.filter(|pair| !pair.is_arriving());
+            let message_qps =
+                message_qps.filter(|pair| uses_weights(self.policies.of(pair.key().stream)));
+            let message_qps = message_qps.map(|pair| (pair.src, pair.dst, pair.qp));
+            let own = self.program_qps.iter().filter(|_| uses_weights(&self.policies.all()[0]));
+            for (src, dst, qp) in message_qps.chain(own) {
+                let remaining = |link: LinkId| state.rates[link.index()];
+                let weights = self.paths.between(src, dst, &remaining);
                 self.hosts[src.index()].nic.handle_weights(qp, weights);
             }
         }
@@ -240,15 +241,15 @@ impl Endpoints {
 }
 
 /// Returns the link state that routing announces before any failure, if links differ in rate.
-pub(super) fn weighed_from_the_start(site: &Site) -> Option<LinkState> {
+pub(super) fn initial_link_state(site: &Site) -> Option<LinkState> {
     let state = LinkState::intact(&site.topology);
     let jobs = site.job_policies.iter().map(|it| &it.scheme);
-    let weighs = [&site.scheme].into_iter().chain(jobs).any(weighs_paths);
-    (weighs && state.failures == KnownFailures::Some).then_some(state)
+    let uses_weights = [&site.scheme].into_iter().chain(jobs).any(uses_path_weights);
+    (uses_weights && state.failures == KnownFailures::Some).then_some(state)
 }
 
 /// True if senders choose paths and weight them by capacity.
-fn weighs_paths(scheme: &Scheme) -> bool {
+fn uses_path_weights(scheme: &Scheme) -> bool {
     scheme.forwarding == Forwarding::SourceRouted && scheme.weights == Weights::Capacity
 }
 

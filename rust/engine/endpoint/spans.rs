@@ -16,7 +16,7 @@ pub struct Spans {
     shortest: Option<Span>,
     longest: Option<Span>,
     /// Every span, in order of arrival; empty once bins are used.
-    few: Vec<Span>,
+    exact: Vec<Span>,
     /// Number of spans per bin; empty while spans are kept exactly.
     bins: Vec<u64>,
 }
@@ -28,13 +28,13 @@ impl Spans {
         self.sum += u128::from(span.as_ps());
         self.shortest = Some(self.shortest.map_or(span, |shortest| shortest.min(span)));
         self.longest = Some(self.longest.map_or(span, |longest| longest.max(span)));
-        if self.bins.is_empty() && self.few.len() < EXACT {
-            self.few.push(span);
+        if self.bins.is_empty() && self.exact.len() < EXACT {
+            self.exact.push(span);
             return;
         }
         if self.bins.is_empty() {
             self.bins = vec![0; bin(u64::MAX) + 1];
-            for span in std::mem::take(&mut self.few) {
+            for span in std::mem::take(&mut self.exact) {
                 self.bins[bin(span.as_ps())] += 1;
             }
         }
@@ -69,7 +69,7 @@ impl Spans {
     pub fn percentile(&self, percent: u64) -> Option<Span> {
         let rank = (u128::from(self.count) * u128::from(percent)).div_ceil(100).max(1);
         if self.bins.is_empty() {
-            let mut sorted = self.few.clone();
+            let mut sorted = self.exact.clone();
             sorted.sort_unstable();
             return sorted.get(rank as usize - 1).copied();
         }

@@ -95,7 +95,7 @@ impl World {
             self.now = now;
             self.events += 1;
             // Only events at hosts end messages or create something to poll.
-            if self.handle(now, word) && (self.is_idle() || self.endpoints.has_reports()) {
+            if self.handle(now, word) && (self.is_idle() || self.endpoints.has_pending_reports()) {
                 return;
             }
         }

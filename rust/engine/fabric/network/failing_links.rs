@@ -79,7 +79,7 @@ impl Network {
             // Queued packets keep their ports: a switch decides only once about each packet.
             StepEffect::Converged(state) => {
                 // Packets that started earlier chose their paths with the old weights.
-                if endpoints.weighs_paths() {
+                if endpoints.uses_path_weights() {
                     self.settle_hosts_before(now, endpoints);
                 }
                 endpoints.handle_routing(state);
