@@ -25,7 +25,10 @@ impl Endpoints {
     /// # Panics
     /// If [`Self::discard_completed`] has not been called before.
     pub fn discard_queue_pairs(&mut self) {
-        assert!(self.ledger.discarded().is_some(), "messages are discarded before queue pairs");
+        assert!(
+            self.ledger.discarded().is_some(),
+            "call discard_completed before discard_queue_pairs"
+        );
         self.completed_qps = CompletedQpPolicy::Discard;
     }
 

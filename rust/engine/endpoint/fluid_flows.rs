@@ -51,7 +51,10 @@ impl Endpoints {
     /// # Panics
     /// If a flow has already been posted.
     pub fn hand_over_flows(&mut self) {
-        assert!(self.ledger.flow_records() == 0, "no NIC has anything to send yet");
+        assert!(
+            self.ledger.flow_records() == 0,
+            "flows must be handed over before the first one is posted"
+        );
         self.fluid_flows.get_or_insert_default();
     }
 

@@ -23,7 +23,7 @@ impl Endpoints {
     /// Creates the messages of `chains` during the run. Completed ones must be discarded
     /// ([`Self::discard_completed`]).
     pub(crate) fn generate(&mut self, chains: &Arc<Chains>) {
-        assert!(self.ledger.discarded().is_some(), "messages are discarded when they complete");
+        assert!(self.ledger.discarded().is_some(), "call discard_completed before generate");
         // No program polls the events of these messages.
         self.report_from = None;
         self.generating = Some(Generating { chains: chains.clone(), open: IdMap::default() });

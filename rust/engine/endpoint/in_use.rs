@@ -92,7 +92,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn the_most_at_once_is_kept_by_nic_and_by_peer() {
+    fn peaks_are_tracked_by_nic_and_by_peer() {
         let [a, b, c] = [0, 1, 2].map(HostId);
         let mut in_use = InUse::default();
         let [ab, ac, ba] = [(a, b), (a, c), (b, a)].map(|(src, dst)| in_use.pair(src, dst));
@@ -114,7 +114,7 @@ mod tests {
     }
 
     #[test]
-    fn a_pair_without_queue_pairs_gives_its_index_to_another() {
+    fn the_index_of_a_pair_without_queue_pairs_is_reused() {
         let [a, b, c] = [0, 1, 2].map(HostId);
         let mut in_use = InUse::default();
         let pairs = [(a, b), (a, b), (b, c)].map(|(src, dst)| in_use.pair(src, dst));

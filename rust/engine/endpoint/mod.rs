@@ -322,7 +322,7 @@ impl Endpoints {
     /// # Panics
     /// If the workload has delays, because programs that post messages keep time themselves.
     pub fn post(&mut self, now: Time, message: Message) -> MessageId {
-        assert!(self.site.workload.delays.is_empty(), "who posts messages keeps time itself");
+        assert!(self.site.workload.delays.is_empty(), "cannot post messages in a run with delays");
         let id = self.ledger.post(message);
         // Reports begin with the first posted message. With discarding, all are reported already.
         if self.ledger.discarded().is_none() {
@@ -342,7 +342,7 @@ impl Endpoints {
     /// If any message or delay exists.
     pub fn discard_completed(&mut self) {
         let has_none = self.site.workload.task_count() == 0 && self.ledger.posted_count() == 0;
-        assert!(has_none, "only what is posted can be discarded");
+        assert!(has_none, "cannot discard messages in a run with planned tasks");
         // Ids wrap, so every message must be reported.
         self.report_from = Some(MessageId(0));
         self.ledger.discard_completed();

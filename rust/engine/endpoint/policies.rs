@@ -214,7 +214,7 @@ mod tests {
     }
 
     #[test]
-    fn streams_have_the_policy_of_their_job_and_equal_policies_are_one() {
+    fn streams_use_the_policy_of_their_job_and_equal_policies_are_merged() {
         let all = policies("ecmp", &["reps", "ecmp", "reps"], 1);
         assert_eq!(all.all().len(), 2);
         let names = [0, 9, 10, 29, 30].map(|stream| all.of(stream).scheme.name);
@@ -222,7 +222,7 @@ mod tests {
     }
 
     #[test]
-    fn hashed_policies_need_no_flag_among_themselves() {
+    fn hashed_policies_alone_need_no_flag() {
         let all = policies("ecmp", &["reps", "spray", "subflow-4"], 1);
         assert!(all.for_switches().is_hashed());
         assert!(all.all().iter().all(|policy| policy.flags == Flags::NONE));
@@ -257,7 +257,7 @@ mod tests {
     }
 
     #[test]
-    fn the_policy_of_the_run_does_not_count_if_every_job_has_its_own() {
+    fn the_policy_of_the_run_is_unused_if_every_job_has_its_own() {
         let all = policies("ofan", &["adaptive", "ecmp"], 0);
         assert_eq!(all.for_switches().name, "adaptive");
         assert_eq!(all.used().count(), 2);

@@ -40,7 +40,7 @@ impl Undelivered {
 
     /// Appends a flow.
     pub(super) fn push(&mut self, flow: u32) {
-        debug_assert!(flow != NONE, "ids of flows are less");
+        debug_assert!(flow != NONE, "flow ids are smaller");
         match self.flow {
             NONE => self.flow = flow,
             _ => self.later.get_or_insert_default().0.push_back(Some(flow)),

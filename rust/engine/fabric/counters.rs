@@ -63,6 +63,6 @@ mod tests {
         assert_eq!([waiting_found, trimmed, pauses], [5 * 13, 3 * 16, 7 * 9]);
         assert_eq!(all, of(6, 9, 13, 16));
         assert_eq!(all.queue_bytes_mean(), 65.0 / 16.0);
-        assert_eq!(NetworkCounters::default().queue_bytes_mean(), 0.0, "no packet came");
+        assert_eq!(NetworkCounters::default().queue_bytes_mean(), 0.0, "no packet arrived");
     }
 }

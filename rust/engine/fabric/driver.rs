@@ -70,8 +70,8 @@ fn run_to_end<P: Program + ?Sized>(
         if world.is_idle() && program.is_done() {
             return Verdict::Completed;
         }
-        let (of_world, of_program) = (world.next_time(), program.next_time());
-        let Some(next) = of_world.into_iter().chain(of_program).min() else {
+        let (world_time, program_time) = (world.next_time(), program.next_time());
+        let Some(next) = world_time.into_iter().chain(program_time).min() else {
             return Verdict::Stalled;
         };
         // A sample precedes events of the same time. Restart the loop after it, since settling
@@ -86,16 +86,17 @@ fn run_to_end<P: Program + ?Sized>(
             return Verdict::TimeLimit;
         }
         // At equal times the world goes first.
-        if of_world != Some(next) {
+        if world_time != Some(next) {
             program.handle_time(next, world);
             continue;
         }
         // The world runs alone up to the next sample, program time or time limit.
-        let by = watcher.last_before_sample().min(of_program.unwrap_or(time_limit)).min(time_limit);
+        let by =
+            watcher.last_before_sample().min(program_time.unwrap_or(time_limit)).min(time_limit);
         // Aligned, so that the test for the next report below is hit exactly.
-        let most = PROGRESS_EVERY - world.events() % PROGRESS_EVERY;
+        let max_events = PROGRESS_EVERY - world.events() % PROGRESS_EVERY;
         // With a watch, records are taken after every event.
-        world.run(by, if watcher.watch.is_some() { 1 } else { most });
+        world.run(by, if watcher.watch.is_some() { 1 } else { max_events });
         watcher.take_records(world);
         if world.events().is_multiple_of(PROGRESS_EVERY) {
             progress(&world.progress());

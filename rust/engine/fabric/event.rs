@@ -72,10 +72,10 @@ const PORT: u64 = 2;
 const HOST: u64 = 3;
 
 /// Maximum number of ports: those of the largest topology.
-const MOST_PORTS: u32 = 1 << ID_BITS;
-const _: () = assert!(2 * MAX_LINKS <= MOST_PORTS as u64, "every port has an id in a word");
+const MAX_PORTS: u32 = 1 << ID_BITS;
+const _: () = assert!(2 * MAX_LINKS <= MAX_PORTS as u64, "every port id fits an event word");
 /// Maximum number of packets in the fabric. They would take 8.6 GB.
-pub(super) const MOST_PACKETS: u32 = PAUSE_END as u32;
+pub(super) const MAX_PACKETS: u32 = PAUSE_END as u32;
 
 impl Word {
     #[inline(always)]
@@ -188,22 +188,22 @@ impl Word {
     /// Replaces the id.
     #[inline(always)]
     const fn with_id(self, id: u32) -> Self {
-        const IDS: u64 = (MOST_PORTS as u64 - 1) << SLOT_BITS;
+        const IDS: u64 = (MAX_PORTS as u64 - 1) << SLOT_BITS;
         Self(self.0 & !IDS | (id as u64) << SLOT_BITS)
     }
 
     /// Replaces the id of an arrival by its place in the tie order, so that words compare as
     /// numbers.
     #[inline(always)]
-    pub(super) const fn placed(self, time: u64, ties: Ties) -> Self {
+    pub(super) const fn with_tie_rank(self, time: u64, ties: Ties) -> Self {
         // Only port events are in a drawn order. All others are ordered by id.
         if self.is_of_port() { self.with_id(ties.rank_of(time, self.id())) } else { self }
     }
 
-    /// Reverses [`Self::placed`].
+    /// Reverses [`Self::with_tie_rank`].
     #[inline(always)]
-    pub(super) const fn restored(self, time: u64, ties: Ties) -> Self {
-        if self.is_of_port() { self.with_id(ties.port_of_rank(time, self.id())) } else { self }
+    pub(super) const fn with_port(self, time: u64, ties: Ties) -> Self {
+        if self.is_of_port() { self.with_id(ties.port_at(time, self.id())) } else { self }
     }
 
     /// Returns the kind and the id, which order events of the same time.
@@ -214,7 +214,7 @@ impl Word {
 
     #[inline(always)]
     const fn id(self) -> u32 {
-        (self.0 >> SLOT_BITS) as u32 & (MOST_PORTS - 1)
+        (self.0 >> SLOT_BITS) as u32 & (MAX_PORTS - 1)
     }
 }
 
@@ -223,15 +223,15 @@ mod tests {
     use super::*;
 
     #[test]
-    fn every_event_survives_its_word() {
-        let port = PortId(MOST_PORTS - 1);
+    fn every_event_survives_encoding() {
+        let port = PortId(MAX_PORTS - 1);
         for event in [
             Event::Control(3),
             Event::Probe(1),
             Event::PauseEnd(port),
             Event::Start(port),
             Event::Correction(port),
-            Event::Arrival(port, SlotId(MOST_PACKETS - 1)),
+            Event::Arrival(port, SlotId(MAX_PACKETS - 1)),
             Event::Handoff(port),
             Event::Free(port),
             Event::Host(HostId(9_999)),

@@ -17,14 +17,14 @@ use crate::units::Time;
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
 struct Entry {
     time: u64,
-    /// Word without a time. For early events the id is the place in the tie order (`Word::placed`).
+    /// Word without a time. For early events the id is the tie rank (`Word::with_tie_rank`).
     word: Word,
 }
 
 /// Base-2 logarithm of how much narrower a bucket may be than a word permits.
-const MOST_NARROW: u32 = 3;
+const MAX_NARROWING: u32 = 3;
 /// Maximum number of buckets, which fabrics with long links reach.
-const MOST_BUCKETS: u64 = 1 << 16;
+const MAX_BUCKETS: u64 = 1 << 16;
 
 /// Pending events, ordered by time and rank.
 #[derive(Debug)]
@@ -45,7 +45,7 @@ pub(super) struct EventQueue {
     taken: usize,
     /// Index in `buckets` of the first nonempty bucket when `current` was taken; out of range if
     /// there was no other.
-    next_place: usize,
+    next_index: usize,
     /// High bits of the times in `current`.
     base: u64,
     /// Events before `bucket`. Looking ahead advances the calendar to a bucket, and an event may be
@@ -69,9 +69,9 @@ impl EventQueue {
     pub(super) fn new(ties: Ties, ports: usize, horizon_ps: u64) -> Self {
         // The more ports, the narrower the buckets: the memory that a bucket's events need is
         // prefetched while the previous bucket is handled, and must fit a fast cache.
-        let shift = TIME_BITS - (ports / 8_192).checked_ilog2().unwrap_or(0).min(MOST_NARROW);
+        let shift = TIME_BITS - (ports / 8_192).checked_ilog2().unwrap_or(0).min(MAX_NARROWING);
         // Twice the horizon, so that few events land in the heap beyond the calendar.
-        let buckets = (horizon_ps.saturating_mul(2) >> shift).clamp(64, MOST_BUCKETS);
+        let buckets = (horizon_ps.saturating_mul(2) >> shift).clamp(64, MAX_BUCKETS);
         let buckets = buckets.next_power_of_two() as usize;
         Self {
             shift,
@@ -81,7 +81,7 @@ impl EventQueue {
             bucket: 0,
             current: Vec::new(),
             taken: 0,
-            next_place: usize::MAX,
+            next_index: usize::MAX,
             base: 0,
             early: BinaryHeap::new(),
             far: BinaryHeap::new(),
@@ -134,29 +134,29 @@ impl EventQueue {
         if bucket.wrapping_sub(self.bucket + 1) >= self.buckets.len() as u64 - 1 {
             return self.push_outside(time, word);
         }
-        let place = self.place_of(bucket);
-        let events = &mut self.buckets[place];
+        let index = self.bucket_index(bucket);
+        let events = &mut self.buckets[index];
         // Checked here, so that the fast path contains no call into the allocator.
         if events.len() == events.capacity() {
-            return self.push_growing(place, word.at(time));
+            return self.push_growing(index, word.at(time));
         }
         events.push(word.at(time));
     }
 
     /// Returns the index of a bucket in `buckets`.
     #[inline(always)]
-    fn place_of(&self, bucket: u64) -> usize {
+    fn bucket_index(&self, bucket: u64) -> usize {
         bucket as usize & (self.buckets.len() - 1)
     }
 
     /// Adds an event to a bucket without free memory. An empty bucket has no memory of its own, and
     /// takes over that of an emptied one.
     #[cold]
-    fn push_growing(&mut self, place: usize, word: Word) {
-        let events = &mut self.buckets[place];
+    fn push_growing(&mut self, index: usize, word: Word) {
+        let events = &mut self.buckets[index];
         if events.capacity() == 0 {
             // Without memory the bucket was empty, so it becomes occupied now.
-            self.occupied[place / 64] |= 1 << (place % 64);
+            self.occupied[index / 64] |= 1 << (index % 64);
             self.near += 1;
             if let Some(mut spare) = self.spare.pop() {
                 spare.push(word);
@@ -170,19 +170,19 @@ impl EventQueue {
     /// Adds an event to the current bucket or outside the calendar.
     #[cold]
     fn push_outside(&mut self, time: u64, word: Word) {
-        assert!(time >= self.last, "an event at {time} ps lies in the past");
+        assert!(time >= self.last, "an event at {time} ps is in the past");
         let bucket = time >> self.shift;
         match bucket.cmp(&self.bucket) {
             // The current bucket stays sorted. The insertion moves at most the rest of one bucket.
             Ordering::Equal => {
                 let word = word.at(time);
-                let placed = |it: Word| it.placed(self.time_of(it), self.ties);
-                let (left, own) = (&self.current[self.taken..], placed(word));
-                let place = self.taken + left.partition_point(|&other| placed(other) < own);
-                self.current.insert(place, word);
+                let with_tie_rank = |it: Word| it.with_tie_rank(self.time_of(it), self.ties);
+                let (left, new) = (&self.current[self.taken..], with_tie_rank(word));
+                let index = self.taken + left.partition_point(|&other| with_tie_rank(other) < new);
+                self.current.insert(index, word);
             }
             Ordering::Less => {
-                let word = word.placed(time, self.ties);
+                let word = word.with_tie_rank(time, self.ties);
                 self.early.push(Reverse(Entry { time, word }));
             }
             Ordering::Greater => self.far.push(Reverse(Entry { time, word })),
@@ -218,7 +218,7 @@ impl EventQueue {
             return None;
         }
         self.taken += 1;
-        debug_assert!(time >= self.last, "time goes back from {} to {time} ps", self.last);
+        debug_assert!(time >= self.last, "time goes backward from {} to {time} ps", self.last);
         // Only here does time advance. `next_time` looks ahead without moving it.
         self.last = time;
         Some((Time::from_ps(time), word))
@@ -231,9 +231,9 @@ impl EventQueue {
             return None;
         }
         let Reverse(Entry { time, word }) = self.early.pop()?;
-        debug_assert!(time >= self.last, "time goes back from {} to {time} ps", self.last);
+        debug_assert!(time >= self.last, "time goes backward from {} to {time} ps", self.last);
         self.last = time;
-        Some(word.restored(time, self.ties))
+        Some(word.with_port(time, self.ties))
     }
 
     /// Returns time and rank of the earliest event.
@@ -247,7 +247,7 @@ impl EventQueue {
 
     /// Returns the rank of an event among those of the same time.
     pub(super) fn rank(&self, at: Time, word: Word) -> u32 {
-        word.placed(at.as_ps(), self.ties).rank()
+        word.with_tie_rank(at.as_ps(), self.ties).rank()
     }
 
     /// Returns the time of the earliest event.
@@ -269,9 +269,9 @@ impl EventQueue {
     }
 
     /// Iterates over the known arrivals of the next nonempty bucket, in no particular order.
-    pub(super) fn upcoming(&self) -> impl Iterator<Item = (PortId, SlotId)> + '_ {
+    pub(super) fn next_bucket_arrivals(&self) -> impl Iterator<Item = (PortId, SlotId)> + '_ {
         let bucket = self.next_occupied();
-        let events = bucket.map_or(&[][..], |bucket| &self.buckets[self.place_of(bucket)]);
+        let events = bucket.map_or(&[][..], |bucket| &self.buckets[self.bucket_index(bucket)]);
         events.iter().filter_map(|word| word.arrival())
     }
 
@@ -279,19 +279,19 @@ impl EventQueue {
     /// taken next. `None` if it is another kind of event, or if that bucket was empty when the
     /// current one was taken.
     #[inline(always)]
-    pub(super) fn beside(&self) -> Option<(PortId, SlotId)> {
-        self.buckets.get(self.next_place)?.get(self.taken)?.arrival()
+    pub(super) fn next_bucket_peer(&self) -> Option<(PortId, SlotId)> {
+        self.buckets.get(self.next_index)?.get(self.taken)?.arrival()
     }
 
     /// Returns the event of the current bucket `distance` events ahead, if it is an arrival.
     #[inline(always)]
-    pub(super) fn coming(&self, distance: usize) -> Option<(PortId, SlotId)> {
+    pub(super) fn peek_arrival(&self, distance: usize) -> Option<(PortId, SlotId)> {
         self.current.get(self.taken + distance)?.arrival()
     }
 
     /// Returns the host of the event `distance` events ahead in the current bucket, if it is a
     /// timeout.
-    pub(super) fn coming_timeout(&self, distance: usize) -> Option<HostId> {
+    pub(super) fn peek_timeout(&self, distance: usize) -> Option<HostId> {
         self.current.get(self.taken + distance)?.timeout()
     }
 
@@ -305,7 +305,7 @@ impl EventQueue {
     pub(super) fn arrivals(&self) -> impl Iterator<Item = (PortId, SlotId)> + '_ {
         let current = &self.current[self.taken..];
         let near = self.buckets.iter().flatten().chain(current).copied();
-        let early = self.early.iter().map(|Reverse(it)| it.word.restored(it.time, self.ties));
+        let early = self.early.iter().map(|Reverse(it)| it.word.with_port(it.time, self.ties));
         let others = early.chain(self.far.iter().map(|Reverse(entry)| entry.word));
         let handoffs = self.handoffs.iter().map(|&(_, port, slot)| (port, slot));
         near.chain(others).filter_map(Word::arrival).chain(handoffs)
@@ -326,16 +326,16 @@ impl EventQueue {
         // The low bits of the bucket's number are part of the time in the word.
         self.base = (bucket << self.shift) & !((1 << TIME_BITS) - 1);
         if near == bucket {
-            let place = self.place_of(bucket);
+            let index = self.bucket_index(bucket);
             // The next bucket that receives an event reuses the memory of the old one, which is
             // still cached.
-            let events = std::mem::take(&mut self.buckets[place]);
+            let events = std::mem::take(&mut self.buckets[index]);
             let mut empty = std::mem::replace(&mut self.current, events);
             if empty.capacity() > 0 {
                 empty.clear();
                 self.spare.push(empty);
             }
-            self.occupied[place / 64] &= !(1 << (place % 64));
+            self.occupied[index / 64] &= !(1 << (index % 64));
             self.near -= 1;
         } else {
             self.current.clear();
@@ -346,7 +346,8 @@ impl EventQueue {
         }
         // Time and rank order every two distinct events, so an unstable sort is deterministic.
         self.sorter.sort(&mut self.current, self.base, self.ties);
-        self.next_place = self.next_occupied().map_or(usize::MAX, |bucket| self.place_of(bucket));
+        self.next_index =
+            self.next_occupied().map_or(usize::MAX, |bucket| self.bucket_index(bucket));
         true
     }
 
@@ -390,8 +391,8 @@ impl EventQueue {
             };
             let bits = self.occupied[word] & mask;
             if bits != 0 {
-                let place = word * 64 + bits.trailing_zeros() as usize;
-                let distance = (place + buckets - start) & (buckets - 1);
+                let index = word * 64 + bits.trailing_zeros() as usize;
+                let distance = (index + buckets - start) & (buckets - 1);
                 return Some(self.bucket + 1 + distance as u64);
             }
         }

@@ -40,13 +40,13 @@ pub(super) struct HostTotals {
 
 /// The outcome of a run, with the data that it is checked against.
 #[derive(Debug, Clone)]
-pub(super) struct Ending {
+pub(super) struct UncheckedOutcome {
     pub(super) outcome: Outcome,
     pub(super) remainder: Remainder,
     pub(super) hosts: HostTotals,
 }
 
-impl Ending {
+impl UncheckedOutcome {
     pub(super) fn new(outcome: Outcome, remainder: Remainder, endpoints: &Endpoints) -> Self {
         let nics = || endpoints.hosts().iter().map(|host| &host.nic);
         let hosts = HostTotals {
@@ -62,20 +62,20 @@ impl Ending {
     /// # Panics
     /// If a check fails; the message lists every failure.
     pub(super) fn checked(self, setup: &Setup) -> Outcome {
-        let faults = self.faults(setup);
+        let failures = self.failed_checks(setup);
         assert!(
-            faults.is_empty(),
+            failures.is_empty(),
             "{}; this is an internal error (a bug in evenkeel): please report it with the \
              scenario's file",
-            faults.join("; ")
+            failures.join("; ")
         );
         self.outcome
     }
 
     /// Returns a description of each failed check.
-    pub(super) fn faults(&self, setup: &Setup) -> Vec<String> {
+    pub(super) fn failed_checks(&self, setup: &Setup) -> Vec<String> {
         let Self { outcome, remainder, hosts } = self;
-        Checks { setup, outcome, remainder, hosts }.faults()
+        Checks { setup, outcome, remainder, hosts }.failed_checks()
     }
 }
 
@@ -89,16 +89,16 @@ struct Checks<'a> {
 }
 
 impl Checks<'_> {
-    fn faults(&self) -> Vec<String> {
-        let mut faults = self.packets();
-        faults.extend(self.memory());
-        faults.extend(self.bytes_of_switches());
-        faults.extend(self.queues());
-        faults.extend(self.losses());
-        faults.extend(self.deliveries());
-        faults.extend(disorder(self.outcome));
-        faults.extend(self.open());
-        faults
+    fn failed_checks(&self) -> Vec<String> {
+        let mut failures = self.packets();
+        failures.extend(self.memory());
+        failures.extend(self.bytes_of_switches());
+        failures.extend(self.queues());
+        failures.extend(self.losses());
+        failures.extend(self.deliveries());
+        failures.extend(flow_time_fault(self.outcome));
+        failures.extend(self.open());
+        failures
     }
 
     fn packets(&self) -> Vec<String> {
@@ -106,36 +106,41 @@ impl Checks<'_> {
         let delivered_and_dropped = counters.control_delivered + counters.control_dropped;
         let of_control = (counters.control_sent, delivered_and_dropped + rest.control);
         let of_data = (counters.sent, counters.delivered + counters.dropped + rest.data);
+        let ended = "delivered, dropped or in flight";
+        let in_pool = (rest.in_pool, rest.found);
         let pairs = [
-            ("data packets sent, and delivered, dropped or in flight", of_data),
-            ("control packets sent, and delivered, dropped or in flight", of_control),
-            ("packets in the network, and in queues or on wires", (rest.held, rest.placed)),
+            ("data packets", "sent", ended, of_data),
+            ("control packets", "sent", ended, of_control),
+            ("packets", "in the network", "in queues or on wires", in_pool),
         ];
-        let differing = pairs.into_iter().filter(|(_, (one, other))| one != other);
-        let mut faults: Vec<String> =
-            differing.map(|(what, (one, other))| format!("{what}: {one}, but {other}")).collect();
+        let differing = pairs.into_iter().filter(|(.., (one, other))| one != other);
+        let describe = |(packets, first, second, (one, other))| {
+            format!("{packets}: {one} {first}, but {other} {second}")
+        };
+        let mut failures: Vec<String> = differing.map(describe).collect();
         let parts = [
-            ("retransmitted, of those sent", counters.retransmitted, counters.sent),
-            ("marked, of those delivered", counters.marked, counters.delivered),
-            ("out of order, of those delivered", counters.out_of_order, counters.delivered),
-            ("trimmed, of those sent", counters.trimmed, counters.sent),
+            ("retransmitted", counters.retransmitted, "sent", counters.sent),
+            ("marked", counters.marked, "delivered", counters.delivered),
+            ("out of order", counters.out_of_order, "delivered", counters.delivered),
+            ("trimmed", counters.trimmed, "sent", counters.sent),
         ];
-        let too_many = parts.into_iter().filter(|(_, part, all)| part > all);
-        faults.extend(
-            too_many.map(|(what, part, all)| format!("data packets {what}: {part} of {all}")),
-        );
-        faults
+        let too_many = parts.into_iter().filter(|(_, part, _, all)| part > all);
+        failures.extend(too_many.map(|(first, part, second, all)| {
+            format!("data packets: {part} {first}, but only {all} {second}")
+        }));
+        failures
     }
 
     /// Checks the memory account of each switch, and the byte counter of each port's queues.
     fn memory(&self) -> Vec<String> {
-        let mut faults = Vec::new();
+        let mut failures = Vec::new();
         for (id, port) in (0u32..).map(PortId).zip(&self.remainder.ports) {
             let waiting = port.waiting + port.frames_waiting;
             if waiting != port.counted {
                 let counted = port.counted;
                 let name = self.port_name(id);
-                faults.push(format!("{waiting} B wait at {name}, which counts {counted}"));
+                failures
+                    .push(format!("{waiting} B are queued at {name}, but it counts {counted} B"));
             }
         }
         for (switch, &accounted) in (0u32..).map(SwitchId).zip(&self.remainder.accounted) {
@@ -143,10 +148,12 @@ impl Checks<'_> {
             let waiting: u64 = ports.map(|port| self.remainder.ports[port.index()].counted).sum();
             if waiting != accounted {
                 let name = self.switch_name(switch);
-                faults.push(format!("{waiting} B wait in {name}, whose memory holds {accounted}"));
+                failures.push(format!(
+                    "{waiting} B are queued in {name}, but its memory holds {accounted} B"
+                ));
             }
         }
-        faults
+        failures
     }
 
     /// Checks the bytes received by each switch against those that left it or are queued in it.
@@ -170,31 +177,33 @@ impl Checks<'_> {
         };
         let counters = &outcome.counters;
         let is_whole = counters.dropped + counters.control_dropped + counters.trimmed == 0;
-        let mut faults = Vec::new();
+        let mut failures = Vec::new();
         for id in (0u32..).map(SwitchId).take(setup.topology.switches().len()) {
-            let (mut came, mut went) = (0, 0);
+            let (mut received, mut sent) = (0, 0);
             for &port in setup.topology.ports_of(id) {
-                came += carried(port.reverse());
-                came -= i128::from(remainder.ports[port.reverse().index()].on_wire);
-                went += carried(port) + i128::from(remainder.ports[port.index()].waiting);
+                received += carried(port.reverse());
+                received -= i128::from(remainder.ports[port.reverse().index()].on_wire);
+                sent += carried(port) + i128::from(remainder.ports[port.index()].waiting);
             }
             // Losses and trimming explain missing bytes, but nothing explains additional ones.
-            if went > came || is_whole && went < came {
+            if sent > received || is_whole && sent < received {
                 let name = self.switch_name(id);
-                faults.push(format!("{came} B came to {name}, and {went} left it or wait in it"));
+                failures.push(format!(
+                    "{received} B reached {name}, but {sent} B left it or are queued in it"
+                ));
             }
         }
-        faults
+        failures
     }
 
     /// Checks that no queue exceeded its buffer.
     fn queues(&self) -> Vec<String> {
-        let Some(room) = room_of_port(&self.setup.fabric.switch) else { return Vec::new() };
+        let Some(capacity) = port_capacity(&self.setup.fabric.switch) else { return Vec::new() };
         let queues = (0u32..).map(PortId).zip(&self.outcome.queue_bytes_max_by_port);
-        let longer = queues.filter(|(_, longest)| longest.get() > room);
+        let longer = queues.filter(|(_, longest)| longest.get() > capacity);
         let fault = |(port, longest)| {
             let name = self.port_name(port);
-            format!("the queue of {name} was {longest} long, where there is room for {room} B")
+            format!("the queue of {name} reached {longest}, but its buffer holds {capacity} B")
         };
         longer.map(fault).collect()
     }
@@ -208,8 +217,7 @@ impl Checks<'_> {
             true => outcome.counters.dropped,
             false => of_classes.map(|(_, dropped)| dropped).sum(),
         };
-        (dropped > 0)
-            .then(|| format!("{dropped} data packets were dropped in spite of flow control"))
+        (dropped > 0).then(|| format!("{dropped} data packets were dropped despite flow control"))
     }
 
     /// Checks the bytes that NICs accepted against their flows and their links.
@@ -232,23 +240,25 @@ impl Checks<'_> {
                 carried[host.index()] += bytes.saturating_sub(port.on_wire + port.frames_on_wire);
             }
         }
-        let mut faults = Vec::new();
+        let mut failures = Vec::new();
         for (index, &accepted) in hosts.accepted.iter().enumerate() {
             let name = setup.topology.node_name(Node::Host(HostId(index as u32)));
-            let (least, most) = (delivered[index], posted[index]);
+            let (delivered, posted) = (delivered[index], posted[index]);
             // Discarded flows cannot be summed.
-            if outcome.discarded.is_none() && !(least..=most).contains(&accepted) {
-                faults.push(format!(
-                    "{name} accepted {accepted} B, of flows of {most} B, of which {least} are \
-                     delivered"
+            if outcome.discarded.is_none() && !(delivered..=posted).contains(&accepted) {
+                failures.push(format!(
+                    "{name} accepted {accepted} B, but {posted} B were posted to it and \
+                     {delivered} B delivered"
                 ));
             }
             if accepted > carried[index] {
                 let carried = carried[index];
-                faults.push(format!("{name} accepted {accepted} B, of {carried} on its links"));
+                failures.push(format!(
+                    "{name} accepted {accepted} B, but its links carried {carried} B"
+                ));
             }
         }
-        faults
+        failures
     }
 
     /// Checks that a completed run left no message and no work open.
@@ -261,7 +271,8 @@ impl Checks<'_> {
         let is_open = *open + unfinished > 0 || self.outcome.cct.is_none();
         is_open.then(|| {
             format!(
-                "the run completed with {open} messages open, and work on {unfinished} queue pairs"
+                "the run completed with {open} open messages and unfinished work on {unfinished} \
+                 queue pairs"
             )
         })
     }
@@ -278,7 +289,7 @@ impl Checks<'_> {
 }
 
 /// Returns the bytes that may be queued at a port; `None` if the limit is not per port.
-fn room_of_port(switch: &SwitchConfig) -> Option<u64> {
+fn port_capacity(switch: &SwitchConfig) -> Option<u64> {
     // Flow control counts per link, and does not limit packets with priority.
     if switch.pfc.is_some() || switch.cbfc.is_some() {
         return None;
@@ -293,7 +304,7 @@ fn room_of_port(switch: &SwitchConfig) -> Option<u64> {
 }
 
 /// Describes a flow whose times are out of order or after the end of the run.
-fn disorder(outcome: &Outcome) -> Option<String> {
+fn flow_time_fault(outcome: &Outcome) -> Option<String> {
     let is_known = |time: Time| time != Time::NEVER;
     let is_disordered = |flow: &&FlowRecord| {
         let FlowRecord { start, delivered, completed, .. } = **flow;
@@ -304,5 +315,7 @@ fn disorder(outcome: &Outcome) -> Option<String> {
     };
     let flow = outcome.flows.iter().find(is_disordered)?;
     let ended = outcome.ended;
-    Some(format!("the times of a flow are out of order, where the run ends at {ended}: {flow:?}"))
+    Some(format!(
+        "the times of a flow are out of order or after the end of the run, {ended}: {flow:?}"
+    ))
 }

@@ -28,7 +28,7 @@ pub(super) struct Reachability {
     /// Next hops over the other links, computed on first use.
     routes: Option<Routes>,
     /// Whether a sender has no path to a receiver, computed on first use.
-    apart: BTreeMap<(HostId, HostId), bool>,
+    separated: BTreeMap<(HostId, HostId), bool>,
 }
 
 impl Reachability {
@@ -37,7 +37,7 @@ impl Reachability {
         let grace = GRACE.max(Span::from_ps(round_trips));
         let last = failures.iter().filter(|failure| stays_down(failure)).map(|it| it.at).max();
         let since = last.map(|at| at.saturating_add(grace));
-        Self { since, routes: None, apart: BTreeMap::new() }
+        Self { since, routes: None, separated: BTreeMap::new() }
     }
 
     /// True if messages are open at `now` and none of them can complete.
@@ -54,16 +54,17 @@ impl Reachability {
             return false;
         }
         let routes = self.routes.get_or_insert_with(|| surviving_routes(topology, failures));
-        let mut is_apart = |id: MessageId| {
+        let mut is_separated_pair = |id: MessageId| {
             let message = endpoints.message(id);
             let pair = (message.src, message.dst);
             // A message to its own host needs no path, and has no route.
             let compute = || is_separated(topology, routes, pair);
-            *self.apart.entry(pair).or_insert_with(compute)
+            *self.separated.entry(pair).or_insert_with(compute)
         };
         let open: Vec<MessageId> = endpoints.ledger().open_messages().collect();
-        let apart: Vec<MessageId> = open.iter().copied().filter(|&id| is_apart(id)).collect();
-        !open.is_empty() && never_completing(endpoints, &apart) == open.len()
+        let separated: Vec<MessageId> =
+            open.iter().copied().filter(|&id| is_separated_pair(id)).collect();
+        !open.is_empty() && never_completing(endpoints, &separated) == open.len()
     }
 }
 

@@ -68,14 +68,23 @@ impl Setup {
         let (fabric, count) = (&self.fabric, self.fabric.class_count());
         assert!(count <= MOST_CLASSES, "{count} traffic classes, of at most {MOST_CLASSES}");
         for JobClass { class, .. } in &self.job_classes {
-            assert!(class.index() < count, "a job of {class}, of {count} traffic classes");
+            assert!(
+                class.index() < count,
+                "a job uses {class}, but there are {count} traffic classes"
+            );
         }
         if fabric.has_classes() {
             let switch = &fabric.switch;
-            assert!(switch.cbfc.is_none(), "traffic classes with credit-based flow control");
-            assert!(switch.trim.is_none(), "traffic classes with trimming");
+            assert!(
+                switch.cbfc.is_none(),
+                "traffic classes cannot be combined with credit-based flow control"
+            );
+            assert!(switch.trim.is_none(), "traffic classes cannot be combined with trimming");
             let planes = self.topology.planes().count();
-            assert!(planes <= 1, "traffic classes of hosts with {planes} ports");
+            assert!(
+                planes <= 1,
+                "traffic classes cannot be combined with hosts that have {planes} ports"
+            );
         }
     }
 
@@ -100,13 +109,13 @@ impl Setup {
         // Equal NICs need no table of their peers.
         let peers = (!self.own_nics.is_empty())
             .then(|| Arc::new(Peers::new(hosts.map(|host| self.nic_of(host)))));
-        let informed = |nic: &NicConfig| NicConfig { peers: peers.clone(), ..nic.clone() };
+        let with_peers = |nic: &NicConfig| NicConfig { peers: peers.clone(), ..nic.clone() };
         Site {
             topology: self.topology.clone(),
             routes: routes.clone(),
-            nic: Arc::new(informed(&self.nic)),
+            nic: Arc::new(with_peers(&self.nic)),
             own_nics: self.own_nics(&|nic| OwnNic {
-                config: Arc::new(informed(nic)),
+                config: Arc::new(with_peers(nic)),
                 base_rtt: base_rtt(nic),
             }),
             scheme: self.scheme.clone(),

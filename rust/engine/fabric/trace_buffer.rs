@@ -47,23 +47,23 @@ pub struct TraceBuffer {
     /// Maximum time between an event and its record.
     lag: Span,
     /// Number of records from which they are sorted.
-    enough: usize,
+    min_records: usize,
 }
 
 /// The minimum number of records to sort.
-const ENOUGH: usize = 1 << 15;
+const MIN_RECORDS: usize = 1 << 15;
 
 /// Length of the longest packet. Lengths have 16 bits.
-const LONGEST: Bytes = Bytes::new(1 << 16);
+const LONGEST_PACKET: Bytes = Bytes::new(1 << 16);
 
 impl TraceBuffer {
     /// Creates an empty buffer for a fabric.
     pub fn new(topology: &Topology, config: &FabricConfig) -> Self {
         let flight = |link: &crate::topology::Link| {
-            link.rate.time_for(LONGEST + config.gap) + link.delay + config.forwarding_delay
+            link.rate.time_for(LONGEST_PACKET + config.gap) + link.delay + config.forwarding_delay
         };
         let longest = topology.links().iter().map(flight).max().unwrap_or(Span::ZERO);
-        Self { records: Vec::new(), lag: longest + longest, enough: ENOUGH }
+        Self { records: Vec::new(), lag: longest + longest, min_records: MIN_RECORDS }
     }
 
     /// Adds a record.
@@ -73,7 +73,7 @@ impl TraceBuffer {
 
     /// True if there are enough records to sort.
     pub fn has_enough(&self) -> bool {
-        self.records.len() >= self.enough
+        self.records.len() >= self.min_records
     }
 
     /// Takes the records that no future record can precede, in order; every record at
@@ -91,10 +91,10 @@ impl TraceBuffer {
                 self.records.partition_point(|record| record.at.as_ps() < before)
             }
         };
-        let young = self.records.split_off(settled);
+        let recent = self.records.split_off(settled);
         // Otherwise the same recent records would be sorted over and over.
-        self.enough = ENOUGH.max(2 * young.len());
-        std::mem::replace(&mut self.records, young)
+        self.min_records = MIN_RECORDS.max(2 * recent.len());
+        std::mem::replace(&mut self.records, recent)
     }
 }
 
@@ -130,19 +130,19 @@ mod tests {
     /// The longest packet with its gap, the wire, and the switch at its end, twice: a port may be
     /// settled as late as the previous packet's arrival.
     #[test]
-    fn a_record_is_late_by_two_flights_of_the_longest_packet_at_most() {
+    fn records_are_at_most_two_flights_late() {
         let buffer = with(Bytes::new(20), Span::from_ns(300));
         let flight = (65_536 + 20) * 80 + 1_000_000 + 300_000;
         assert_eq!(buffer.lag, Span::from_ps(2 * flight));
     }
 
     #[test]
-    fn records_that_are_old_enough_are_taken_in_order() {
+    fn settled_records_are_taken_in_order() {
         use PacketEvent::{Dequeued, Enqueued, Received};
         let mut buffer = buffer();
         // 65,536 bytes at 100 Gbps and 1 us, twice.
         assert_eq!(buffer.lag, Span::from_ps(2 * (65_536 * 80 + 1_000_000)));
-        let note = |buffer: &mut TraceBuffer, us: u64, port, event| {
+        let add = |buffer: &mut TraceBuffer, us: u64, port, event| {
             let at = Time::ZERO + Span::from_us(us);
             buffer.record(PacketRecord {
                 at,
@@ -159,18 +159,18 @@ mod tests {
             (2, 3, Received),
             (20, 0, Dequeued),
         ] {
-            note(&mut buffer, us, port, event);
+            add(&mut buffer, us, port, event);
         }
-        let said = |records: Vec<PacketRecord>| -> Vec<_> {
-            let said = |it: &PacketRecord| (it.at.as_ps() / 1_000_000, it.port.0, it.event);
-            records.iter().map(said).collect()
+        let summary = |records: Vec<PacketRecord>| -> Vec<_> {
+            let summary = |it: &PacketRecord| (it.at.as_ps() / 1_000_000, it.port.0, it.event);
+            records.iter().map(summary).collect()
         };
-        let first = said(buffer.take(Time::ZERO + Span::from_us(30)));
+        let first = summary(buffer.take(Time::ZERO + Span::from_us(30)));
         assert_eq!(first, [(1, 3, Dequeued), (2, 3, Received), (2, 1, Enqueued), (2, 1, Dequeued)]);
         let lag = buffer.lag;
         let left = buffer.take(Time::ZERO + Span::from_us(20) + lag);
-        assert!(left.is_empty(), "another record of that time may come: {left:?}");
-        note(&mut buffer, 19, 1, Enqueued);
-        assert_eq!(said(buffer.take(Time::NEVER)), [(19, 1, Enqueued), (20, 0, Dequeued)]);
+        assert!(left.is_empty(), "another record of that time may follow: {left:?}");
+        add(&mut buffer, 19, 1, Enqueued);
+        assert_eq!(summary(buffer.take(Time::NEVER)), [(19, 1, Enqueued), (20, 0, Dequeued)]);
     }
 }

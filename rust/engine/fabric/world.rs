@@ -6,7 +6,7 @@ mod partition;
 pub(super) use partition::{Mail, add_progress, merge};
 
 use super::event::{Event, Word};
-use super::final_checks::Ending;
+use super::final_checks::UncheckedOutcome;
 use super::network::{Arrival, DeliveredPacket, LinkOrder, Network, PortCounters, SlotId};
 use super::outcome::{Measured, Outcome, PauseRecord, Progress, QueueProbe, Verdict};
 use super::reachability::Reachability;
@@ -86,10 +86,10 @@ impl World {
         self.run(Time::NEVER, 1);
     }
 
-    /// Handles up to `most` events that are not later than `by`. Stops early if there is something
-    /// to poll, or no message is open.
-    pub(super) fn run(&mut self, by: Time, most: u64) {
-        let end = self.events + most;
+    /// Handles up to `max_events` events that are not later than `by`. Stops early if there is
+    /// something to poll, or no message is open.
+    pub(super) fn run(&mut self, by: Time, max_events: u64) {
+        let end = self.events + max_events;
         while self.events < end {
             let Some((now, word)) = self.network.pop_event(by, &self.endpoints) else { return };
             self.now = now;
@@ -120,7 +120,7 @@ impl World {
         let event = word.event();
         self.events -= u64::from(event.is_common() && !self.counts_common);
         match event {
-            Event::Arrival(..) | Event::Start(_) => unreachable!("they are handled apart"),
+            Event::Arrival(..) | Event::Start(_) => unreachable!("handled on the fast path"),
             Event::Free(port) => self.network.handle_free(now, port, &mut self.endpoints),
             Event::Handoff(port) => {
                 // The receiving partition counts the arrival.
@@ -225,7 +225,7 @@ impl World {
     }
 
     fn advance(&mut self, now: Time) {
-        assert!(self.now <= now, "{now} is past");
+        assert!(self.now <= now, "{now} is before the current time");
         self.now = now;
     }
 
@@ -263,14 +263,18 @@ impl World {
     /// # Panics
     /// If packets or bytes are not conserved, or another final check fails.
     pub fn outcome(mut self, verdict: Verdict) -> Outcome {
-        self.ending(verdict).checked(&self.setup)
+        self.unchecked_outcome(verdict).checked(&self.setup)
     }
 
     /// Like [`Self::outcome`], without the checks.
-    pub(super) fn ending(&mut self, verdict: Verdict) -> Ending {
+    pub(super) fn unchecked_outcome(&mut self, verdict: Verdict) -> UncheckedOutcome {
         let measured = self.measured(verdict);
         let (states, remainder) = (self.network.switching().states(), self.network.remainder());
-        Ending::new(Outcome::of(measured, states, &self.endpoints), remainder, &self.endpoints)
+        UncheckedOutcome::new(
+            Outcome::of(measured, states, &self.endpoints),
+            remainder,
+            &self.endpoints,
+        )
     }
 
     /// Returns the measurements of links and switches at the end.
@@ -306,7 +310,7 @@ impl World {
     #[inline(always)]
     fn handle_arrival(&mut self, now: Time, id: PortId, slot: SlotId) -> bool {
         match self.network.handle_arrival(now, id, slot, &mut self.endpoints) {
-            Arrival::Nothing => return false,
+            Arrival::Handled => return false,
             Arrival::Delivered(delivery) => self.deliver(now, delivery),
             Arrival::Pfc(port, order) => self.apply_pause(now, port, order),
         }
@@ -322,7 +326,7 @@ impl World {
         if is_traced {
             let before = self.endpoints.host(host).nic.answers().len();
             self.endpoints.handle_packet(now, host, &packet);
-            self.network.trace_answers(now, self.endpoints.host(host), before);
+            self.network.trace_control(now, self.endpoints.host(host), before);
         } else {
             self.endpoints.handle_packet(now, host, &packet);
         }
@@ -400,13 +404,13 @@ impl World {
 
     /// Prefetches as if ports had this many bytes.
     #[cfg(test)]
-    pub(super) fn prefetch_as_with(&mut self, port_bytes: usize) {
-        self.network.prefetch_as_with(port_bytes);
+    pub(super) fn prefetch_for_port_bytes(&mut self, port_bytes: usize) {
+        self.network.prefetch_for_port_bytes(port_bytes);
     }
 
     /// Sets the event counter.
     #[cfg(test)]
-    pub(super) fn count_from(&mut self, events: u64) {
+    pub(super) fn set_events(&mut self, events: u64) {
         self.events = events;
     }
 

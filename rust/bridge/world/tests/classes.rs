@@ -125,7 +125,7 @@ fn setups_with_classes_require_priority_of_acknowledgements() {
 }
 
 #[test]
-#[should_panic(expected = "traffic classes with trimming")]
+#[should_panic(expected = "traffic classes cannot be combined with trimming")]
 fn setups_with_classes_and_trimming_do_not_run_in_ns3() {
     let mut setup = three("buffer = \"8MB\"").setup;
     let (size, limit) = (Bytes::new(64), Bytes::new(6_400));

@@ -8,24 +8,24 @@ use crate::fabric::event::Word;
 use crate::switching::Ties;
 
 /// Minimum number of events to sort by counting.
-const FEWEST_COUNTED: usize = 2;
+const MIN_COUNTED: usize = 2;
 /// Maximum number of events to sort by counting. The time per event grows with their number.
-const MOST_COUNTED: usize = 64;
+const MAX_COUNTED: usize = 64;
 /// Number of events whose predecessors are counted together.
-const AT_ONCE: usize = 8;
+const BATCH: usize = 8;
 
 /// Sorts the events of buckets.
 #[derive(Debug)]
 pub(super) struct Sorter {
     /// Sort keys of the events; unused entries are left over from earlier buckets.
-    keys: [i32; MOST_COUNTED],
+    keys: [i32; MAX_COUNTED],
     /// The events in order, with the same kind of leftovers.
-    sorted: [Word; MOST_COUNTED],
+    sorted: [Word; MAX_COUNTED],
 }
 
 impl Default for Sorter {
     fn default() -> Self {
-        Self { keys: [0; MOST_COUNTED], sorted: [Word::default(); MOST_COUNTED] }
+        Self { keys: [0; MAX_COUNTED], sorted: [Word::default(); MAX_COUNTED] }
     }
 }
 
@@ -33,28 +33,28 @@ impl Sorter {
     /// Sorts the events of a bucket, whose times share the high bits `base`.
     #[inline(always)]
     pub(super) fn sort(&mut self, events: &mut [Word], base: u64, ties: Ties) {
-        let is_counted = (FEWEST_COUNTED..=MOST_COUNTED).contains(&events.len());
+        let is_counted = (MIN_COUNTED..=MAX_COUNTED).contains(&events.len());
         if !is_counted || !self.sort_by_counting(events, base, ties) {
             sort_by_library(events, base, ties);
         }
     }
 
-    /// Sorts at most [`MOST_COUNTED`] events. Returns false and leaves them as they are if two
+    /// Sorts at most [`MAX_COUNTED`] events. Returns false and leaves them as they are if two
     /// events have equal keys.
     #[inline(always)]
     fn sort_by_counting(&mut self, events: &mut [Word], base: u64, ties: Ties) -> bool {
         let count = events.len();
         let mut has_long_key = false;
         for (key, event) in self.keys.iter_mut().zip(events.iter()) {
-            let placed = event.placed(base | event.low_time(), ties);
-            has_long_key |= placed.has_long_key();
-            *key = placed.short_key();
+            let event = event.with_tie_rank(base | event.low_time(), ties);
+            has_long_key |= event.has_long_key();
+            *key = event.short_key();
         }
         let mut sum = 0;
-        let places = self.keys.chunks_exact(AT_ONCE).zip(events.chunks(AT_ONCE));
+        let places = self.keys.chunks_exact(BATCH).zip(events.chunks(BATCH));
         // A fixed number of counters per pass, so that the inner loop is vectorized.
         for (keys, events) in places {
-            let mut before = [0i32; AT_ONCE];
+            let mut before = [0i32; BATCH];
             for &other in &self.keys[..count] {
                 for (before, &key) in before.iter_mut().zip(keys) {
                     *before += i32::from(other < key);
@@ -63,7 +63,7 @@ impl Sorter {
             for (&event, &before) in events.iter().zip(&before) {
                 sum += before as usize;
                 // The remainder only removes the bounds check: the count is below it.
-                self.sorted[before as usize % MOST_COUNTED] = event;
+                self.sorted[before as usize % MAX_COUNTED] = event;
             }
         }
         // Equal keys have equally many predecessors, so the sum is smaller than that of a
@@ -76,14 +76,14 @@ impl Sorter {
     }
 }
 
-/// Sorts with the library. Events hold their places in the tie order meanwhile.
+/// Sorts with the library. Meanwhile events hold their tie ranks as ids.
 fn sort_by_library(events: &mut [Word], base: u64, ties: Ties) {
     for event in &mut *events {
-        *event = event.placed(base | event.low_time(), ties);
+        *event = event.with_tie_rank(base | event.low_time(), ties);
     }
     events.sort_unstable();
     for event in events {
-        *event = event.restored(base | event.low_time(), ties);
+        *event = event.with_port(base | event.low_time(), ties);
     }
 }
 
@@ -120,8 +120,7 @@ mod tests {
             let [mut ours, mut by_library] = [events.clone(), events];
             sort_by_library(&mut by_library, base, ties);
             counted += u32::from(
-                ours.len() <= MOST_COUNTED
-                    && sorter.sort_by_counting(&mut ours.clone(), base, ties),
+                ours.len() <= MAX_COUNTED && sorter.sort_by_counting(&mut ours.clone(), base, ties),
             );
             sorter.sort(&mut ours, base, ties);
             assert_eq!(ours, by_library, "round {round}");

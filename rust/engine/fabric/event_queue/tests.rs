@@ -55,7 +55,7 @@ fn near_and_far_events_are_popped_in_order() {
         }
         got.extend(all(&mut queue));
         let ties = queue.ties;
-        expected.sort_by_key(|&(time, event)| (time, Word::of(event).placed(time, ties)));
+        expected.sort_by_key(|&(time, event)| (time, Word::of(event).with_tie_rank(time, ties)));
         assert!(got == expected, "{ports} ports");
     }
 }
@@ -103,7 +103,7 @@ fn an_event_may_precede_a_bucket_that_was_looked_up() {
 }
 
 #[test]
-#[should_panic(expected = "lies in the past")]
+#[should_panic(expected = "is in the past")]
 fn scheduling_in_the_past_panics() {
     let mut queue = queue_for(5_000, 1_000);
     queue.push(at(5_000_000), Event::Host(HostId(0)));
@@ -112,7 +112,7 @@ fn scheduling_in_the_past_panics() {
 }
 
 #[test]
-#[should_panic(expected = "time goes back from 7 to 5 ps")]
+#[should_panic(expected = "time goes backward from 7 to 5 ps")]
 fn time_that_goes_back_panics_in_debug_builds() {
     let mut queue = queue_for(5_000, 1_000);
     queue.push(at(5), Event::Host(HostId(0)));
@@ -184,7 +184,7 @@ fn an_event_is_popped_at_its_time_and_not_earlier() {
 
 /// Partitions of a parallel run are compared by their next events.
 #[test]
-fn the_next_event_is_known_by_its_time_and_rank_before_it_is_taken() {
+fn peeking_returns_time_and_rank_of_the_next_event() {
     let mut queue = queue_for(5_000, 1_000_000);
     assert_eq!(queue.peek(), None);
     let (host, port) = (Event::Host(HostId(3)), Event::Free(PortId(8)));
@@ -192,7 +192,7 @@ fn the_next_event_is_known_by_its_time_and_rank_before_it_is_taken() {
         queue.push(at(time), event);
     }
     let ties = queue.ties;
-    let rank = |time, event| Word::of(event).placed(time, ties).rank();
+    let rank = |time, event| Word::of(event).with_tie_rank(time, ties).rank();
     assert_eq!(queue.peek(), Some((at(500_000), rank(500_000, port))));
     queue.push(at(100), host);
     for (time, event) in [(100, host), (500_000, port), (500_000, host), (2_000_000_000, host)] {
@@ -212,18 +212,18 @@ fn upcoming_lists_the_arrivals_of_the_next_bucket() {
         queue.push_arrival(at(time), PortId(port), SlotId(port));
     }
     queue.push(at(70 * bucket + 9), Event::Host(HostId(0)));
-    let upcoming = |queue: &EventQueue| {
-        let mut ports: Vec<u32> = queue.upcoming().map(|(port, _)| port.0).collect();
+    let next_bucket_arrivals = |queue: &EventQueue| {
+        let mut ports: Vec<u32> = queue.next_bucket_arrivals().map(|(port, _)| port.0).collect();
         ports.sort_unstable();
         ports
     };
     assert_eq!(queue.next_time(), Some(at(10 * bucket)));
-    assert_eq!(upcoming(&queue), [2, 3]);
+    assert_eq!(next_bucket_arrivals(&queue), [2, 3]);
     queue.pop(Time::NEVER);
     assert_eq!(queue.next_time(), Some(at(70 * bucket)));
-    assert_eq!(upcoming(&queue), [4]);
+    assert_eq!(next_bucket_arrivals(&queue), [4]);
     all(&mut queue);
-    assert_eq!(upcoming(&queue), [0; 0]);
+    assert_eq!(next_bucket_arrivals(&queue), [0; 0]);
 }
 
 #[test]
@@ -239,7 +239,12 @@ fn coming_and_beside_return_arrivals_of_this_and_the_next_bucket() {
     let of = |found: Option<(PortId, SlotId)>| found.map(|(port, _)| port.0);
     let mut found = Vec::new();
     while queue.pop(Time::NEVER).is_some() {
-        found.push((queue.taken(), of(queue.coming(0)), of(queue.coming(2)), of(queue.beside())));
+        found.push((
+            queue.taken(),
+            of(queue.peek_arrival(0)),
+            of(queue.peek_arrival(2)),
+            of(queue.next_bucket_peer()),
+        ));
     }
     let expected = [
         (1, Some(3), Some(1), Some(9)),

@@ -3,7 +3,7 @@
 use super::Network;
 use super::pfc::LinkOrder;
 use super::pool::SlotId;
-use super::port::{Port, Special};
+use super::port::{Port, PortFeatures};
 use crate::endpoint::Endpoints;
 use crate::ids::{HostId, PortId};
 use crate::packet::Packet;
@@ -14,7 +14,7 @@ use crate::units::Time;
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(in crate::fabric) enum Arrival {
     /// The network has handled the event completely.
-    Nothing,
+    Handled,
     /// A packet has arrived at a host.
     Delivered(DeliveredPacket),
     /// A flow-control frame for the port of a host has arrived there.
@@ -47,7 +47,7 @@ impl Network {
         let port = &mut self.ports[id.index()];
         port.handle_arrival();
         // Copied, because settling needs the whole network.
-        let (end, special) = (port.end, port.special);
+        let (end, features) = (port.end, port.features);
         // Usually nothing is queued at a switch's port.
         match port.start.node() {
             Node::Host(host) => self.settle_host(now, host, endpoints),
@@ -55,28 +55,28 @@ impl Network {
             Node::Switch(_) => {}
         }
         // One test of both flags keeps plain ports on the fast path.
-        if special.has(Special::AT_END.with(Special::FLOW_CONTROL)) {
-            if special.has(Special::AT_END)
-                && let Some(arrival) = self.arrive_specially(now, id, slot, endpoints)
+        if features.has_any(PortFeatures::AT_END.with(PortFeatures::FLOW_CONTROL)) {
+            if features.has_any(PortFeatures::AT_END)
+                && let Some(arrival) = self.handle_arrival_slow(now, id, slot, endpoints)
             {
                 return arrival;
             }
-            if special.has(Special::FLOW_CONTROL) {
+            if features.has_any(PortFeatures::FLOW_CONTROL) {
                 // A frame ends here, at either end of a link. It is never forwarded, and not
                 // counted at an ingress.
                 if let Some(order) = self.take_frame(slot) {
                     return self.handle_frame(now, id.reverse(), order);
                 }
-                self.note_ingress(id, slot);
+                self.store_ingress(id, slot);
             }
         }
         match end.node() {
             Node::Switch(switch) => {
                 self.forward(now, switch, slot);
-                Arrival::Nothing
+                Arrival::Handled
             }
             Node::Host(host) => {
-                let is_traced = special.has(Special::TRACED_END);
+                let is_traced = features.has_any(PortFeatures::TRACED_END);
                 Arrival::Delivered(DeliveredPacket { host, slot, is_traced })
             }
         }
@@ -103,32 +103,32 @@ impl Network {
     /// Slow path of an arrival: links that fail or are traced, and telemetry. Returns `None` if the
     /// packet then continues like any other.
     #[cold]
-    fn arrive_specially(
+    fn handle_arrival_slow(
         &mut self,
         now: Time,
         id: PortId,
         slot: SlotId,
         endpoints: &mut Endpoints,
     ) -> Option<Arrival> {
-        let Port { end, special, .. } = self.ports[id.index()];
-        if special.has(Special::FAULTY) && self.is_lost(now, id, slot) {
-            if special.has(Special::CREDIT) {
+        let Port { end, features, .. } = self.ports[id.index()];
+        if features.has_any(PortFeatures::FAULTY) && self.is_lost(now, id, slot) {
+            if features.has_any(PortFeatures::CREDIT) {
                 self.lose_credit(now, id, slot);
             }
             // Traced before the slot is released.
             self.trace_drop(now, id.reverse(), slot);
             self.drop_packet(slot);
-            return Some(Arrival::Nothing);
+            return Some(Arrival::Handled);
         }
-        if special.has(Special::TRACED_END) {
+        if features.has_any(PortFeatures::TRACED_END) {
             self.trace_arrival(now, id.reverse(), slot);
         }
         // Flow-control frames carry no telemetry.
-        if special.has(Special::TELEMETRY)
+        if features.has_any(PortFeatures::TELEMETRY)
             && !self.shared.pool.get(slot).packet.is_link_frame()
             && let Node::Host(host) = end.node()
         {
-            self.hand_over(slot, host, endpoints);
+            self.deliver_telemetry(slot, host, endpoints);
         }
         None
     }

@@ -8,7 +8,7 @@
 use super::Network;
 use super::output::Shared;
 use super::pool::Slot;
-use super::port::Special;
+use super::port::PortFeatures;
 use crate::fabric::event::{Event, Word};
 use crate::ids::PortId;
 use crate::units::Time;
@@ -28,7 +28,7 @@ impl Network {
     pub(in crate::fabric) fn set_boundaries(&mut self, ports: Vec<PortId>) {
         for id in &ports {
             let port = &mut self.ports[id.index()];
-            port.special = port.special.with(Special::BOUNDARY);
+            port.features = port.features.with(PortFeatures::BOUNDARY);
         }
         self.boundaries = ports;
     }

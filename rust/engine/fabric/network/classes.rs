@@ -8,7 +8,7 @@ use super::Network;
 use super::output::Output;
 use super::pfc::Frame;
 use super::pool::SlotId;
-use super::port::{ClassQueues, Queued, Special};
+use super::port::{ClassQueues, PortFeatures, Queued};
 use crate::ids::{ClassId, PortId, SwitchId};
 use crate::packet::Flags;
 use crate::switching::{EcnPoint, Waiting};
@@ -23,8 +23,8 @@ impl Network {
         }
         for port in &mut self.ports {
             if let Node::Switch(_) = port.start.node() {
-                port.special = port.special.with(Special::CLASSES);
-                port.count_all();
+                port.features = port.features.with(PortFeatures::CLASSES);
+                port.queue_all();
             }
         }
     }
@@ -38,7 +38,7 @@ impl Network {
         id: PortId,
         slot: SlotId,
     ) {
-        if self.output(id).pass_by_class(now, slot) {
+        if self.output(id).bypass_by_class(now, slot) {
             return;
         }
         // As at ports without classes, the count of a shared buffer may be stale.
@@ -88,7 +88,7 @@ impl Network {
 
 impl Output<'_> {
     /// Starts a packet immediately, if no queued packet may start and its class is not paused.
-    fn pass_by_class(&mut self, now: Time, slot: SlotId) -> bool {
+    fn bypass_by_class(&mut self, now: Time, slot: SlotId) -> bool {
         if self.port.free > now || self.port.has_waiting() {
             return false;
         }
@@ -102,10 +102,10 @@ impl Output<'_> {
                 return false;
             }
             // The class is charged although nothing was queued, because it used its turn.
-            queues.pass(&classes.discipline, packet.class(), queued.bytes());
+            queues.charge_bypass(&classes.discipline, packet.class(), queued.bytes());
         }
         self.transmit(now, queued);
-        self.trace_passage(now, slot);
+        self.trace_bypass(now, slot);
         true
     }
 

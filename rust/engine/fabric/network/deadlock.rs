@@ -20,7 +20,7 @@ impl Network {
             for slot in all.chain(self.held_class_slots(id)) {
                 let slot = self.shared.pool.get(slot);
                 let class = slot.packet.class();
-                let from = slot.aside.ingress().map(|link| LinkClass { link, class });
+                let from = slot.state.ingress().map(|link| LinkClass { link, class });
                 held.extend(from.map(|from| (from, LinkClass { link: id, class })));
             }
         }
@@ -35,7 +35,7 @@ pub(in crate::fabric) fn cycle(held: &[(LinkClass, LinkClass)]) -> Vec<PortId> {
     for &(from, to) in held {
         next.entry(from).or_default().push(to);
     }
-    let mut left: BTreeSet<LinkClass> = BTreeSet::new();
+    let mut finished: BTreeSet<LinkClass> = BTreeSet::new();
     for &first in next.keys() {
         // Depth-first search with an explicit stack: paths may be long.
         let mut path = vec![first];
@@ -44,7 +44,7 @@ pub(in crate::fabric) fn cycle(held: &[(LinkClass, LinkClass)]) -> Vec<PortId> {
             // All branches explored: no cycle passes through this port.
             let Some(&port) = branch.next() else {
                 branches.pop();
-                left.extend(path.pop());
+                finished.extend(path.pop());
                 continue;
             };
             if let Some(begin) = path.iter().position(|&it| it == port) {
@@ -54,9 +54,9 @@ pub(in crate::fabric) fn cycle(held: &[(LinkClass, LinkClass)]) -> Vec<PortId> {
                 cycle.rotate_left(lowest);
                 return cycle.into_iter().map(|it| it.link).collect();
             }
-            if let Some(of_port) = next.get(&port).filter(|_| !left.contains(&port)) {
+            if let Some(successors) = next.get(&port).filter(|_| !finished.contains(&port)) {
                 path.push(port);
-                branches.push(of_port.iter());
+                branches.push(successors.iter());
             }
         }
     }
@@ -83,13 +83,13 @@ mod tests {
     }
 
     #[test]
-    fn of_two_cycles_the_one_with_the_lowest_port_is_found() {
+    fn the_cycle_with_the_lowest_port_is_found_first() {
         assert_eq!(cycle_of(&[(1, 4), (4, 1), (2, 3), (3, 2)]), [1, 4]);
         assert_eq!(cycle_of(&[(1, 3), (3, 1), (2, 4), (4, 2)]), [1, 3]);
     }
 
     #[test]
-    fn ports_that_wait_in_a_circle_for_different_classes_are_no_cycle() {
+    fn a_ring_of_different_classes_is_no_cycle() {
         let at = |link, class| LinkClass { link: PortId(link), class: ClassId(class) };
         let of = |classes: [u32; 3]| {
             let [a, b, c] = classes;

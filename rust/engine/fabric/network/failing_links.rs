@@ -1,11 +1,11 @@
 //! Failing links: the steps of the failure plan, and packets lost on the wire.
 //!
-//! Only ports of links that fail at some time take this path ([`super::port::Port::faulty`]).
+//! Only ports of links that fail at some time take this path ([`PortFeatures::FAULTY`]).
 
 use std::collections::BTreeMap;
 
 use super::pool::{Slot, SlotId};
-use super::port::{Port, Special};
+use super::port::{Port, PortFeatures};
 use super::{Event, Network};
 use crate::endpoint::Endpoints;
 use crate::ids::PortId;
@@ -33,7 +33,7 @@ impl LinkRates {
         // start.
         let bytes = u32::from(slot.packet.wire_bytes);
         let rates = self.0.get(&id);
-        let rate = rates.map_or(port.rate(), |rates| rates[slot.aside.rate_index()]);
+        let rate = rates.map_or(port.rate(), |rates| rates[slot.state.rate_index()]);
         Time::from_ps(now.as_ps() - port.flight_at(rate, bytes).as_ps())
     }
 }
@@ -44,7 +44,7 @@ impl Network {
         for port in failures.iter().flat_map(Failure::ports) {
             let port = &mut self.ports[port.index()];
             // Only these ports pay for the checks of failures.
-            port.special = port.special.with(Special::FAULTY);
+            port.features = port.features.with(PortFeatures::FAULTY);
         }
         for (index, step) in (0u32..).zip(self.shared.switching.steps()) {
             self.shared.queue.push(step.at, Event::Control(index));
@@ -105,7 +105,7 @@ impl Network {
 
 #[cfg(test)]
 mod tests {
-    use super::super::pool::Aside;
+    use super::super::pool::SlotState;
     use super::super::port::PortParts;
     use super::*;
     use crate::ids::{HostId, SwitchId};
@@ -116,7 +116,7 @@ mod tests {
     const ID: PortId = PortId(1);
 
     #[test]
-    fn a_packet_keeps_the_rate_that_it_started_at() {
+    fn a_packet_keeps_the_rate_at_its_start() {
         let mut rates = LinkRates::default();
         let mut port = Port::new(&PortParts {
             start: Node::Host(HostId(0)),
@@ -126,11 +126,11 @@ mod tests {
             gap: Bytes::ZERO,
             rounding: Rounding::Exact,
         });
-        port.special = Special::FAULTY;
+        port.features = PortFeatures::FAULTY;
         let send = |port: &mut Port, start| {
             let packet = Packet { wire_bytes: 1_000, ..Packet::default() };
             let arrives = port.transmit(1_000, Time::from_ps(start));
-            (arrives, Slot { packet, aside: Aside::from_rate_index(port.rate_index()) })
+            (arrives, Slot { packet, state: SlotState::from_rate_index(port.rate_index()) })
         };
         let fast = send(&mut port, 0);
         rates.change(ID, &mut port, BitRate::from_gbps(4));

@@ -2,7 +2,7 @@
 
 use super::Network;
 use super::pool::SlotId;
-use super::port::{Port, Queued, Special};
+use super::port::{Port, PortFeatures, Queued};
 use crate::ids::{HostId, PortId, SwitchId};
 use crate::switching::{ForwardingDecision, PolicyChoice, PortLoads};
 use crate::units::Time;
@@ -74,7 +74,7 @@ impl Network {
         let port = self.shared.switching.ports_of(switch)[0];
         self.trace_drop(now, port, slot);
         // Before the slot is released: the credit of the dropped packet returns.
-        self.free_dropped(now, switch, slot);
+        self.release_dropped(now, switch, slot);
         self.drop_packet(slot);
     }
 
@@ -113,7 +113,7 @@ impl Network {
             return;
         }
         let slot = queued.slot();
-        if output.port.special.has(Special::OWN_QUEUES) {
+        if output.port.features.has_any(PortFeatures::SLOW_QUEUES) {
             self.enqueue_with_flow_control(now, switch, id, slot);
         } else if !output.enqueue_fast(now, switch, slot) {
             self.enqueue_slow(now, switch, id, slot);
@@ -142,7 +142,7 @@ impl Network {
     #[inline(never)]
     fn enqueue_with_flow_control(&mut self, now: Time, switch: SwitchId, id: PortId, slot: SlotId) {
         let mut output = self.output(id);
-        if output.port.special.has(Special::CLASSES) {
+        if output.port.features.has_any(PortFeatures::CLASSES) {
             return self.enqueue_by_class(now, switch, id, slot);
         }
         if !output.admit(now, switch, slot) {

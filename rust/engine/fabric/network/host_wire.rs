@@ -6,7 +6,7 @@
 //! ([`Network::follow_up`]).
 
 use super::pool::SlotId;
-use super::port::{Queued, Special};
+use super::port::{PortFeatures, Queued};
 use super::{Event, Network};
 use crate::endpoint::{Endpoints, Host};
 use crate::ids::{HostId, PortId};
@@ -45,7 +45,7 @@ impl Network {
         let port = &self.ports[host.port.index()];
         // If nothing is to be sent, the host has not changed since its wake-up was scheduled.
         if self.is_transmit_due(now, host)
-            || port.special.has(Special::FLOW_CONTROL.with(Special::PLANES))
+            || port.features.has_any(PortFeatures::FLOW_CONTROL.with(PortFeatures::PLANES))
         {
             self.settle_host_now(now, id, endpoints);
         }

@@ -12,7 +12,7 @@
 //!
 //! - Lazy ports need no event for a start. With flow control, a queued packet costs a second event.
 //! - An event is one [`Word`] in a calendar queue ([`EventQueue`]), and it names its packet.
-//! - Configuration is reduced to flags of ports ([`Special`]) when a run starts.
+//! - Configuration is reduced to flags of ports ([`PortFeatures`]) when a run starts.
 //! - Slow paths are separate functions, which leaves registers and cache to the fast path.
 //! - On large fabrics, the memory of coming events is prefetched ([`mod@prefetch`]).
 //! - The program's allocator requests pages of 2 MiB, which saves page-table look-ups.
@@ -52,7 +52,7 @@ pub(super) use readings::PortCounters;
 pub(super) use remainder::Remainder;
 
 use super::counters::NetworkCounters;
-use super::event::{Event, MOST_PACKETS, Word};
+use super::event::{Event, MAX_PACKETS, Word};
 use super::event_queue::EventQueue;
 use super::setup::Setup;
 use crate::endpoint::Endpoints;
@@ -65,7 +65,7 @@ use failing_links::LinkRates;
 use output::Shared;
 use planes::Wires;
 use pool::Pool;
-use port::{Port, PortParts, Special};
+use port::{Port, PortFeatures, PortParts};
 
 /// The network between the NICs.
 #[derive(Debug)]
@@ -97,7 +97,7 @@ impl Network {
         let shared = Shared {
             telemetry,
             classes: class_table::Classes::of(setup),
-            pool: Pool::new(MOST_PACKETS),
+            pool: Pool::new(MAX_PACKETS),
             queue: EventQueue::new(switching.ties(), 2 * topology.links().len(), horizon),
             counters: NetworkCounters::default(),
             switching,
@@ -115,7 +115,7 @@ impl Network {
         };
         // All steps of the plan are queued from the start, and none is rescheduled.
         network.schedule_failures(&fabric.failures);
-        network.mark_writing_ports();
+        network.mark_telemetry_ports();
         network.mark_credit_ports();
         network.mark_class_ports();
         if let Some(time) = fabric.switch.pfc.and_then(|pfc| pfc.pause_time) {
@@ -172,7 +172,7 @@ impl Network {
 
     /// Prefetches as if ports had this many bytes.
     #[cfg(test)]
-    pub(in crate::fabric) fn prefetch_as_with(&mut self, port_bytes: usize) {
+    pub(in crate::fabric) fn prefetch_for_port_bytes(&mut self, port_bytes: usize) {
         self.prefetcher = Prefetcher::new(port_bytes);
     }
 }
@@ -195,10 +195,10 @@ fn port(topology: &Arc<Topology>, config: &FabricConfig, id: PortId) -> Port {
         rounding: config.rounding,
     });
     if matches!(start, Node::Host(_)) && topology.planes().count() > 1 {
-        port.special = port.special.with(Special::PLANES);
+        port.features = port.features.with(PortFeatures::PLANES);
     }
     if config.switch.pfc.is_some() || config.switch.cbfc.is_some() {
-        port.special = port.special.with(Special::FLOW_CONTROL);
+        port.features = port.features.with(PortFeatures::FLOW_CONTROL);
     }
     port
 }

@@ -6,8 +6,8 @@
 use super::Network;
 use super::class_table::Classes;
 use super::pfc::Frame;
-use super::pool::{Aside, Pool, SlotId};
-use super::port::{Port, Queued, Special};
+use super::pool::{Pool, SlotId, SlotState};
+use super::port::{Port, PortFeatures, Queued};
 use super::telemetry::Table;
 use crate::fabric::counters::NetworkCounters;
 use crate::fabric::event::Event;
@@ -72,7 +72,7 @@ impl Output<'_> {
     /// that resumes a link. Returns that time and the frame to send.
     #[inline(always)]
     pub(super) fn start_due(&mut self, now: Time) -> Option<(Time, Frame)> {
-        if self.port.special.has(Special::CLASSES) {
+        if self.port.features.has_any(PortFeatures::CLASSES) {
             return self.start_due_by_class(now);
         }
         // Each start advances `free`: a port that was not settled for a while catches up on
@@ -112,16 +112,16 @@ impl Output<'_> {
         }
         // At a clear port only packets held by a pause are queued.
         if self.port.data_waiting() > 0 {
-            self.mark_passing(slot);
+            self.mark_bypassing(slot);
         }
         self.transmit(now, queued);
-        self.trace_passage(now, slot);
+        self.trace_bypass(now, slot);
         true
     }
 
     /// Marks a packet that bypasses queued packets, which a pause holds back.
     #[cold]
-    fn mark_passing(&mut self, slot: SlotId) {
+    fn mark_bypassing(&mut self, slot: SlotId) {
         // It passes both points, although it was never queued.
         self.mark(EcnPoint::Enqueue, slot);
         self.mark(EcnPoint::Dequeue, slot);
@@ -176,7 +176,7 @@ impl Output<'_> {
             return true;
         }
         let slot = self.shared.pool.get_mut(slot);
-        let ingress = slot.aside.ingress();
+        let ingress = slot.state.ingress();
         let request = EnqueueRequest { switch, port: self.id, ingress, waiting };
         let admission = self.shared.switching.admit(&request, &mut slot.packet);
         self.shared.counters.trimmed += u64::from(admission == Admission::Trimmed);
@@ -215,7 +215,7 @@ impl Output<'_> {
     pub(super) fn transmit(&mut self, start: Time, queued: Queued) {
         let arrives = self.port.transmit(queued.bytes(), start);
         // One test of all flags keeps plain ports on the fast path.
-        if self.port.special.has(Special::AT_START) {
+        if self.port.features.has_any(PortFeatures::AT_START) {
             return self.transmit_slow(start, arrives, queued);
         }
         self.shared.queue.push_arrival(arrives, self.id, queued.slot());
@@ -226,19 +226,20 @@ impl Output<'_> {
     #[cold]
     fn transmit_slow(&mut self, start: Time, arrives: Time, queued: Queued) {
         let slot = queued.slot();
-        if self.port.special.has(Special::TELEMETRY) {
+        if self.port.features.has_any(PortFeatures::TELEMETRY) {
             self.write_telemetry(start, queued);
         }
         let mut arrives = arrives;
-        if self.port.special.has(Special::CREDIT) {
+        if self.port.features.has_any(PortFeatures::CREDIT) {
             self.take_credit(queued);
         }
-        if self.port.special.has(Special::FAULTY) {
+        if self.port.features.has_any(PortFeatures::FAULTY) {
             arrives = self.retry(start, arrives, slot);
             // The ingress was accounted before the start, so the rate may take its place.
-            self.shared.pool.get_mut(slot).aside = Aside::from_rate_index(self.port.rate_index());
+            self.shared.pool.get_mut(slot).state =
+                SlotState::from_rate_index(self.port.rate_index());
         }
-        match self.port.special.has(Special::BOUNDARY) {
+        match self.port.features.has_any(PortFeatures::BOUNDARY) {
             true => self.shared.queue.push_handoff(arrives, self.id, slot),
             false => self.shared.queue.push_arrival(arrives, self.id, slot),
         }
@@ -299,12 +300,15 @@ impl Output<'_> {
     }
 
     /// Schedules the event of a free wire for a port with a packet to start, unless an arrival
-    /// precedes it. For a NIC's port, `more` tells whether the NIC has packets.
+    /// precedes it. For a NIC's port, `nic_has_packets` tells whether the NIC has any.
     #[inline(always)]
-    pub(super) fn arm(&mut self, more: impl FnOnce() -> bool) {
+    pub(super) fn arm(&mut self, nic_has_packets: impl FnOnce() -> bool) {
         // The next arrival is early enough: queued packets start after those on the wire, and
         // arrive later.
-        if self.port.has_on_wire() || self.port.armed || !(self.port.has_waiting() || more()) {
+        if self.port.has_on_wire()
+            || self.port.armed
+            || !(self.port.has_waiting() || nic_has_packets())
+        {
             return;
         }
         self.port.armed = true;
@@ -336,7 +340,7 @@ impl Output<'_> {
         // Counted here, because a queued frame may have been replaced since it was enqueued.
         self.shared.counters.pauses += u64::from(slot.packet.kind == PacketKind::Pause);
         let class = slot.packet.class();
-        let ingress = slot.aside.ingress().map(|link| LinkClass { link, class });
+        let ingress = slot.state.ingress().map(|link| LinkClass { link, class });
         let bytes = u64::from(queued.bytes());
         let order = self.shared.switching.account_dequeue(switch, bytes, ingress)?;
         ingress.map(|to| Frame { to, order })
@@ -349,10 +353,10 @@ fn count_ingress(shared: &mut Shared, switch: SwitchId, slot: SlotId) -> Option<
     let slot = shared.pool.get_mut(slot);
     if slot.packet.flags.has(Flags::PRIORITY) {
         // Its start then finds no ingress either, so nothing is subtracted that was not added.
-        slot.aside = Aside::default();
+        slot.state = SlotState::default();
     }
     let class = slot.packet.class();
-    let ingress = slot.aside.ingress().map(|link| LinkClass { link, class });
+    let ingress = slot.state.ingress().map(|link| LinkClass { link, class });
     let bytes = slot.packet.wire_bytes.into();
     let order = shared.switching.account_enqueue(switch, bytes, ingress)?;
     ingress.map(|to| Frame { to, order })
@@ -363,7 +367,7 @@ impl Output<'_> {
     /// Records a packet that starts on the wire from its queue.
     #[inline(always)]
     pub(super) fn trace_start(&mut self, at: Time, slot: SlotId) {
-        if self.port.special.has(Special::TRACED_START) {
+        if self.port.features.has_any(PortFeatures::TRACED_START) {
             self.record(at, slot, PacketEvent::Dequeued);
         }
     }
@@ -371,15 +375,15 @@ impl Output<'_> {
     /// Records a packet that is about to join its queue.
     #[inline(always)]
     pub(super) fn trace_enqueue(&mut self, at: Time, slot: SlotId) {
-        if self.port.special.has(Special::TRACED_START) {
+        if self.port.features.has_any(PortFeatures::TRACED_START) {
             self.record(at, slot, PacketEvent::Enqueued);
         }
     }
 
     /// Records a packet that starts without being queued.
     #[inline(always)]
-    pub(super) fn trace_passage(&mut self, at: Time, slot: SlotId) {
-        if self.port.special.has(Special::TRACED_START) {
+    pub(super) fn trace_bypass(&mut self, at: Time, slot: SlotId) {
+        if self.port.features.has_any(PortFeatures::TRACED_START) {
             self.record(at, slot, PacketEvent::Enqueued);
             self.record(at, slot, PacketEvent::Dequeued);
         }

@@ -13,8 +13,8 @@
 //! If pauses expire ([`PfcConfig::pause_time`](crate::switching::PfcConfig)), each frame that takes
 //! effect extends the pause and schedules its end. An end that was extended does nothing.
 
-use super::pool::{Aside, SlotId};
-use super::port::{Queued, Special};
+use super::pool::{SlotId, SlotState};
+use super::port::{PortFeatures, Queued};
 use super::{Arrival, Event, Network};
 use crate::fabric::outcome::PauseRecord;
 use crate::ids::{ClassId, LinkClass, PortId, SwitchId};
@@ -67,8 +67,8 @@ impl Network {
 
     /// Stores the ingress port of a packet until it is counted there or starts immediately.
     #[inline]
-    pub(super) fn note_ingress(&mut self, id: PortId, slot: SlotId) {
-        self.shared.pool.get_mut(slot).aside = Aside::from_ingress(Some(id));
+    pub(super) fn store_ingress(&mut self, id: PortId, slot: SlotId) {
+        self.shared.pool.get_mut(slot).state = SlotState::from_ingress(Some(id));
     }
 
     /// Sends a frame over the reverse direction of a link, as soon as that wire is free.
@@ -92,7 +92,7 @@ impl Network {
             self.shared.counters.pauses += u64::from(order == PauseOrder::Pause);
             let mut output = self.output(id);
             output.transmit(now, Queued::of(slot, &packet));
-            output.trace_passage(now, slot);
+            output.trace_bypass(now, slot);
             return;
         }
         let mut output = self.output(id);
@@ -178,10 +178,10 @@ impl Network {
     }
 
     /// Releases the memory of a received packet that the switch drops.
-    pub(super) fn free_dropped(&mut self, now: Time, switch: SwitchId, slot: SlotId) {
+    pub(super) fn release_dropped(&mut self, now: Time, switch: SwitchId, slot: SlotId) {
         let slot = self.shared.pool.get(slot);
         let bytes = u64::from(slot.packet.wire_bytes);
-        let ingress = slot.aside.ingress().filter(|_| !slot.packet.flags.has(Flags::PRIORITY));
+        let ingress = slot.state.ingress().filter(|_| !slot.packet.flags.has(Flags::PRIORITY));
         let ingress = ingress.map(|link| LinkClass { link, class: ClassId::default() });
         // Pauses need no correction: such a packet was never counted against its link.
         if ingress.is_none() || self.shared.switching.credits().is_none() {
@@ -206,10 +206,10 @@ impl Network {
         let Some(credits) = self.shared.switching.credits() else { return };
         for (id, port) in (0u32..).map(PortId).zip(&mut self.ports) {
             if credits.needs_credit(id) {
-                port.special = port.special.with(Special::CREDIT);
+                port.features = port.features.with(PortFeatures::CREDIT);
             }
             if let Node::Switch(_) = port.start.node() {
-                port.count_all();
+                port.queue_all();
             }
         }
     }
@@ -226,7 +226,7 @@ impl Network {
             Node::Host(_) => Arrival::Pfc(id, order),
             Node::Switch(_) => {
                 self.apply_pause(now, id, order);
-                Arrival::Nothing
+                Arrival::Handled
             }
         }
     }

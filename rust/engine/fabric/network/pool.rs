@@ -14,12 +14,12 @@ pub(in crate::fabric) struct SlotId(pub(in crate::fabric) u32);
 /// Per-packet state outside the headers, in four bytes: the ingress of a queued packet, or the rate
 /// of a packet on a wire. No packet needs both at once.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
-pub(super) struct Aside(u32);
+pub(super) struct SlotState(u32);
 
 /// Flag that marks a rate. Port ids have 30 bits, so they never have it set.
 const RATE: u32 = 1 << 31;
 
-impl Aside {
+impl SlotState {
     /// Stores the port by which the packet arrived, if PFC counts it there.
     #[inline]
     pub(super) fn from_ingress(ingress: Option<PortId>) -> Self {
@@ -51,7 +51,7 @@ impl Aside {
 pub(super) struct Slot {
     pub(super) packet: Packet,
     /// Ingress or rate.
-    pub(super) aside: Aside,
+    pub(super) state: SlotState,
 }
 
 // Every hop reads a slot: keep it within one cache line.
@@ -74,7 +74,7 @@ impl Pool {
 
     #[inline]
     pub(super) fn insert(&mut self, packet: Packet) -> SlotId {
-        self.put(Slot { packet, aside: Aside::default() })
+        self.put(Slot { packet, state: SlotState::default() })
     }
 
     /// Inserts a packet with its state.
@@ -101,10 +101,10 @@ impl Pool {
     #[inline(always)]
     pub(super) fn reserve(&mut self) -> SlotId {
         let Some(free) = self.free.pop() else {
-            return self.grow(Slot { packet: Packet::default(), aside: Aside::default() });
+            return self.grow(Slot { packet: Packet::default(), state: SlotState::default() });
         };
         // The packet is overwritten by the caller. Only the state of the previous one must go.
-        self.slots[free as usize].aside = Aside::default();
+        self.slots[free as usize].state = SlotState::default();
         SlotId(free)
     }
 
@@ -152,16 +152,16 @@ mod tests {
     use crate::ids::QpId;
 
     #[test]
-    fn an_aside_is_an_ingress_or_a_rate() {
-        let ingress = Aside::from_ingress(Some(PortId(7)));
+    fn slot_state_is_an_ingress_or_a_rate() {
+        let ingress = SlotState::from_ingress(Some(PortId(7)));
         assert_eq!((ingress.ingress(), ingress.rate_index()), (Some(PortId(7)), 0));
-        let rate = Aside::from_rate_index(3);
+        let rate = SlotState::from_rate_index(3);
         assert_eq!((rate.ingress(), rate.rate_index()), (None, 3));
-        assert_eq!(Aside::from_ingress(None), Aside::default());
+        assert_eq!(SlotState::from_ingress(None), SlotState::default());
     }
 
     #[test]
-    fn slots_are_used_again() {
+    fn freed_slots_are_reused() {
         let mut pool = Pool::new(3);
         let mut insert = |n| pool.insert(Packet { qp: QpId(n), ..Packet::default() });
         let [first, second, third] = [0, 1, 2].map(&mut insert);

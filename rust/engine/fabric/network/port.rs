@@ -10,12 +10,12 @@
 //! A queue entry is enough to start its packet, so queued packets are not touched.
 
 mod classes;
-mod flags;
+mod features;
 mod queued;
 mod ring;
 
 pub(super) use classes::ClassQueues;
-pub(super) use flags::Special;
+pub(super) use features::PortFeatures;
 pub(super) use queued::Queued;
 
 use ring::Ring;
@@ -81,7 +81,7 @@ pub(super) struct Port {
     /// Length of the packet that started last.
     last_bytes: u16,
     /// Features that only some ports have. Set before the run.
-    pub(super) special: Special,
+    pub(super) features: PortFeatures,
     /// Nonempty queues: bit 0 for packets with priority, bit 1 for all others. Bit 2 is set if
     /// every packet must be queued.
     queued: u8,
@@ -134,7 +134,7 @@ impl Port {
             last_bytes: 0,
             queued: 0,
             armed: false,
-            special: Special::default(),
+            features: PortFeatures::default(),
             open: PRIORITY | DATA,
             start_armed: false,
             rounding: parts.rounding,
@@ -195,7 +195,7 @@ impl Port {
     #[inline]
     pub(super) fn prefetch_ends(&self, flags: Flags) {
         self.prefetch_first();
-        self.waiting[class(flags)].prefetch_behind();
+        self.waiting[class(flags)].prefetch_next_slot();
     }
 
     /// Returns the time from the start of a packet's first bit to its arrival.
@@ -288,14 +288,14 @@ impl Port {
     pub(super) fn is_clear(&self, now: Time, flags: Flags) -> bool {
         // A paused queue may hold packets: they do not precede those of the other one.
         self.free <= now
-            && self.queued & (self.open | COUNTED) == 0
+            && self.queued & (self.open | QUEUE_ALL) == 0
             && self.open & 1 << class(flags) != 0
     }
 
     /// Makes [`Self::is_clear`] false for every packet. Each is then queued and counted, even if it
     /// starts immediately, or follows the order of its class.
-    pub(super) fn count_all(&mut self) {
-        self.queued |= COUNTED;
+    pub(super) fn queue_all(&mut self) {
+        self.queued |= QUEUE_ALL;
     }
 
     /// Puts a packet on the wire at `start`, and returns its arrival time.
@@ -395,7 +395,7 @@ impl Port {
 const PRIORITY: u8 = 1;
 const DATA: u8 = 2;
 /// Additional bit: every packet is queued.
-const COUNTED: u8 = 4;
+const QUEUE_ALL: u8 = 4;
 
 /// Returns the picoseconds per byte if that is a whole number; otherwise 0.
 fn whole_ps_per_byte(rate: BitRate, rounding: Rounding) -> u32 {

@@ -68,7 +68,7 @@ struct Leaving {
 struct Visit {
     host: HostId,
     slot: SlotId,
-    comes: bool,
+    is_arriving: bool,
 }
 
 /// A ring of the last eight items.
@@ -87,7 +87,7 @@ impl<T: Copy> Recent<T> {
 
     /// Returns the item pushed `count` items before the last one; arbitrary if there were fewer.
     #[inline]
-    fn before(&self, count: usize) -> T {
+    fn nth_last(&self, count: usize) -> T {
         // Prefetching an arbitrary item is harmless, so no length is kept.
         self.items[self.next.wrapping_sub(1 + count) % 8]
     }
@@ -115,34 +115,36 @@ impl Prefetcher {
     #[inline(never)]
     pub(super) fn advance(&mut self, ports: &[Port], shared: &mut Shared, endpoints: &Endpoints) {
         if self.is_very_large {
-            Memory { ports, shared, endpoints }.fetch_rest_of_bucket();
+            Memory { ports, shared, endpoints }.prefetch_rest_of_bucket();
         }
         if !shared.queue.advance() {
             return;
         }
         let memory = Memory { ports, shared, endpoints };
         if self.is_very_large {
-            self.fetch_first_ways(memory);
+            self.prefetch_first_paths(memory);
         } else if self.is_large {
-            self.fetch_bucket(memory);
+            self.prefetch_bucket(memory);
         }
     }
 
     /// Prefetches ports and packets of the next bucket, and the hosts that these packets reach or
     /// leave.
-    fn fetch_bucket(&mut self, memory: Memory<'_>) {
+    fn prefetch_bucket(&mut self, memory: Memory<'_>) {
         let queue = &memory.shared.queue;
-        queue.upcoming().for_each(|(port, slot)| memory.fetch_event(port, slot));
+        queue.next_bucket_arrivals().for_each(|(port, slot)| memory.prefetch_event(port, slot));
         if !memory.endpoints.has_many_queue_pairs() {
             return;
         }
         // One pass per step: each step's memory has arrived when the next pass reads it.
         let mut visits = std::mem::take(&mut self.bucket);
-        visits.extend(queue.upcoming().filter_map(|(port, slot)| memory.visit(port, slot)));
-        visits.iter().for_each(|&visit| memory.fetch_queue_pair(visit));
-        visits.iter().for_each(|&visit| memory.fetch_half(visit));
-        visits.iter().for_each(|&visit| memory.fetch_ending::<true>(visit));
-        visits.iter().for_each(|&visit| memory.fetch_ending::<false>(visit));
+        visits.extend(
+            queue.next_bucket_arrivals().filter_map(|(port, slot)| memory.visit(port, slot)),
+        );
+        visits.iter().for_each(|&visit| memory.prefetch_queue_pair(visit));
+        visits.iter().for_each(|&visit| memory.prefetch_qp_half(visit));
+        visits.iter().for_each(|&visit| memory.prefetch_completion::<true>(visit));
+        visits.iter().for_each(|&visit| memory.prefetch_completion::<false>(visit));
         visits.clear();
         self.bucket = visits;
     }
@@ -152,25 +154,25 @@ impl Prefetcher {
     #[inline(never)]
     pub(super) fn before_event(&mut self, memory: Memory<'_>) {
         let queue = &memory.shared.queue;
-        if let Some((port, slot)) = queue.beside() {
-            memory.fetch_event(port, slot);
+        if let Some((port, slot)) = queue.next_bucket_peer() {
+            memory.prefetch_event(port, slot);
         }
-        if let Some((port, slot)) = queue.coming(DEPTH + ROUTE) {
-            memory.fetch_route(port, slot);
+        if let Some((port, slot)) = queue.peek_arrival(DEPTH + ROUTE) {
+            memory.prefetch_route(port, slot);
         }
-        if let Some((port, slot)) = queue.coming(DEPTH) {
-            self.fetch_way(memory, port, slot);
+        if let Some((port, slot)) = queue.peek_arrival(DEPTH) {
+            self.prefetch_path(memory, port, slot);
         }
     }
 
     /// Prefetches the paths of the first packets of a bucket.
-    fn fetch_first_ways(&mut self, memory: Memory<'_>) {
+    fn prefetch_first_paths(&mut self, memory: Memory<'_>) {
         let queue = &memory.shared.queue;
-        for (port, slot) in (0..DEPTH + ROUTE).filter_map(|distance| queue.coming(distance)) {
-            memory.fetch_route(port, slot);
+        for (port, slot) in (0..DEPTH + ROUTE).filter_map(|distance| queue.peek_arrival(distance)) {
+            memory.prefetch_route(port, slot);
         }
-        for (port, slot) in (0..DEPTH).filter_map(|distance| queue.coming(distance)) {
-            self.fetch_way(memory, port, slot);
+        for (port, slot) in (0..DEPTH).filter_map(|distance| queue.peek_arrival(distance)) {
+            self.prefetch_path(memory, port, slot);
         }
     }
 
@@ -182,7 +184,7 @@ impl Prefetcher {
             return;
         }
         let [host, flow, receiver, ends] =
-            TIMEOUT_STEPS.map(|distance| queue.coming_timeout(distance));
+            TIMEOUT_STEPS.map(|distance| queue.peek_timeout(distance));
         host.into_iter().for_each(|host| endpoints.host(host).prefetch_all());
         flow.into_iter().for_each(|host| endpoints.host(host).prefetch_next_flow());
         receiver.into_iter().for_each(|host| endpoints.prefetch_receiver(host));
@@ -192,7 +194,7 @@ impl Prefetcher {
     /// Prefetches the host that a packet reaches, or its next port if hash or path determine it.
     /// Also prefetches the packet that starts next at the port that it has left.
     #[inline(always)]
-    fn fetch_way(&mut self, memory: Memory<'_>, id: PortId, slot: SlotId) {
+    fn prefetch_path(&mut self, memory: Memory<'_>, id: PortId, slot: SlotId) {
         let Memory { ports, shared, .. } = memory;
         let port = &ports[id.index()];
         port.prefetch_first();
@@ -201,16 +203,16 @@ impl Prefetcher {
             if let Some(port) = shared.switching.likely_port(switch, packet) {
                 ports[port.index()].prefetch();
                 self.leaving.push(Leaving { port, flags: packet.flags });
-                let Leaving { port, flags } = self.leaving.before(2);
+                let Leaving { port, flags } = self.leaving.nth_last(2);
                 ports[port.index()].prefetch_ends(flags);
             }
         }
         if let Some(visit) = memory.visit(id, slot) {
             self.visits.push(visit);
-            memory.fetch_queue_pair(self.visits.before(1));
-            memory.fetch_half(self.visits.before(2));
-            memory.fetch_ending::<true>(self.visits.before(3));
-            memory.fetch_ending::<false>(self.visits.before(4));
+            memory.prefetch_queue_pair(self.visits.nth_last(1));
+            memory.prefetch_qp_half(self.visits.nth_last(2));
+            memory.prefetch_completion::<true>(self.visits.nth_last(3));
+            memory.prefetch_completion::<false>(self.visits.nth_last(4));
         }
     }
 }
@@ -218,22 +220,22 @@ impl Prefetcher {
 impl Memory<'_> {
     /// Prefetches the events of the next bucket that [`Prefetcher::before_event`] did not reach,
     /// because that bucket has more events than the current one.
-    fn fetch_rest_of_bucket(self) {
+    fn prefetch_rest_of_bucket(self) {
         let queue = &self.shared.queue;
-        for (port, slot) in queue.upcoming().skip(queue.taken()) {
-            self.fetch_event(port, slot);
+        for (port, slot) in queue.next_bucket_arrivals().skip(queue.taken()) {
+            self.prefetch_event(port, slot);
         }
     }
 
     #[inline(always)]
-    fn fetch_event(self, port: PortId, slot: SlotId) {
+    fn prefetch_event(self, port: PortId, slot: SlotId) {
         self.ports[port.index()].prefetch();
         prefetch(self.shared.pool.get(slot));
     }
 
     /// Prefetches the forwarding-table entry for a packet that reaches a switch.
     #[inline(always)]
-    fn fetch_route(self, port: PortId, slot: SlotId) {
+    fn prefetch_route(self, port: PortId, slot: SlotId) {
         if let Node::Switch(switch) = self.ports[port.index()].end.node() {
             let dst = self.shared.pool.get(slot).packet.dst;
             self.shared.switching.prefetch_route(switch, dst);
@@ -244,20 +246,20 @@ impl Memory<'_> {
     #[inline(always)]
     fn visit(self, port: PortId, slot: SlotId) -> Option<Visit> {
         let port = &self.ports[port.index()];
-        let (host, comes) = match (port.end.node(), port.start.node()) {
+        let (host, is_arriving) = match (port.end.node(), port.start.node()) {
             (Node::Host(host), _) => (host, true),
             (_, Node::Host(host)) => (host, false),
             _ => return None,
         };
         self.endpoints.host(host).prefetch();
-        Some(Visit { host, slot, comes })
+        Some(Visit { host, slot, is_arriving })
     }
 
     /// Prefetches the entry of the packet's queue pair, or the head of the NIC's queue.
     #[inline(always)]
-    fn fetch_queue_pair(self, visit: Visit) {
+    fn prefetch_queue_pair(self, visit: Visit) {
         let nic = &self.endpoints.host(visit.host).nic;
-        match visit.comes {
+        match visit.is_arriving {
             true => nic.prefetch_qp(self.shared.pool.get(visit.slot).packet.qp),
             false => nic.prefetch_turn(),
         }
@@ -266,9 +268,9 @@ impl Memory<'_> {
     /// Prefetches the requester or responder that the packet is for, or the requester that sends
     /// next.
     #[inline(always)]
-    fn fetch_half(self, visit: Visit) {
+    fn prefetch_qp_half(self, visit: Visit) {
         let nic = &self.endpoints.host(visit.host).nic;
-        if !visit.comes {
+        if !visit.is_arriving {
             return nic.prefetch_next();
         }
         let packet = &self.shared.pool.get(visit.slot).packet;
@@ -278,8 +280,8 @@ impl Memory<'_> {
     /// Prefetches the records of a flow that a packet may complete. For its last data packet, the
     /// connection comes first and then the flow. For the last acknowledgement it is the reverse.
     #[inline(always)]
-    fn fetch_ending<const FIRST: bool>(self, visit: Visit) {
-        if !visit.comes {
+    fn prefetch_completion<const FIRST: bool>(self, visit: Visit) {
+        if !visit.is_arriving {
             return;
         }
         let endpoints = self.endpoints;

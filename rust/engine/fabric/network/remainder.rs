@@ -21,9 +21,9 @@ pub(in crate::fabric) struct PortRemainder {
 #[derive(Debug, Clone, PartialEq, Eq, Default)]
 pub(in crate::fabric) struct Remainder {
     /// Packets in the pool.
-    pub(in crate::fabric) held: u64,
+    pub(in crate::fabric) in_pool: u64,
     /// Packets in queues and on wires.
-    pub(in crate::fabric) placed: u64,
+    pub(in crate::fabric) found: u64,
     /// Data packets among them.
     pub(in crate::fabric) data: u64,
     /// Control packets of hosts among them.
@@ -38,7 +38,7 @@ impl Network {
     /// Collects the packets in this network. Its ports must be settled.
     pub(in crate::fabric) fn remainder(&self) -> Remainder {
         let mut rest = Remainder {
-            held: self.packets().count() as u64,
+            in_pool: self.packets().count() as u64,
             ports: vec![PortRemainder::default(); self.ports.len()],
             accounted: self.shared.switching.buffered().to_vec(),
             ..Remainder::default()
@@ -78,15 +78,15 @@ impl Remainder {
     }
 
     fn count(&mut self, packet: &Packet) {
-        self.placed += 1;
+        self.found += 1;
         self.data += u64::from(!packet.is_control());
         self.control += u64::from(packet.is_control() && !packet.is_link_frame());
     }
 
     /// Adds the packets of another partition of a parallel run. Each packet is in one of them.
     pub(in crate::fabric) fn absorb(&mut self, other: &Self) {
-        self.held += other.held;
-        self.placed += other.placed;
+        self.in_pool += other.in_pool;
+        self.found += other.found;
         self.data += other.data;
         self.control += other.control;
         for (ours, theirs) in self.ports.iter_mut().zip(&other.ports) {
@@ -107,7 +107,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn two_parts_together_have_what_each_has() {
+    fn remainders_of_partitions_add_up() {
         let port = |waiting, on_wire, frames_waiting, frames_on_wire, counted| PortRemainder {
             waiting,
             on_wire,
@@ -115,9 +115,9 @@ mod tests {
             frames_on_wire,
             counted,
         };
-        let of = |[held, placed, data, control]: [u64; 4], ports, accounted: &[u64]| {
+        let of = |[in_pool, found, data, control]: [u64; 4], ports, accounted: &[u64]| {
             let accounted = accounted.to_vec();
-            Remainder { held, placed, data, control, ports, accounted }
+            Remainder { in_pool, found, data, control, ports, accounted }
         };
         let mut one = of([3, 5, 7, 9], vec![port(2, 3, 4, 5, 6), port(7, 8, 9, 10, 11)], &[4, 6]);
         let other = of([4, 6, 9, 11], vec![port(3, 5, 7, 9, 11), port(4, 6, 8, 10, 12)], &[5, 9]);

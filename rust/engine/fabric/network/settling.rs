@@ -2,7 +2,7 @@
 //! has changed.
 
 use super::Network;
-use super::port::Special;
+use super::port::PortFeatures;
 use crate::endpoint::Endpoints;
 use crate::ids::{HostId, PortId, SwitchId};
 use crate::topology::Node;
@@ -88,7 +88,7 @@ impl Network {
     pub(super) fn start_due(&mut self, now: Time, id: PortId) {
         let mut output = self.output(id);
         // Plain ports take the fast path, which returns no frames.
-        if !output.port.special.has(Special::OWN_QUEUES) {
+        if !output.port.features.has_any(PortFeatures::SLOW_QUEUES) {
             return output.start_due_fast(now);
         }
         self.start_due_with_flow_control(now, id);

@@ -4,7 +4,7 @@
 use super::Network;
 use super::output::Output;
 use super::pool::SlotId;
-use super::port::{Queued, Special};
+use super::port::{PortFeatures, Queued};
 use crate::endpoint::{Endpoints, base_rtt};
 use crate::fabric::setup::Setup;
 use crate::ids::{HostId, PortId};
@@ -18,7 +18,7 @@ use crate::units::{BitRate, Time};
 pub(super) struct Table {
     writer: TelemetryWriter,
     /// Telemetry of each packet, by slot.
-    of_packet: Vec<Telemetry>,
+    by_slot: Vec<Telemetry>,
 }
 
 impl Table {
@@ -33,38 +33,38 @@ impl Table {
         let round_trip = base_rtt(topology, routes, nic, fabric.forwarding_delay, &setup.workload);
         let ports = 2 * topology.links().len();
         let writer = TelemetryWriter::new(request, ports, line_rate, round_trip, setup.seed);
-        Some(Box::new(Self { writer, of_packet: Vec::new() }))
+        Some(Box::new(Self { writer, by_slot: Vec::new() }))
     }
 
     /// Sets the telemetry of a packet that a host sends.
     pub(super) fn set(&mut self, slot: SlotId, telemetry: Telemetry) {
         let index = slot.0 as usize;
         // The pool grows with the packets in flight, and so does this table.
-        if index >= self.of_packet.len() {
-            self.of_packet.resize(index + 1, Telemetry::default());
+        if index >= self.by_slot.len() {
+            self.by_slot.resize(index + 1, Telemetry::default());
         }
-        self.of_packet[index] = telemetry;
+        self.by_slot[index] = telemetry;
     }
 }
 
 impl Network {
     /// Makes switch ports write telemetry, if the run has any.
-    pub(super) fn mark_writing_ports(&mut self) {
+    pub(super) fn mark_telemetry_ports(&mut self) {
         if self.shared.telemetry.is_none() {
             return;
         }
         for port in &mut self.ports {
             if let Node::Switch(_) = port.start.node() {
-                port.special = port.special.with(Special::TELEMETRY);
+                port.features = port.features.with(PortFeatures::TELEMETRY);
             }
         }
     }
 
     /// Passes the telemetry of a packet that has reached a host to its NIC.
     #[cold]
-    pub(super) fn hand_over(&self, slot: SlotId, host: HostId, endpoints: &mut Endpoints) {
+    pub(super) fn deliver_telemetry(&self, slot: SlotId, host: HostId, endpoints: &mut Endpoints) {
         if let Some(table) = &self.shared.telemetry {
-            let telemetry = &table.of_packet[slot.0 as usize];
+            let telemetry = &table.by_slot[slot.0 as usize];
             endpoints.host_mut(host).nic.handle_telemetry(telemetry);
         }
     }
@@ -87,7 +87,7 @@ impl Output<'_> {
             waiting: self.port.all_waiting().into(),
             rate: self.port.rate(),
         };
-        let telemetry = &mut table.of_packet[queued.slot().0 as usize];
+        let telemetry = &mut table.by_slot[queued.slot().0 as usize];
         table.writer.handle_data(port, &reading, bytes, telemetry);
     }
 }

@@ -4,7 +4,7 @@
 
 use super::Network;
 use super::pool::SlotId;
-use super::port::Special;
+use super::port::PortFeatures;
 use crate::endpoint::{Endpoints, Host};
 use crate::fabric::trace_buffer::{PacketEvent, PacketRecord, TraceBuffer};
 use crate::ids::PortId;
@@ -20,10 +20,10 @@ impl Network {
     ) {
         for port in &mut self.ports {
             if traced(port.start.node()) {
-                port.special = port.special.with(Special::TRACED_START);
+                port.features = port.features.with(PortFeatures::TRACED_START);
             }
             if traced(port.end.node()) {
-                port.special = port.special.with(Special::TRACED_END);
+                port.features = port.features.with(PortFeatures::TRACED_END);
             }
         }
         self.shared.trace = Some(Box::new(buffer));
@@ -46,7 +46,7 @@ impl Network {
 
     #[inline]
     fn is_traced(&self, id: PortId) -> bool {
-        self.ports[id.index()].special.has(Special::TRACED_START)
+        self.ports[id.index()].features.has_any(PortFeatures::TRACED_START)
     }
 
     /// Records a packet that is lost at port `id`.
@@ -68,7 +68,7 @@ impl Network {
     /// Records the acknowledgements that have joined the queue of a host's NIC, from the `first`
     /// on.
     #[cold]
-    pub(in crate::fabric) fn trace_answers(&mut self, at: Time, host: &Host, first: usize) {
+    pub(in crate::fabric) fn trace_control(&mut self, at: Time, host: &Host, first: usize) {
         let Some(trace) = &mut self.shared.trace else { return };
         for &packet in host.nic.answers().skip(first) {
             let (port, event) = (host.port, PacketEvent::Enqueued);

@@ -110,7 +110,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn every_thread_sees_what_the_others_wrote_before() {
+    fn every_thread_sees_earlier_writes_of_the_others() {
         // Miri takes half a minute for 500.
         let rounds = if cfg!(miri) { 20 } else { 500 };
         let barrier = Barrier::new(3);
@@ -131,7 +131,7 @@ mod tests {
     }
 
     #[test]
-    fn a_panic_reaches_the_threads_that_wait() {
+    fn a_panic_reaches_waiting_threads() {
         for wait in [Barrier::wait, Barrier::wait_long] {
             a_panic_reaches(wait);
         }

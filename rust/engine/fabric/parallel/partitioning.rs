@@ -58,19 +58,17 @@ impl fmt::Display for Sequential {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.write_str(match self {
             Self::OnePartition => "the hosts are attached to fewer than two switches",
-            Self::Planes => "hosts have a port in each of several planes",
+            Self::Planes => "hosts have ports in several planes",
             Self::NoSwitch => "a host is wired to another host",
             Self::Delays => {
-                "a computation or an acknowledgement releases a task of another host at once"
+                "a computation or an acknowledgement immediately releases a task of another host"
             }
             Self::Separated => "links that stay down separate hosts that exchange messages",
-            Self::Telemetry => "the congestion control asks switches for telemetry",
+            Self::Telemetry => "the congestion control needs telemetry from switches",
             Self::Retry => "links retry frames (llr)",
             Self::ScaleUp => "servers have scale-up networks, which wake one host for others",
             Self::LinkCredit => "links have credit-based flow control (cbfc)",
-            Self::NoLength => {
-                "a link has no delay, so that no partition can go ahead of another one"
-            }
+            Self::NoLength => "a link has no delay, so there is no lookahead",
         })
     }
 }
@@ -193,15 +191,15 @@ fn assign(topology: &Topology, edges: &[SwitchId], count: usize, cut: Cut) -> Ve
         partitions.iter_mut().for_each(|partition| *partition = draws.below(count as u32) as u16);
         return partitions;
     }
-    let (hosts, mut given) = (edges.len(), 0);
+    let (hosts, mut assigned) = (edges.len(), 0);
     for (host, edge) in edges.iter().enumerate() {
         if partitions[edge.index()] == NONE {
             partitions[edge.index()] = match cut {
-                Cut::Interleaved => (given % count) as u16,
+                Cut::Interleaved => (assigned % count) as u16,
                 // Proportional to hosts, so that partitions have similar loads.
                 _ => (host * count / hosts) as u16,
             };
-            given += 1;
+            assigned += 1;
         }
     }
     let mut sizes = vec![0u32; count];

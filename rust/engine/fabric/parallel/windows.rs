@@ -36,7 +36,7 @@ pub struct WindowCounts {
 
 /// State that a partition publishes to the others between two windows.
 #[derive(Debug, Default)]
-struct Shown {
+struct Published {
     /// Earliest time of its next event, in picoseconds; `u64::MAX` without one.
     next: AtomicU64,
     delivered: AtomicU64,
@@ -51,7 +51,7 @@ struct Shared<'a> {
     messages: u64,
     barrier: Barrier,
     partitions: Vec<Mutex<Option<World>>>,
-    shown: Vec<Shown>,
+    published: Vec<Published>,
     /// Mail between partitions, by receiver and sender.
     mail: Vec<Vec<Mutex<Mail>>>,
 }
@@ -69,7 +69,7 @@ pub(super) fn run(
         messages: setup.workload.messages.len() as u64,
         barrier: Barrier::new(count),
         partitions: (0..count).map(|_| Mutex::default()).collect(),
-        shown: (0..count).map(|_| Shown::default()).collect(),
+        published: (0..count).map(|_| Published::default()).collect(),
         mail: (0..count).map(|_| inbox()).collect(),
     };
     let counts = std::thread::scope(|scope| {
@@ -106,7 +106,7 @@ impl Thread<'_> {
         // Dropped on a panic too, which releases the other threads.
         let _guard = shared.barrier.guard();
         let mut world = World::of_partition(setup, shared.partitioning, self.index as u16);
-        shared.shown[self.index].show(&mut world, 0);
+        shared.published[self.index].publish(&mut world, 0);
         *lock(&shared.partitions[self.index]) = Some(world);
         let (mut counts, mut quiet) = (WindowCounts::default(), 0);
         shared.barrier.wait();
@@ -126,7 +126,7 @@ impl Thread<'_> {
             self.run_window(end, counts.windows.is_multiple_of(PROGRESS_EVERY));
             if self.index == 0 && counts.windows.is_multiple_of(PROGRESS_EVERY) {
                 let partitions =
-                    shared.shown.iter().filter_map(|partition| *lock(&partition.progress));
+                    shared.published.iter().filter_map(|partition| *lock(&partition.progress));
                 partitions.reduce(add_progress).iter().for_each(&mut *progress);
             }
             quiet = if shared.count(&mut counts) { quiet + 1 } else { 0 };
@@ -137,21 +137,21 @@ impl Thread<'_> {
     fn run_window(&self, end: Time, reports: bool) {
         let shared = self.shared;
         let mut partition = lock(&shared.partitions[self.index]);
-        let world = partition.as_mut().expect("every thread puts its partition there");
-        let mut mail: Vec<Mail> = shared.shown.iter().map(|_| Mail::default()).collect();
+        let world = partition.as_mut().expect("every thread has stored its partition");
+        let mut mail: Vec<Mail> = shared.published.iter().map(|_| Mail::default()).collect();
         let events = world.run_window(end, u64::MAX);
         world.end_window(end, shared.partitioning, &mut mail);
         for (to, mail) in mail.into_iter().enumerate() {
             *lock(&shared.mail[to][self.index]) = mail;
         }
         if reports {
-            *lock(&shared.shown[self.index].progress) = Some(world.progress());
+            *lock(&shared.published[self.index].progress) = Some(world.progress());
         }
         // Mail is complete once every partition has reached this point.
         shared.barrier.wait();
         let inbox = shared.mail[self.index].iter();
         world.receive(inbox.map(|mail| std::mem::take(&mut *lock(mail))));
-        shared.shown[self.index].show(world, events);
+        shared.published[self.index].publish(world, events);
         // Released before the barrier, so that another thread may take over.
         drop(partition);
         // No partition may start the next window before all have published their state.
@@ -159,8 +159,8 @@ impl Thread<'_> {
     }
 }
 
-impl Shown {
-    fn show(&self, world: &mut World, events: u64) {
+impl Published {
+    fn publish(&self, world: &mut World, events: u64) {
         let next = world.next_window().map_or(u64::MAX, Time::as_ps);
         // Relaxed suffices: the barrier orders these writes before the reads.
         self.next.store(next, Ordering::Relaxed);
@@ -173,18 +173,19 @@ impl Shared<'_> {
     fn take_partitions(&self) -> Vec<World> {
         let partitions = self.partitions.iter().map(|partition| lock(partition).take());
         partitions
-            .map(|partition| partition.expect("every thread puts its partition there"))
+            .map(|partition| partition.expect("every thread has stored its partition"))
             .collect()
     }
 
     /// Adds the window that all partitions have published. True if it was quiet.
     fn count(&self, counts: &mut WindowCounts) -> bool {
-        let events = || self.shown.iter().map(|partition| partition.events.load(Ordering::Relaxed));
+        let events =
+            || self.published.iter().map(|partition| partition.events.load(Ordering::Relaxed));
         let all: u64 = events().sum();
         counts.windows += 1;
         counts.events += all;
         counts.critical_events += events().max().unwrap_or(0);
-        all < self.partitioning.quiet_events() * self.shown.len() as u64
+        all < self.partitioning.quiet_events() * self.published.len() as u64
     }
 
     /// Runs the windows of all partitions on one thread, until one is not quiet or the run may end.
@@ -196,23 +197,24 @@ impl Shared<'_> {
                 .map(|partition| partition.run_window(end, u64::MAX))
                 .collect();
             exchange(&mut partitions, self.partitioning, end);
-            for ((partition, events), shown) in partitions.iter_mut().zip(handled).zip(&self.shown)
+            for ((partition, events), published) in
+                partitions.iter_mut().zip(handled).zip(&self.published)
             {
-                shown.show(partition, events);
+                published.publish(partition, events);
             }
             if !self.count(counts) {
                 break;
             }
         }
-        for (place, partition) in self.partitions.iter().zip(partitions) {
-            *lock(place) = Some(partition);
+        for (slot, partition) in self.partitions.iter().zip(partitions) {
+            *lock(slot) = Some(partition);
         }
     }
 
     /// Returns the end of the next window; `None` if the run may end in it or cannot continue.
     fn next_end(&self) -> Option<Time> {
-        let of_all = |number: fn(&Shown) -> &AtomicU64| {
-            self.shown.iter().map(move |partition| number(partition).load(Ordering::Relaxed))
+        let of_all = |number: fn(&Published) -> &AtomicU64| {
+            self.published.iter().map(move |partition| number(partition).load(Ordering::Relaxed))
         };
         if of_all(|partition| &partition.delivered).sum::<u64>() == self.messages {
             return None;

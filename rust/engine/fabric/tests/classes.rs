@@ -170,7 +170,7 @@ fn made_with(wrong: impl FnOnce(&mut Setup)) {
 }
 
 #[test]
-#[should_panic(expected = "of 2 traffic classes")]
+#[should_panic(expected = "there are 2 traffic classes")]
 fn a_job_of_an_unknown_class_is_rejected() {
     made_with(|setup| setup.job_classes[1].class = ClassId(2));
 }
@@ -185,7 +185,7 @@ fn more_classes_than_priorities_are_rejected() {
 }
 
 #[test]
-#[should_panic(expected = "traffic classes with trimming")]
+#[should_panic(expected = "traffic classes cannot be combined with trimming")]
 fn classes_with_trimming_are_rejected() {
     let (size, limit) = (Bytes::new(64), Bytes::new(6_400));
     let trim = TrimConfig { size, limit, victim: TrimVictim::Arriving };

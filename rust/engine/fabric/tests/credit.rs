@@ -148,9 +148,9 @@ fn no_credit_is_in_use_once_nothing_is_in_flight() {
                 world.step();
                 most = most.max(world.credit_in_use());
             }
-            let said = format!("{kind:?}, {priority}, {overhead}");
-            assert!(world.is_idle() && most > 0, "{said}");
-            assert_eq!(world.credit_in_use(), 0, "{said}");
+            let case = format!("{kind:?}, {priority}, {overhead}");
+            assert!(world.is_idle() && most > 0, "{case}");
+            assert_eq!(world.credit_in_use(), 0, "{case}");
         }
     }
 }

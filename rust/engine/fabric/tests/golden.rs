@@ -77,7 +77,7 @@ fn prefetching_changes_no_outcome() {
         change(&mut setup);
         let found = [0, 1 << 18, usize::MAX].map(|port_bytes| {
             let mut world = World::new(&setup);
-            world.prefetch_as_with(port_bytes);
+            world.prefetch_for_port_bytes(port_bytes);
             let observers = Observers { watch: None, progress: &mut |_| {} };
             fingerprint(&drive(world, &mut FixedWorkload, observers))
         });

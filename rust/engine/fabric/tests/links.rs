@@ -83,8 +83,8 @@ fn a_lossy_link_loses_packets_at_about_its_rate() {
     let lost = alone.counters.dropped as f64 / alone.counters.sent as f64;
     assert!((0.007..0.013).contains(&lost), "{lost}");
     assert!(alone.counters.control_dropped > 0, "both directions lose");
-    let beside = outcome(&[(1, 2), (2, 3)]);
-    assert_eq!(alone.counters.dropped, beside.counters.dropped);
+    let together = outcome(&[(1, 2), (2, 3)]);
+    assert_eq!(alone.counters.dropped, together.counters.dropped);
 }
 
 #[test]

@@ -149,8 +149,8 @@ fn another_pair_of_hosts_does_not_change_the_draws_of_others() {
         let old = [(0, 4), (5, 9), (2, 13)];
         let new = (7, 3);
         let together = carried(&[old[0], new, old[1], old[2]]);
-        let apart = carried(&old).into_iter().zip(carried(&[new])).map(|(a, b)| a + b);
-        assert_eq!(together, apart.collect::<Vec<_>>(), "{policy}");
+        let separate = carried(&old).into_iter().zip(carried(&[new])).map(|(a, b)| a + b);
+        assert_eq!(together, separate.collect::<Vec<_>>(), "{policy}");
     }
 }
 

@@ -94,12 +94,12 @@ fn a_hopeless_run_ends_10_ms_after_the_last_failure() {
     };
     let before = Time::from_ps(since.as_ps() - 1);
     // Hosts 0 and 1 are at the leaf that is cut off.
-    let (apart, within) = ((0, 2), (0, 1));
+    let (across, within) = ((0, 2), (0, 1));
     for is_posted in [false, true] {
-        for pairs in [&[apart][..], &[apart, (3, 1)]] {
+        for pairs in [&[across][..], &[across, (3, 1)]] {
             assert_eq!([before, since].map(|at| given_up(pairs, is_posted, at)), [false, true]);
         }
-        for pairs in [&[][..], &[within], &[within, apart], &[apart, within]] {
+        for pairs in [&[][..], &[within], &[within, across], &[across, within]] {
             assert!(!given_up(pairs, is_posted, since), "{pairs:?}: nothing waits in vain alone");
         }
     }

@@ -133,13 +133,13 @@ fn a_sequential_run_says_why() {
     assert!(Partitioning::new(&plain, 9, Cut::Contiguous).is_ok_and(|it| it.count() == 2));
     let one = setup(leaf_spine(1, 1, 2, 400), "spray", messages(&[(0, 1)], 1_000));
     assert_eq!(of(&one), Sequential::OnePartition);
-    let mut apart = plain.clone();
+    let mut separate = plain.clone();
     let cut = |name| failure(plain.topology.link_named(name).unwrap(), Time::ZERO, Span::ZERO);
     let never = |failure| Failure { until: Time::NEVER, ..failure };
-    apart.fabric.failures = vec![never(cut("leaf0-spine0"))];
-    assert!(Partitioning::new(&apart, 2, Cut::Contiguous).is_ok(), "the other spine is left");
-    apart.fabric.failures.push(never(cut("leaf0-spine1")));
-    assert_eq!(of(&apart), Sequential::Separated);
+    separate.fabric.failures = vec![never(cut("leaf0-spine0"))];
+    assert!(Partitioning::new(&separate, 2, Cut::Contiguous).is_ok(), "the other spine is left");
+    separate.fabric.failures.push(never(cut("leaf0-spine1")));
+    assert_eq!(of(&separate), Sequential::Separated);
     let mut delayed = plain.clone();
     let delays = vec![Delay { host: HostId(1), span: Span::ZERO }];
     let tasks = [(crate::ids::TaskId(1), crate::ids::TaskId(0))];
@@ -231,18 +231,21 @@ fn windows_on_one_thread_are_counted_like_others() {
         let partitioning = partitioning.with_quiet_events(quiet_events);
         run_parallel(&setup, &partitioning, &mut |_| {}).1
     };
-    let apart = counts(0);
-    assert!(apart.windows > 40, "{apart:?}");
-    assert!(apart.critical_events < apart.events && apart.events < 3 * apart.critical_events);
+    let separate = counts(0);
+    assert!(separate.windows > 40, "{separate:?}");
+    assert!(
+        separate.critical_events < separate.events
+            && separate.events < 3 * separate.critical_events
+    );
     for quiet_events in [5, 1 << 32] {
-        assert_eq!(counts(quiet_events), apart, "{quiet_events}");
+        assert_eq!(counts(quiet_events), separate, "{quiet_events}");
     }
 }
 
 /// The second message is one window behind the first. Each event of its acknowledgement is at the
 /// very end of a window that begins with an event of the other.
 #[test]
-fn an_event_at_the_end_of_a_window_is_of_the_next_one() {
+fn an_event_at_the_end_of_a_window_belongs_to_the_next() {
     let mut pairs = messages(&[(0, 2), (1, 3)], PAYLOAD);
     pairs[1].start = Time::ZERO + Span::from_ns(500);
     let setup = setup(leaf_spine(2, 2, 2, 400), "ecmp", pairs);
@@ -255,7 +258,7 @@ fn an_event_at_the_end_of_a_window_is_of_the_next_one() {
 
 /// After 16 quiet windows one thread continues alone, until a message of many packets.
 #[test]
-fn quiet_windows_and_busy_ones_have_the_same_outcome() {
+fn quiet_and_busy_windows_have_the_same_outcome() {
     let mut pairs = messages(&[(0, 1), (0, 1), (1, 0)], PAYLOAD);
     for (message, us) in pairs.iter_mut().zip([0, 5, 10]) {
         message.start = Time::ZERO + Span::from_us(us);
@@ -271,7 +274,7 @@ fn reasons_for_one_thread_have_a_message() {
         (Sequential::OnePartition, "fewer than two switches"),
         (Sequential::NoSwitch, "another host"),
         (Sequential::Planes, "several planes"),
-        (Sequential::Delays, "at once"),
+        (Sequential::Delays, "immediately"),
         (Sequential::Separated, "stay down"),
         (Sequential::NoLength, "no delay"),
         (Sequential::Telemetry, "telemetry"),

@@ -98,7 +98,7 @@ fn a_program_without_a_next_time_stalls_the_run() {
 }
 
 #[test]
-#[should_panic(expected = "is past")]
+#[should_panic(expected = "is before the current time")]
 fn a_message_cannot_be_posted_in_the_past() {
     let mut world = World::new(&small_setup(Workload::default()));
     world.post(Time::from_ps(7), ball(0));
@@ -106,13 +106,13 @@ fn a_message_cannot_be_posted_in_the_past() {
 }
 
 /// Counts the flows that are discarded.
-struct Forgetful {
+struct FlowCounter {
     program: PingPong,
     flows: Vec<FlowRecord>,
-    remembered: usize,
+    max_records: usize,
 }
 
-impl Program for Forgetful {
+impl Program for FlowCounter {
     fn next_time(&mut self) -> Option<Time> {
         self.program.next_time()
     }
@@ -123,7 +123,7 @@ impl Program for Forgetful {
 
     fn handle_message(&mut self, event: MessageEvent, world: &mut World) {
         self.program.handle_message(event, world);
-        self.remembered = self.remembered.max(world.endpoints().ledger().flow_records());
+        self.max_records = self.max_records.max(world.endpoints().ledger().flow_records());
     }
 
     fn is_done(&self) -> bool {
@@ -141,7 +141,7 @@ fn a_world_that_discards_flows_has_the_same_results() {
     let (left, begin) = (40, Time::from_ps(7_000_000));
     let ping_pong = || PingPong { begin: Some(begin), left, delivered: Vec::new(), complete: 0 };
     let expected = run_program(&setup, &mut ping_pong());
-    let mut program = Forgetful { program: ping_pong(), flows: Vec::new(), remembered: 0 };
+    let mut program = FlowCounter { program: ping_pong(), flows: Vec::new(), max_records: 0 };
     let mut world = World::new(&setup);
     world.discard_completed();
     let outcome = drive(world, &mut program, Observers { watch: None, progress: &mut |_| () });
@@ -150,7 +150,7 @@ fn a_world_that_discards_flows_has_the_same_results() {
     assert_eq!(outcome.counters, expected.counters);
     assert_eq!((outcome.flows.len(), outcome.message_fct.len()), (0, 0));
     // The next message is posted before the last one is acknowledged: two are open at a time.
-    assert_eq!(program.remembered, 2);
+    assert_eq!(program.max_records, 2);
     let discarded = outcome.discarded.expect("it discards");
     assert_eq!((discarded.messages, discarded.flows, outcome.messages), (41, 41, 41));
     let longest = expected.message_fct.iter().max().copied();
@@ -166,7 +166,7 @@ fn progress_is_reported_on_time_with_a_program() {
     let mut program = PingPong { begin: Some(begin), left: 40, delivered: Vec::new(), complete: 0 };
     let mut world = World::new(&setup);
     let before = 700;
-    world.count_from((1 << 18) - before);
+    world.set_events((1 << 18) - before);
     let mut hops = Vec::new();
     let progress = &mut |progress: &crate::fabric::Progress| hops.push(progress.packet_hops);
     let outcome = drive(world, &mut program, Observers { watch: None, progress });

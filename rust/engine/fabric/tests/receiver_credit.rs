@@ -72,14 +72,14 @@ fn speculation_costs_a_message_at_most_one_round_trip_for_credit() {
             let asked = rccc::Config { unasked: false, ..Default::default() };
             let [later, later_if_asked] = [rccc::Config::default(), asked]
                 .map(|config| delivered(packets, gap, config) - line_rate);
-            let said = format!("gap {gap}, {packets} packets: {later}, {later_if_asked} ps later");
+            let case = format!("gap {gap}, {packets} packets: {later}, {later_if_asked} ps later");
             let rest = (packets * (PAYLOAD + HEADER)).saturating_sub(BDP);
             if rest == 0 {
-                assert_eq!((later, later_if_asked), (0, 0), "{said}");
+                assert_eq!((later, later_if_asked), (0, 0), "{case}");
             }
             let paced = rest * PS_PER_BYTE / 99;
-            assert!(later <= paced, "{said}");
-            assert!(later_if_asked <= ROUND_TRIP.as_ps() + paced, "{said}");
+            assert!(later <= paced, "{case}");
+            assert!(later_if_asked <= ROUND_TRIP.as_ps() + paced, "{case}");
         }
     }
 }

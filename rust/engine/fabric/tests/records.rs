@@ -7,9 +7,9 @@ use crate::topology::Node;
 
 /// The records of a switch.
 #[derive(Default)]
-struct Kept(Vec<PacketRecord>);
+struct Recorder(Vec<PacketRecord>);
 
-impl Watch for Kept {
+impl Watch for Recorder {
     fn traces(&self, node: Node) -> bool {
         node == Node::Switch(SwitchId(0))
     }
@@ -31,10 +31,10 @@ impl Watch for Kept {
 
 /// Records of a switch in a run.
 fn records(setup: &Setup) -> Vec<PacketRecord> {
-    let mut kept = Kept::default();
-    let observers = Observers { watch: Some(&mut kept), progress: &mut |_| {} };
+    let mut recorder = Recorder::default();
+    let observers = Observers { watch: Some(&mut recorder), progress: &mut |_| {} };
     drive(World::new(setup), &mut FixedWorkload, observers);
-    kept.0
+    recorder.0
 }
 
 /// Two others send to a host whose link loses what it sends. A lost packet is recorded with the

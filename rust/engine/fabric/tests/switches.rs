@@ -65,9 +65,9 @@ fn ofan_keeps_a_pointer_for_each_other_edge_switch_and_each_other_pod() {
     // Data and acknowledgements: an order of two uplinks and a position in it take three bits.
     let state = |pointers| StateSize { entries: 2 * pointers, bits: 2 * pointers * 3 };
     let [edge, aggregation] = [k * k / 2 - 1, k - 1].map(|pointers| state(u64::from(pointers)));
-    for (switch, kept) in setup.topology.switches().iter().zip(states) {
+    for (switch, actual) in setup.topology.switches().iter().zip(states) {
         let expected = [edge, aggregation, state(0)][usize::from(switch.tier)];
-        assert_eq!(kept, expected, "{}", switch.name);
+        assert_eq!(actual, expected, "{}", switch.name);
     }
 }
 

@@ -60,8 +60,8 @@ fn six_at_once(setup: &Setup, switch: u32) -> (Vec<Packet>, Vec<Packet>) {
     let mut out: Vec<Packet> = network.packets().copied().collect();
     out.sort_by_key(|packet| packet.as_data().map(|data| data.psn().get()));
     out.iter().for_each(|packet| nics[0].handle_packet(Time::ZERO, packet));
-    let answers = std::iter::from_fn(|| nics[0].poll_transmit(Time::ZERO)).collect();
-    (out, answers)
+    let control = std::iter::from_fn(|| nics[0].poll_transmit(Time::ZERO)).collect();
+    (out, control)
 }
 
 /// The first starts immediately, two are queued, three are trimmed. Each trimmed packet causes a
@@ -77,23 +77,24 @@ fn nacks_of_trimmed_packets_carry_number_and_hop() {
             let limit = Bytes::new(1_000);
             setup.fabric.switch.trim =
                 Some(TrimConfig { size: Bytes::new(64), limit, victim: TrimVictim::Arriving });
-            let (packets, answers) = six_at_once(&setup, switch);
+            let (packets, control) = six_at_once(&setup, switch);
             let sizes: Vec<u16> = packets.iter().map(|packet| packet.wire_bytes).collect();
             assert_eq!(sizes, [4_158, 4_158, 4_158, 64, 64, 64], "{name}");
             let cut = |packet: &Packet| packet.flags.has(Flags::TRIMMED);
-            let nacks = answers.iter().filter_map(Packet::as_nack);
+            let nacks = control.iter().filter_map(Packet::as_nack);
             let trimmed = nacks.filter(|nack| nack.is_for_trimmed());
-            let said: Vec<u32> = trimmed.map(|nack| nack.as_ack().report().base.get()).collect();
+            let reported: Vec<u32> =
+                trimmed.map(|nack| nack.as_ack().report().base.get()).collect();
             // In-order recoveries send one NACK at a time, for all packets from the first missing
             // one.
-            let asked: &[u32] = if name == "go-back-n" { &[3] } else { &[3, 4, 5] };
-            assert_eq!(said, asked, "{name}, switch {switch}");
-            for packet in packets.iter().chain(&answers).filter(|it| cut(it)) {
+            let expected: &[u32] = if name == "go-back-n" { &[3] } else { &[3, 4, 5] };
+            assert_eq!(reported, expected, "{name}, switch {switch}");
+            for packet in packets.iter().chain(&control).filter(|it| cut(it)) {
                 let at_last = packet.flags.has(Flags::LAST_HOP);
                 assert_eq!(at_last, last_hop != Flags::NONE, "{name}, switch {switch}");
             }
-            let nacks = answers.iter().filter(|it| it.kind == PacketKind::Nack).count();
-            assert_eq!((nacks, answers.len()), (asked.len(), 3 + asked.len()), "{name}");
+            let nacks = control.iter().filter(|it| it.kind == PacketKind::Nack).count();
+            assert_eq!((nacks, control.len()), (expected.len(), 3 + expected.len()), "{name}");
         }
     }
 }

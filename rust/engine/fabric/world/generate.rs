@@ -13,7 +13,7 @@ impl World {
     /// # Panics
     /// If messages are not discarded, or the clock has moved.
     pub fn generate(&mut self, chains: &Arc<Chains>) {
-        assert_eq!(self.now, Time::ZERO, "chains begin with the run");
+        assert_eq!(self.now, Time::ZERO, "generate must be called before the first event");
         self.endpoints.generate(chains);
         for id in (0..self.setup.topology.host_count()).map(HostId) {
             self.network.schedule_wake(Time::ZERO, id, &mut self.endpoints);

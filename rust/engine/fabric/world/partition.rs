@@ -5,7 +5,7 @@ use std::collections::BTreeMap;
 
 use super::World;
 use crate::endpoint::{Endpoints, Note};
-use crate::fabric::final_checks::Ending;
+use crate::fabric::final_checks::UncheckedOutcome;
 use crate::fabric::network::Handoff;
 use crate::fabric::outcome::{Measured, Outcome, PauseRecord, Progress, Verdict};
 use crate::fabric::parallel::Partitioning;
@@ -48,11 +48,11 @@ impl World {
         self.network.peek()
     }
 
-    /// Handles up to `most` events before `end`. Returns their number, including packets that leave
-    /// for other partitions.
-    pub(in crate::fabric) fn run_window(&mut self, end: Time, most: u64) -> u64 {
+    /// Handles up to `max_events` events before `end`. Returns their number, including packets that
+    /// leave for other partitions.
+    pub(in crate::fabric) fn run_window(&mut self, end: Time, max_events: u64) -> u64 {
         let Some(by) = end.as_ps().checked_sub(1).map(Time::from_ps) else { return 0 };
-        for handled in 0..most {
+        for handled in 0..max_events {
             let Some((now, word)) = self.network.pop_event(by, &self.endpoints) else {
                 return handled;
             };
@@ -63,7 +63,7 @@ impl World {
                 self.endpoints.stamp(now, self.network.rank(now, word));
             }
         }
-        most
+        max_events
     }
 
     /// Ends a window: adds handoffs and notes to `mail`, by receiving partition.
@@ -147,7 +147,7 @@ pub(in crate::fabric) fn merge(
     let endpoints =
         Endpoints::merge(partitions.into_iter().map(|partition| partition.endpoints).collect());
     let outcome = Outcome::of(measured, states, &endpoints);
-    Ending::new(outcome, remainder, &endpoints).checked(&setup)
+    UncheckedOutcome::new(outcome, remainder, &endpoints).checked(&setup)
 }
 
 /// Returns the pauses of all ports in the order in which a single-threaded run records them. The
@@ -156,7 +156,7 @@ pub(in crate::fabric) fn merge(
 /// the ports that they pause.
 fn in_order(pauses: Vec<PauseRecord>, pause_time: Option<Span>, ties: Ties) -> Vec<PauseRecord> {
     let mut ends: BTreeMap<(PortId, ClassId), Time> = BTreeMap::new();
-    let place = |pause: PauseRecord| {
+    let rank = |pause: PauseRecord| {
         let end = ends.entry((pause.port, pause.class)).or_insert(Time::NEVER);
         let expires = *end == pause.at;
         *end = match (pause.order, pause_time) {
@@ -164,12 +164,12 @@ fn in_order(pauses: Vec<PauseRecord>, pause_time: Option<Span>, ties: Ties) -> V
             _ => Time::NEVER,
         };
         let arrival = || ties.rank_of(pause.at.as_ps(), pause.port.reverse().0);
-        let rank = if expires { pause.port.0 } else { arrival() };
-        ((pause.at, !expires, rank), pause)
+        let order = if expires { pause.port.0 } else { arrival() };
+        ((pause.at, !expires, order), pause)
     };
-    let mut placed: Vec<_> = pauses.into_iter().map(place).collect();
-    placed.sort_by_key(|(place, _)| *place);
-    placed.into_iter().map(|(_, pause)| pause).collect()
+    let mut ranked: Vec<_> = pauses.into_iter().map(rank).collect();
+    ranked.sort_by_key(|(rank, _)| *rank);
+    ranked.into_iter().map(|(_, pause)| pause).collect()
 }
 
 /// Adds the measurements of another partition. `owns` is true for its ports.

@@ -55,7 +55,7 @@ impl ClassQueues {
     }
 
     /// Charges a class for a packet that starts without being queued, as if it had been.
-    pub(in crate::fabric::network) fn pass(
+    pub(in crate::fabric::network) fn charge_bypass(
         &mut self,
         discipline: &Discipline,
         class: ClassId,
@@ -92,7 +92,7 @@ impl Port {
         queues.waiting = queues.waiting.with(class);
         self.waiting_bytes[1] += bytes;
         self.waiting_max = self.waiting_max.max(self.all_waiting());
-        self.look_at_classes(queues);
+        self.update_class_bit(queues);
     }
 
     /// Dequeues the next packet: one with priority, or one of the class that is scheduled next.
@@ -115,7 +115,7 @@ impl Port {
         discipline.charge(&mut queues.turns, class, first.bytes(), !is_last);
         queues.bytes[class] -= u32::from(first.bytes());
         self.waiting_bytes[1] -= u32::from(first.bytes());
-        self.look_at_classes(queues);
+        self.update_class_bit(queues);
         Some(first)
     }
 
@@ -130,11 +130,11 @@ impl Port {
             true => queues.open.without(class.index()),
             false => queues.open.with(class.index()),
         };
-        self.look_at_classes(queues);
+        self.update_class_bit(queues);
     }
 
     /// Updates the bit that tells whether a packet of any class may start.
-    fn look_at_classes(&mut self, queues: &ClassQueues) {
+    fn update_class_bit(&mut self, queues: &ClassQueues) {
         match queues.may_start() {
             true => self.queued |= DATA,
             false => self.queued &= !DATA,

@@ -10,14 +10,14 @@ use crate::prefetch::prefetch;
 #[derive(Debug, Default)]
 pub(super) struct Ring {
     /// Storage; its length is zero or a power of two.
-    places: Box<[Queued]>,
+    slots: Box<[Queued]>,
     /// Index of the first packet, modulo the capacity.
     first: u32,
     count: u32,
 }
 
 /// Minimum capacity of a ring that has held a packet.
-const FEWEST: usize = 4;
+const MIN_CAPACITY: usize = 4;
 
 impl Ring {
     /// True if the ring has no packet.
@@ -33,35 +33,35 @@ impl Ring {
 
     /// Returns the storage index of a packet.
     #[inline(always)]
-    fn place(&self, index: u32) -> usize {
+    fn slot_index(&self, index: u32) -> usize {
         // Without storage the mask wraps to all ones, and `get` then returns `None`.
-        self.first.wrapping_add(index) as usize & self.places.len().wrapping_sub(1)
+        self.first.wrapping_add(index) as usize & self.slots.len().wrapping_sub(1)
     }
 
     /// Returns the packet at an index.
     pub(super) fn get(&self, index: u32) -> Option<Queued> {
-        (index < self.count).then(|| self.places[self.place(index)])
+        (index < self.count).then(|| self.slots[self.slot_index(index)])
     }
 
     /// Returns the first packet.
     #[inline(always)]
     pub(super) fn first(&self) -> Option<Queued> {
-        self.places.get(self.place(0)).filter(|_| !self.is_empty()).copied()
+        self.slots.get(self.slot_index(0)).filter(|_| !self.is_empty()).copied()
     }
 
     /// Prefetches the entry of the first packet.
     #[inline]
     pub(super) fn prefetch_first(&self) {
-        if let Some(place) = self.places.get(self.place(0)) {
-            prefetch(place);
+        if let Some(slot) = self.slots.get(self.slot_index(0)) {
+            prefetch(slot);
         }
     }
 
     /// Prefetches the entry behind the last packet.
     #[inline]
-    pub(super) fn prefetch_behind(&self) {
-        if let Some(place) = self.places.get(self.place(self.count)) {
-            prefetch(place);
+    pub(super) fn prefetch_next_slot(&self) {
+        if let Some(slot) = self.slots.get(self.slot_index(self.count)) {
+            prefetch(slot);
         }
     }
 
@@ -78,23 +78,23 @@ impl Ring {
     /// Appends a packet.
     #[inline(always)]
     pub(super) fn push_back(&mut self, queued: Queued) {
-        if self.count as usize == self.places.len() {
+        if self.count as usize == self.slots.len() {
             self.grow(queued);
         }
-        let place = self.place(self.count);
-        self.places[place] = queued;
+        let index = self.slot_index(self.count);
+        self.slots[index] = queued;
         self.count += 1;
     }
 
     /// Prepends a packet.
     pub(super) fn push_front(&mut self, queued: Queued) {
-        if self.count as usize == self.places.len() {
+        if self.count as usize == self.slots.len() {
             self.grow(queued);
         }
         // `first` may wrap below zero: it counts modulo the capacity.
         self.first = self.first.wrapping_sub(1);
-        let place = self.place(0);
-        self.places[place] = queued;
+        let index = self.slot_index(0);
+        self.slots[index] = queued;
         self.count += 1;
     }
 
@@ -117,12 +117,12 @@ impl Ring {
     /// Doubles the capacity. Unused entries are filled with `any`.
     #[cold]
     fn grow(&mut self, any: Queued) {
-        let places = (2 * self.places.len()).max(FEWEST);
-        let mut all = Vec::with_capacity(places);
+        let slots = (2 * self.slots.len()).max(MIN_CAPACITY);
+        let mut all = Vec::with_capacity(slots);
         // Copied in order, so the first packet moves to the front.
         all.extend(self.iter());
-        all.resize(places, any);
-        self.places = all.into_boxed_slice();
+        all.resize(slots, any);
+        self.slots = all.into_boxed_slice();
         self.first = 0;
     }
 }
@@ -156,7 +156,7 @@ mod tests {
                 }
             }
             ring.prefetch_first();
-            ring.prefetch_behind();
+            ring.prefetch_next_slot();
             assert_eq!(ring.first(), deque.front().copied());
             assert!(ring.iter().eq(deque.iter().copied()), "{n}");
             assert_eq!((ring.len(), ring.is_empty()), (deque.len(), deque.is_empty()));

@@ -17,7 +17,7 @@ fn port(gbps: u64, rounding: Rounding) -> Port {
 }
 
 #[test]
-fn a_packet_is_on_the_wire_for_its_bytes_and_the_wire_busy_for_the_gap_too() {
+fn the_gap_keeps_the_wire_busy_but_does_not_delay_the_arrival() {
     let mut port = port(400, Rounding::Exact);
     let arrives = port.transmit(4_158, Time::from_ps(7));
     assert_eq!(arrives, Time::from_ps(7 + 4_158 * 20 + 500_000));
@@ -25,7 +25,7 @@ fn a_packet_is_on_the_wire_for_its_bytes_and_the_wire_busy_for_the_gap_too() {
 }
 
 #[test]
-fn truncation_is_to_the_nanosecond_below() {
+fn times_are_truncated_to_nanoseconds() {
     assert_eq!(port(100, Rounding::TruncateNs).time_for(1_048), Span::from_ns(83));
     assert_eq!(port(100, Rounding::Exact).time_for(1_048), Span::from_ps(83_840));
     assert_eq!(port(3, Rounding::Exact).time_for(1), Span::from_ps(2_667));
@@ -47,7 +47,7 @@ fn priority_goes_first() {
 }
 
 #[test]
-fn a_paused_port_holds_what_has_no_priority() {
+fn a_paused_port_holds_packets_without_priority() {
     let mut port = port(400, Rounding::Exact);
     let packet = |flags| Packet { flags, ..Packet::default() };
     let (data, control) = (SlotId(0), SlotId(1));
@@ -63,7 +63,7 @@ fn a_paused_port_holds_what_has_no_priority() {
 }
 
 #[test]
-fn the_last_data_packet_is_removed_and_others_stay() {
+fn only_the_last_data_packet_is_removed() {
     let mut port = port(400, Rounding::Exact);
     let queued = |id, bytes, flags| {
         Queued::of(SlotId(id), &Packet { wire_bytes: bytes, flags, ..Packet::default() })
@@ -104,7 +104,7 @@ fn the_load_counts_the_packet_on_the_wire_until_it_is_free() {
 
 /// A flow-control frame passes every packet except earlier frames.
 #[test]
-fn frames_go_before_all_other_packets_in_their_order() {
+fn frames_precede_all_other_packets_in_order() {
     let mut port = port(400, Rounding::Exact);
     let queued = |id, bytes, flags| {
         Queued::of(SlotId(id), &Packet { wire_bytes: bytes, flags, ..Packet::default() })
@@ -123,11 +123,11 @@ fn frames_go_before_all_other_packets_in_their_order() {
 }
 
 #[test]
-fn a_packet_that_finds_a_free_wire_has_the_turn_of_its_class() {
+fn a_packet_that_finds_a_free_wire_is_charged_to_its_class() {
     let weights = [1; 2].map(Scheduling::Weighted);
     let discipline = Discipline::new(weights, Bytes::new(1_000));
     let (mut port, mut queues) = (port(400, Rounding::Exact), ClassQueues::default());
-    queues.pass(&discipline, ClassId(0), 1_000);
+    queues.charge_bypass(&discipline, ClassId(0), 1_000);
     for (id, class) in [(0, 0), (1, 1), (2, 0)] {
         let packet = Packet { wire_bytes: 1_000, ..Packet::default() };
         let queued = Queued::of(SlotId(id), &packet);

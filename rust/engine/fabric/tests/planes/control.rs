@@ -73,8 +73,8 @@ fn windows_per_plane_add_up_the_rates_of_planes() {
         ..Default::default()
     };
     for (policy, recovery) in [
-        ("mrc", patient(1 << 20).into()),
-        ("plane-jsq", patient(1 << 20).into()),
+        ("mrc", long_wait(1 << 20).into()),
+        ("plane-jsq", long_wait(1 << 20).into()),
         ("plane-jsq", Recovery::PER_PACKET),
         ("plane-jsq", sack.into()),
     ] {
@@ -137,7 +137,7 @@ fn incast_beside_a_victim(change: impl Fn(&mut Setup)) -> (Vec<f64>, f64) {
 }
 
 /// Late packets of an incast are not treated as lost.
-fn patient(mpr: u32) -> mrc::Config {
+fn long_wait(mpr: u32) -> mrc::Config {
     let wait = mrc::Wait::Span(Span::from_ms(100));
     mrc::Config { mpr, reordering: wait, timer: wait, ..Default::default() }
 }
@@ -145,7 +145,7 @@ fn patient(mpr: u32) -> mrc::Config {
 /// Card of MRC, test 12: equal windows get equal shares, regardless of the paths of packets.
 #[test]
 fn senders_of_an_incast_with_equal_windows_have_equal_shares() {
-    let (shares, _) = incast_beside_a_victim(|setup| setup.nic.recovery = patient(96).into());
+    let (shares, _) = incast_beside_a_victim(|setup| setup.nic.recovery = long_wait(96).into());
     for share in &shares {
         assert!((share - 1.0).abs() < 0.02, "{shares:?}");
     }
@@ -159,7 +159,7 @@ fn senders_of_an_incast_with_equal_windows_have_equal_shares() {
 fn an_incast_fills_the_last_link_and_spares_a_victim() {
     let (shares, slower) = incast_beside_a_victim(|setup| {
         *setup = controlled(setup.clone(), Scope::Qp);
-        setup.nic.recovery = patient(1_024).into();
+        setup.nic.recovery = long_wait(1_024).into();
         setup.fabric.switch.ecn = Ecn::Step(Bytes::new(16_000));
     });
     let last = shares.iter().copied().fold(0.0, f64::max);

@@ -2,9 +2,9 @@
 
 /// Features of a port that most ports lack. Fast paths test several of them at once.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
-pub(in crate::fabric::network) struct Special(u16);
+pub(in crate::fabric::network) struct PortFeatures(u16);
 
-impl Special {
+impl PortFeatures {
     /// The link fails at some time.
     pub(in crate::fabric::network) const FAULTY: Self = Self(1);
     /// The link ends in another partition of a parallel run.
@@ -23,7 +23,7 @@ impl Special {
     /// The port has a queue for each traffic class.
     pub(in crate::fabric::network) const CLASSES: Self = Self(256);
     /// Packets are queued and started on a separate path.
-    pub(in crate::fabric::network) const OWN_QUEUES: Self = Self::FLOW_CONTROL.with(Self::CLASSES);
+    pub(in crate::fabric::network) const SLOW_QUEUES: Self = Self::FLOW_CONTROL.with(Self::CLASSES);
 
     /// The host has several ports.
     pub(in crate::fabric::network) const PLANES: Self = Self(64);
@@ -37,7 +37,7 @@ impl Special {
 
     /// True if any of `other` is set.
     #[inline(always)]
-    pub(in crate::fabric::network) const fn has(self, other: Self) -> bool {
+    pub(in crate::fabric::network) const fn has_any(self, other: Self) -> bool {
         self.0 & other.0 != 0
     }
 
