@@ -38,7 +38,7 @@ pub(in crate::balance) mod test_view {
     /// A fixed view: (links, queue bytes) of each route.
     pub(in crate::balance) struct Routes {
         pub(in crate::balance) minimal: (u32, u64),
-        pub(in crate::balance) by: Vec<(u32, u64)>,
+        pub(in crate::balance) via: Vec<(u32, u64)>,
     }
 
     fn load((links, queue_bytes): (u32, u64)) -> RouteLoad {
@@ -47,7 +47,7 @@ pub(in crate::balance) mod test_view {
 
     impl DetourView for Routes {
         fn candidates(&self) -> u32 {
-            self.by.len() as u32
+            self.via.len() as u32
         }
 
         fn minimal(&self) -> RouteLoad {
@@ -55,7 +55,7 @@ pub(in crate::balance) mod test_view {
         }
 
         fn via(&self, candidate: u32) -> RouteLoad {
-            load(self.by[candidate as usize])
+            load(self.via[candidate as usize])
         }
     }
 }

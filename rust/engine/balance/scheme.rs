@@ -114,17 +114,17 @@ impl Scheme {
     }
 
     /// Returns true if switches only hash the scheme's packets.
-    pub fn is_hashed(&self) -> bool {
+    pub fn only_hashes(&self) -> bool {
         matches!(self.switch, SwitchConfig::Hash(_)) && self.forwarding == Forwarding::Hashed
     }
 
     /// Returns true if all packets of a queue pair take one path until a link on it fails.
-    pub fn keeps_paths(&self) -> bool {
-        self.sender.keeps_paths() && self.switch.keeps_paths()
+    pub fn pins_path(&self) -> bool {
+        self.sender.pins_path() && self.switch.pins_path()
     }
 
     /// Returns true if switches treat packets of both schemes alike.
-    pub fn has_switches_of(&self, other: &Self) -> bool {
+    pub fn has_same_switch_behavior(&self, other: &Self) -> bool {
         self.switch == other.switch && self.forwarding == other.forwarding
     }
 

@@ -16,7 +16,7 @@ pub(super) struct Ports {
     pub(super) epoch: u32,
     pub(super) weights: Vec<u32>,
     /// Number of queue-length reads.
-    pub(super) looks: u32,
+    pub(super) reads: u32,
 }
 
 impl Ports {
@@ -28,7 +28,7 @@ impl Ports {
             edge: SwitchId(0),
             pod: 0,
             epoch: 0,
-            looks: 0,
+            reads: 0,
         }
     }
 
@@ -47,7 +47,7 @@ impl SwitchView for Ports {
     }
 
     fn queue_bytes(&mut self, candidate: u32) -> u64 {
-        self.looks += 1;
+        self.reads += 1;
         self.bytes[candidate as usize]
     }
 

@@ -94,7 +94,7 @@ impl Policies {
         }
         // After the loop: whether packets need the flag depends on all policies together.
         if all.for_switches().eligibility == Eligibility::Unflagged {
-            for policy in all.list.iter_mut().filter(|policy| policy.scheme.is_hashed()) {
+            for policy in all.list.iter_mut().filter(|policy| policy.scheme.only_hashes()) {
                 policy.flags = Flags::HASHED;
             }
         }
@@ -171,12 +171,15 @@ impl Policies {
     /// If two policies need different switch behavior other than hashing.
     pub fn for_switches(&self) -> Scheme {
         let schemes = || self.used().map(|policy| &policy.scheme);
-        let Some(other) = schemes().find(|scheme| !scheme.is_hashed()) else {
+        let Some(other) = schemes().find(|scheme| !scheme.only_hashes()) else {
             return schemes().next().expect("a run has a policy").clone();
         };
-        let mut rest = schemes().filter(|scheme| !scheme.is_hashed());
-        assert!(rest.all(|it| it.has_switches_of(other)), "checked: switches have one policy");
-        let eligibility = match schemes().any(Scheme::is_hashed) {
+        let mut rest = schemes().filter(|scheme| !scheme.only_hashes());
+        assert!(
+            rest.all(|it| it.has_same_switch_behavior(other)),
+            "checked: switches have one policy"
+        );
+        let eligibility = match schemes().any(Scheme::only_hashes) {
             true => Eligibility::Unflagged,
             false => Eligibility::All,
         };
@@ -224,7 +227,7 @@ mod tests {
     #[test]
     fn hashed_policies_alone_need_no_flag() {
         let all = policies("ecmp", &["reps", "spray", "subflow-4"], 1);
-        assert!(all.for_switches().is_hashed());
+        assert!(all.for_switches().only_hashes());
         assert!(all.all().iter().all(|policy| policy.flags == Flags::NONE));
         let own = all.settings(0, Recovery::GO_BACK_N).map(|it| it.recovery);
         assert_eq!(own, Some(Recovery::PER_PACKET));

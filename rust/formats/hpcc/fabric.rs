@@ -201,7 +201,7 @@ pub(super) fn nic(
 ) -> Result<NicConfig, HpccError> {
     let family = config.family();
     let congestion = congestion::of(config, topology)?;
-    if congestion.telemetry().is_some() && !scheme.keeps_paths() {
+    if congestion.telemetry().is_some() && !scheme.pins_path() {
         let WithLine { line, value: mode } = config.cc_mode;
         let (file, name) = (config.file.clone(), congestion.name());
         return Err(HpccError::SeveralPaths { file, line, mode, name, policy: scheme.name });

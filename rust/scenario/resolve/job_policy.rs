@@ -88,9 +88,9 @@ fn check(
             return Err(context.invalid(name, expected));
         }
     }
-    let mut others = policies.iter().filter(|(scheme, _)| !scheme.is_hashed());
+    let mut others = policies.iter().filter(|(scheme, _)| !scheme.only_hashes());
     let Some((other, other_name)) = others.next() else { return Ok(()) };
-    let Some((_, name)) = others.find(|(scheme, _)| !scheme.has_switches_of(other)) else {
+    let Some((_, name)) = others.find(|(scheme, _)| !scheme.has_same_switch_behavior(other)) else {
         return Ok(());
     };
     let expected = format!(

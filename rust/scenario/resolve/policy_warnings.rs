@@ -71,7 +71,7 @@ fn shares(scheme: &Scheme, planes: u32) -> impl Iterator<Item = String> {
     let name = scheme.name;
     let unweighed = has_unused_weights(scheme)
         .then(|| format!("'{name}' ignores weights = \"capacity\": slow links get equal shares"));
-    let confined = (planes > 1 && scheme.sender.keeps_plane()).then(|| {
+    let confined = (planes > 1 && scheme.sender.pins_plane()).then(|| {
         format!(
             "'{name}' keeps the packets of a queue pair in one of {planes} planes, at most \
              1/{planes} of the host's rate; policies that balance per packet use all planes"

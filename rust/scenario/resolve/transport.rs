@@ -81,7 +81,7 @@ fn check_paths(
     congestion: &CongestionControl,
     policy: &Scheme,
 ) -> Result<(), ScenarioError> {
-    if congestion.telemetry().is_none() || policy.keeps_paths() {
+    if congestion.telemetry().is_none() || policy.pins_path() {
         return Ok(());
     }
     let expected = format!(

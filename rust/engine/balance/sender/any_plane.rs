@@ -21,7 +21,7 @@ pub struct Config {}
 pub struct AnyPlane {
     row: u16,
     planes: u16,
-    turn: u16,
+    next_plane: u16,
 }
 
 /// No preset of its own: presets of switch policies use it.
@@ -32,10 +32,10 @@ impl AnyPlane {
         let value = ecmp::Ecmp::new(&ecmp::Config {}, qp).entropy(Time::ZERO);
         let planes = u16::try_from(qp.network.planes).unwrap_or(1).max(1);
         // The plane is the value's remainder; the rest is the row.
-        let turn = value % planes;
+        let next_plane = value % planes;
         // Keep every value of the row below 65,536.
-        let row = (value - turn).min(u16::MAX - (planes - 1));
-        Self { row: row - row % planes, planes, turn }
+        let row = (value - next_plane).min(u16::MAX - (planes - 1));
+        Self { row: row - row % planes, planes, next_plane }
     }
 }
 
@@ -43,12 +43,12 @@ impl SenderPolicy for AnyPlane {
     const KEEPS_VALUE: bool = true;
 
     fn entropy(&mut self, _now: Time) -> u16 {
-        self.row + self.turn
+        self.row + self.next_plane
     }
 
     fn choose(&mut self, _now: Time, free: PlaneMask) -> Option<u16> {
-        let plane = u16::try_from(free.next_from(self.turn.into())?).expect("at most 32");
-        self.turn = (plane + 1) % self.planes;
+        let plane = u16::try_from(free.next_from(self.next_plane.into())?).expect("at most 32");
+        self.next_plane = (plane + 1) % self.planes;
         Some(self.row + plane)
     }
 
@@ -76,12 +76,12 @@ mod tests {
     fn free_planes_are_used_round_robin_within_one_row_of_values() {
         let network = NetworkParameters { planes: 3, ..NetworkParameters::default() };
         let mut policy = AnyPlane::new(&Config {}, &QpContext { network, ..QpContext::for_test() });
-        policy.turn = 1;
+        policy.next_plane = 1;
         let row = policy.row;
         let mut plane = |free| policy.choose(Time::ZERO, free).map(|value| value - row);
         let all = PlaneMask::all(3);
-        let turns: Vec<_> = (0..4).filter_map(|_| plane(all)).collect();
-        assert_eq!(turns, [1, 2, 0, 1]);
+        let planes: Vec<_> = (0..4).filter_map(|_| plane(all)).collect();
+        assert_eq!(planes, [1, 2, 0, 1]);
         assert_eq!([plane(all.without(2)), plane(PlaneMask::NONE)], [Some(0), None]);
         assert_eq!(row % 3, 0);
     }

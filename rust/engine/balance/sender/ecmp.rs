@@ -33,7 +33,7 @@ pub const PRESETS: &[Preset] = &[
     },
     Preset {
         name: "wcmp",
-        summary: "like ecmp, with next hops weighted by the capacity that failures leave",
+        summary: "like ecmp, with next hops weighted by the capacity left after failures",
         source: "Zhou et al., WCMP (EuroSys 2014), sections 3 and 4",
         build: |parameters| {
             let sender = SenderConfig::Ecmp(parse_config("wcmp", parameters)?);

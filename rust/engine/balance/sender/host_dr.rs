@@ -34,7 +34,7 @@ pub struct Config {}
 pub struct HostDr {
     rotations: Box<[Rotation]>,
     /// The plane that is next in round-robin order.
-    turn: u16,
+    next_plane: u16,
     /// The [`fingerprint`] of the paths' weights.
     weights: u32,
     /// Draws the new order after a weight change. Boxed because few runs need it.
@@ -45,7 +45,7 @@ pub struct HostDr {
 /// capacity after failures.
 pub const PRESETS: &[Preset] = &[Preset {
     name: "host-dr",
-    summary: "all paths in turn, packet by packet, routed by the source (DRB)",
+    summary: "all paths round-robin, packet by packet, routed by the source (DRB)",
     source: "Cao et al., DRB (CoNEXT 2013); Load Balancing for AI Training (arXiv 2507.21372 v2)",
     build: |parameters| {
         let sender = SenderConfig::HostDr(parse_config("host-dr", parameters)?);
@@ -64,15 +64,15 @@ impl HostDr {
         let equal = vec![1; qp.paths.count() as usize];
         let planes = (qp.network.planes.max(1) as usize).min(equal.len());
         let rotations = rotations(&equal, planes, &mut random);
-        let turn = random.below(planes as u32) as u16;
-        Self { rotations, turn, weights: 0, random: Box::new(random) }
+        let next_plane = random.below(planes as u32) as u16;
+        Self { rotations, next_plane, weights: 0, random: Box::new(random) }
     }
 
     fn advance(&mut self, plane: u16) -> u16 {
         let planes = self.rotations.len() as u16;
         // Without known paths, one rotation serves every plane.
         let plane = plane % planes;
-        self.turn = if plane + 1 == planes { 0 } else { plane + 1 };
+        self.next_plane = if plane + 1 == planes { 0 } else { plane + 1 };
         self.rotations[usize::from(plane)].advance() * planes + plane
     }
 }
@@ -89,13 +89,13 @@ fn rotations(weights: &[u32], planes: usize, random: &mut Stream) -> Box<[Rotati
 impl SenderPolicy for HostDr {
     #[inline]
     fn entropy(&mut self, _now: Time) -> u16 {
-        self.advance(self.turn)
+        self.advance(self.next_plane)
     }
 
     /// Takes the next path of the next plane whose port is free \[inferred\]: the source has one
     /// port.
     fn choose(&mut self, _now: Time, free: PlaneMask) -> Option<u16> {
-        let plane = free.next_from(self.turn.into())?;
+        let plane = free.next_from(self.next_plane.into())?;
         Some(self.advance(u16::try_from(plane).expect("at most 32")))
     }
 

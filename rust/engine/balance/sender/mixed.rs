@@ -30,7 +30,7 @@ struct State {
 /// The preset `mixed`: hashing switches, and a retransmission timer for each packet.
 pub const PRESETS: &[Preset] = &[Preset {
     name: "mixed",
-    summary: "a good entropy value again if there is one, else the next of bitmap",
+    summary: "reuses a good entropy value if there is one, otherwise the next of bitmap",
     source: "ultraethernet/uet-htsim, uec_mp.cpp (2024), mixed path selector, its default",
     build: |parameters| {
         let sender = SenderConfig::Mixed(parse_config("mixed", parameters)?);

@@ -75,7 +75,7 @@ macro_rules! registry {
         impl SenderConfig {
             /// True if all packets of a queue pair carry one value, except after timeouts:
             /// [`SenderPolicy::KEEPS_VALUE`].
-            pub(crate) const fn keeps_paths(&self) -> bool {
+            pub(crate) const fn pins_path(&self) -> bool {
                 match self {
                     $($(#[$only])* Self::$policy(_) =>
                         <$module::$policy as SenderPolicy>::KEEPS_VALUE,)*
@@ -85,7 +85,7 @@ macro_rules! registry {
 
         impl SenderConfig {
             /// True if the policy avoids paths whose packets were marked or late.
-            pub const fn looks_at_load(&self) -> bool {
+            pub const fn is_load_aware(&self) -> bool {
                 matches!(
                     self,
                     Self::Reps(_)
@@ -100,7 +100,7 @@ macro_rules! registry {
             }
 
             /// True if a queue pair stays in one plane for at least a flowlet.
-            pub const fn keeps_plane(&self) -> bool {
+            pub const fn pins_plane(&self) -> bool {
                 matches!(
                     self,
                     Self::Ecmp(_) | Self::SourcePort(_) | Self::Flowlet(_) | Self::Plb(_)

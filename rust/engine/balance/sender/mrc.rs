@@ -67,7 +67,7 @@ pub struct Config {
     /// Paths of control packets. With `"echo"` they take the value of the packet that they
     /// acknowledge. With `"probe"`, a queue pair that only receives probes one value per round
     /// trip; control packets use the answered ones, one in each plane (G19).
-    pub reverse: ReverseName,
+    pub reverse: ReversePath,
     /// Values used when a plane comes back: `"probed"`, those whose probes were answered, or
     /// `"all"`, immediately (G12).
     pub back: Back,
@@ -92,7 +92,7 @@ impl Default for Config {
             probe_every: Span::from_us(100),
             probe_every_max: Span::from_ms(10),
             probe_successes: 3,
-            reverse: ReverseName::Echo,
+            reverse: ReversePath::Echo,
             back: Back::Probed,
             denied: Vec::new(),
         }
@@ -112,7 +112,7 @@ pub enum Encoding {
 /// Paths of control packets.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "lowercase")]
-pub enum ReverseName {
+pub enum ReversePath {
     /// The value of the packet that they acknowledge.
     Echo,
     /// Values that probes have found to work.
@@ -205,9 +205,9 @@ pub const PRESETS: &[Preset] = &[Preset {
             Encoding::Srv6 => Forwarding::SourceRouted,
         };
         let answers = match (config.reverse, config.encoding) {
-            (ReverseName::Echo, _) => AnswerPlanes::Rotate,
-            (ReverseName::Probe, Encoding::Ecmp) => AnswerPlanes::ProbedHash,
-            (ReverseName::Probe, Encoding::Srv6) => AnswerPlanes::ProbedRoute,
+            (ReversePath::Echo, _) => AnswerPlanes::Rotate,
+            (ReversePath::Probe, Encoding::Ecmp) => AnswerPlanes::ProbedHash,
+            (ReversePath::Probe, Encoding::Srv6) => AnswerPlanes::ProbedRoute,
         };
         Ok(Scheme {
             forwarding,
@@ -301,7 +301,7 @@ impl Mrc {
 
 impl Paths {
     /// Handles the loss of a packet with value `index`.
-    fn handle_hole(&mut self, now: Time, index: u16) {
+    fn on_loss(&mut self, now: Time, index: u16) {
         if self.condemns_holes {
             return self.condemn(now, index);
         }
@@ -373,7 +373,7 @@ impl SenderPolicy for Mrc {
         match feedback.signal {
             PathSignal::Good | PathSignal::TrimmedAtLastHop => {}
             PathSignal::Marked | PathSignal::Trimmed => self.0.rotation.skip(now, index),
-            PathSignal::Nack => self.0.handle_hole(now, index),
+            PathSignal::Nack => self.0.on_loss(now, index),
         }
     }
 

@@ -31,7 +31,7 @@ pub struct Config {}
 pub struct PlaneJsq {
     planes: u16,
     /// The plane that is next in round-robin order.
-    turn: u16,
+    next_plane: u16,
     random: Stream,
 }
 
@@ -57,8 +57,8 @@ impl PlaneJsq {
         let planes = u16::try_from(qp.network.planes).unwrap_or(1).max(1);
         let mut random = qp.random(Purpose::Entropy);
         // Spreads the first packets of queue pairs over all planes.
-        let turn = random.next_u16() % planes;
-        Self { planes, turn, random }
+        let next_plane = random.next_u16() % planes;
+        Self { planes, next_plane, random }
     }
 
     /// Returns a random value in a plane.
@@ -76,8 +76,8 @@ impl SenderPolicy for PlaneJsq {
     }
 
     fn choose(&mut self, _now: Time, free: PlaneMask) -> Option<u16> {
-        let plane = u16::try_from(free.next_from(self.turn.into())?).expect("at most 32");
-        self.turn = (plane + 1) % self.planes;
+        let plane = u16::try_from(free.next_from(self.next_plane.into())?).expect("at most 32");
+        self.next_plane = (plane + 1) % self.planes;
         Some(self.value(plane))
     }
 
@@ -96,11 +96,11 @@ mod tests {
     fn free_planes_are_used_round_robin_and_busy_ones_skipped() {
         let network = NetworkParameters { planes: 4, ..NetworkParameters::default() };
         let mut policy = PlaneJsq::new(&Config {}, &QpContext { network, ..QpContext::for_test() });
-        policy.turn = 2;
+        policy.next_plane = 2;
         let mut plane = |free| policy.choose(Time::ZERO, free).map(|value| value % 4);
         let all = PlaneMask::all(4);
-        let turns: Vec<_> = (0..5).filter_map(|_| plane(all)).collect();
-        assert_eq!(turns, [2, 3, 0, 1, 2]);
+        let planes: Vec<_> = (0..5).filter_map(|_| plane(all)).collect();
+        assert_eq!(planes, [2, 3, 0, 1, 2]);
         assert_eq!([all.without(3), all.without(1)].map(&mut plane), [Some(0), Some(2)]);
         assert_eq!(plane(PlaneMask::NONE), None);
         assert_eq!(policy.state_bits(), 2);

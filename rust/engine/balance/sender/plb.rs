@@ -94,7 +94,7 @@ struct Rounds {
 /// Pony Express, which PLB runs on, tolerate that too.
 pub const PRESETS: &[Preset] = &[Preset {
     name: "plb",
-    summary: "a new entropy value after rounds with many marks, and after a time-out (PLB)",
+    summary: "a new entropy value after rounds with many marks, and after a timeout (PLB)",
     source: "Qureshi et al., PLB (SIGCOMM 2022); REPS (EuroSys 2026), baselines",
     build: |parameters| {
         let sender = SenderConfig::Plb(parse_config("plb", parameters)?);

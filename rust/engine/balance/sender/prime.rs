@@ -89,7 +89,7 @@ pub struct Prime(Box<State>);
 struct State {
     planes: u16,
     /// The plane that is next in round-robin order.
-    turn: u16,
+    next_plane: u16,
     /// Rounds and scores of the edge part.
     edge: Tier,
     /// Rounds and scores of the part of the tier above the edge.
@@ -177,10 +177,10 @@ impl Prime {
         let round = Span::from_ps(packet * values);
         let [edge, above] = [edge, above].map(|values| Tier::new(values, &mut random));
         // A common start would put the short messages of all queue pairs into one plane.
-        let turn = if planes > 1 { random.below(planes.into()) as u16 } else { 0 };
+        let next_plane = if planes > 1 { random.below(planes.into()) as u16 } else { 0 };
         Self(Box::new(State {
             planes,
-            turn,
+            next_plane,
             edge,
             above,
             scores: vec![Score::default(); values as usize],
@@ -208,14 +208,14 @@ impl SenderPolicy for Prime {
     #[inline]
     fn entropy(&mut self, now: Time) -> u16 {
         let state = &mut *self.0;
-        let plane = state.turn;
+        let plane = state.next_plane;
         state.value_in(now, plane)
     }
 
     /// Takes the next parts, in the next plane whose port is free \[inferred\].
     fn choose(&mut self, now: Time, free: PlaneMask) -> Option<u16> {
         let state = &mut *self.0;
-        let plane = u16::try_from(free.next_from(state.turn.into())?).expect("at most 32");
+        let plane = u16::try_from(free.next_from(state.next_plane.into())?).expect("at most 32");
         Some(state.value_in(now, plane))
     }
 
@@ -264,7 +264,7 @@ impl State {
     /// plane.
     #[inline]
     fn value_in(&mut self, now: Time, plane: u16) -> u16 {
-        self.turn = if plane + 1 == self.planes { 0 } else { plane + 1 };
+        self.next_plane = if plane + 1 == self.planes { 0 } else { plane + 1 };
         // Fast path: no score is high enough to skip anything, so scores are not read.
         if now <= self.clear {
             // If every value is bad, the loop ends after one round and the next value is taken.

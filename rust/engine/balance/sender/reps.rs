@@ -148,7 +148,7 @@ enum Mode {
 /// The preset `reps`: hashing switches, and a retransmission timer for each packet.
 pub const PRESETS: &[Preset] = &[Preset {
     name: "reps",
-    summary: "reuses entropy values that were acknowledged unmarked; freezes after time-outs",
+    summary: "reuses entropy values that were acknowledged unmarked; freezes after timeouts",
     source: "REPS: Recycled Entropy Packet Spraying (EuroSys 2026), sections 3 and 4",
     build: |parameters| {
         let sender = SenderConfig::Reps(parse_config("reps", parameters)?);

@@ -81,7 +81,7 @@ impl Default for Config {
 
 impl Config {
     /// Returns an error message for the first invalid parameter, if there is one.
-    fn fault(&self) -> Option<&'static str> {
+    fn error(&self) -> Option<&'static str> {
         let ascend = |parts: [Fraction; 3]| parts.is_sorted_by(|a, b| a.as_f64() <= b.as_f64());
         if !ascend(self.buckets) {
             Some("'buckets' must be in ascending order, as in [\"1/20\", \"1/10\", \"1/5\"]")
@@ -136,8 +136,8 @@ pub const PRESETS: &[Preset] = &[Preset {
     source: "Load Balancing for AI Training Workloads (arXiv 2507.21372 v2, 2026), Switch Pkt AR",
     build: |parameters| {
         let config: Config = parse_config("adaptive", parameters)?;
-        if let Some(fault) = config.fault() {
-            return Err(SchemeError::Parameter { name: "adaptive", reason: fault.into() });
+        if let Some(reason) = config.error() {
+            return Err(SchemeError::Parameter { name: "adaptive", reason: reason.into() });
         }
         Ok(at_switches("adaptive", SwitchConfig::Adaptive(config)))
     },
@@ -283,13 +283,13 @@ mod tests {
         let first = 1_000_000;
         let mut ports = Ports::with_bytes(&[50_000, 0]);
         assert_eq!(choices(&mut policy, first, &mut ports), [1].into());
-        assert_eq!(ports.looks, 2, "one per port");
+        assert_eq!(ports.reads, 2, "one per port");
         // The queues swap; the policy notices only after more than 100,000 ps.
         ports.bytes = vec![0, 50_000];
         assert_eq!(choices(&mut policy, first + 100_000, &mut ports), [1].into());
-        assert_eq!(ports.looks, 2);
+        assert_eq!(ports.reads, 2);
         assert_eq!(choices(&mut policy, first + 100_001, &mut ports), [0].into());
-        assert_eq!(ports.looks, 4);
+        assert_eq!(ports.reads, 4);
     }
 
     #[test]
@@ -307,7 +307,7 @@ mod tests {
     fn before_the_first_update_every_port_counts_as_empty() {
         let mut ports = Ports::with_bytes(&[800_000, 0]);
         assert_eq!(choices(&mut adaptive(), 100_000, &mut ports), [0, 1].into());
-        assert_eq!(ports.looks, 0);
+        assert_eq!(ports.reads, 0);
     }
 
     /// A policy that compares `by`; its ports have sent nothing.

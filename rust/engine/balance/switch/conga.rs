@@ -74,10 +74,10 @@ impl Default for Config {
 
 impl Config {
     /// Returns an error message for the first invalid parameter, if there is one.
-    fn fault(&self) -> Option<&'static str> {
+    fn error(&self) -> Option<&'static str> {
         let (numerator, denominator) = (self.dre_factor.numerator(), self.dre_factor.denominator());
-        if let Some(fault) = flowlet_table::fault(self.flowlets) {
-            Some(fault)
+        if let Some(reason) = flowlet_table::config_error(self.flowlets) {
+            Some(reason)
         } else if self.dre_period == Span::ZERO {
             Some("'dre_period' must be above 0, for example \"50us\"")
         } else if numerator == 0 || numerator > denominator {
@@ -116,8 +116,8 @@ pub const PRESETS: &[Preset] = &[Preset {
     source: "Alizadeh et al., CONGA (SIGCOMM 2014), section 3",
     build: |parameters| {
         let config: Config = parse_config("conga", parameters)?;
-        if let Some(fault) = config.fault() {
-            return Err(SchemeError::Parameter { name: "conga", reason: fault.into() });
+        if let Some(reason) = config.error() {
+            return Err(SchemeError::Parameter { name: "conga", reason: reason.into() });
         }
         Ok(in_bursts("conga", SwitchConfig::Conga(config)))
     },

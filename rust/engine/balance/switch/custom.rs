@@ -144,7 +144,7 @@ mod tests {
         let (port, source_edge, destination_edge) = (4, SwitchId(1), SwitchId(2));
         let departure = Departure { port, source_edge, destination_edge };
         assert_eq!(policy.choose(now, &packet, &mut CandidateCount(6)), 3);
-        let routes = Routes { minimal: (1, 0), by: vec![(2, 0), (2, 0)] };
+        let routes = Routes { minimal: (1, 0), via: vec![(2, 0), (2, 0)] };
         assert_eq!(policy.detour(&routes), Some(1));
         policy.handle_departure(now, &mut packet, &departure);
         assert_eq!(packet.label, 9);
@@ -172,6 +172,6 @@ mod tests {
     #[test]
     fn a_policy_without_detours_takes_the_minimal_route() {
         let mut hash = hash::Hash::new(&hash::Config {}, &SwitchContext::for_test());
-        assert_eq!(hash.detour(&Routes { minimal: (1, 9), by: vec![(2, 0)] }), None);
+        assert_eq!(hash.detour(&Routes { minimal: (1, 9), via: vec![(2, 0)] }), None);
     }
 }

@@ -49,7 +49,7 @@ pub struct Drill {
 /// retransmission timer for each packet.
 pub const PRESETS: &[Preset] = &[Preset {
     name: "drill",
-    summary: "the shortest of two random queues and the best queue of the packet before",
+    summary: "the shortest of two random queues and the previous packet's best queue",
     source: "Ghorbani et al., DRILL (SIGCOMM 2017), section 3.2",
     build: |parameters| {
         let config: Config = parse_config("drill", parameters)?;
@@ -143,9 +143,9 @@ mod tests {
     fn it_compares_two_queues_and_then_the_remembered_one_too() {
         let (mut drill, mut ports) = (drill(2), Ports::empty(8));
         choose(&mut drill, &mut ports);
-        assert_eq!(ports.looks, 2);
+        assert_eq!(ports.reads, 2);
         choose(&mut drill, &mut ports);
-        assert_eq!(ports.looks, 5);
+        assert_eq!(ports.reads, 5);
         assert_eq!(drill.state_size(), StateSize { entries: 1, bits: 3 });
     }
 

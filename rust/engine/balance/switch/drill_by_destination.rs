@@ -49,14 +49,15 @@ pub struct DrillByDestination {
     order: Vec<u16>,
     best: BTreeMap<HostId, u16>,
     random: Stream,
-    answers: Hash,
+    control_hash: Hash,
     ports: u32,
 }
 
 /// The preset `drill-by-destination`, with a retransmission timer for each packet.
 pub const PRESETS: &[Preset] = &[Preset {
     name: "drill-by-destination",
-    summary: "DRILL as ConWeave's simulator has it: a memory for each destination, answers hashed",
+    summary: "DRILL as in ConWeave's simulator: one memory per destination, control packets \
+              hashed",
     source: "conweave-project/conweave-ns3 at 236a801a, SwitchNode::DoLbDrill",
     build: |parameters| {
         let name = "drill-by-destination";
@@ -76,7 +77,7 @@ impl DrillByDestination {
             order: Vec::new(),
             best: BTreeMap::new(),
             random: switch.random(),
-            answers: Hash::new(&hash::Config {}, switch),
+            control_hash: Hash::new(&hash::Config {}, switch),
             ports: switch.ports,
         }
     }
@@ -102,7 +103,7 @@ impl SwitchPolicy for DrillByDestination {
     #[inline]
     fn choose<V: SwitchView>(&mut self, now: Time, packet: &Packet, view: &mut V) -> u32 {
         if packet.is_control() {
-            return self.answers.choose(now, packet, view);
+            return self.control_hash.choose(now, packet, view);
         }
         let count = view.candidates();
         if self.order.len() != count as usize {
@@ -178,7 +179,7 @@ mod tests {
         let answer = Packet { kind: PacketKind::Ack, entropy: 9, ..to(3) };
         let chosen: Vec<u32> = (0..20).map(|_| choose(&mut drill, &answer, &mut ports)).collect();
         assert!(chosen.iter().all(|port| *port == chosen[0]));
-        assert_eq!((ports.looks, drill.state_size()), (0, StateSize::default()));
+        assert_eq!((ports.reads, drill.state_size()), (0, StateSize::default()));
     }
 
     #[test]

@@ -12,7 +12,7 @@ use crate::units::{Span, Time};
 const MOST_FLOWLETS: u32 = 1 << 20;
 
 /// Returns an error message if the number of entries is invalid.
-pub(super) fn fault(entries: u32) -> Option<&'static str> {
+pub(super) fn config_error(entries: u32) -> Option<&'static str> {
     (entries == 0 || entries > MOST_FLOWLETS)
         .then_some("'flowlets' must be from 1 to 1048576, for example 65536")
 }

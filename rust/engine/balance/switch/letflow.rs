@@ -61,8 +61,8 @@ pub const PRESETS: &[Preset] = &[Preset {
     source: "Vanini et al., Let It Flow (NSDI 2017), section 2",
     build: |parameters| {
         let config: Config = parse_config("letflow", parameters)?;
-        if let Some(fault) = flowlet_table::fault(config.flowlets) {
-            return Err(SchemeError::Parameter { name: "letflow", reason: fault.into() });
+        if let Some(reason) = flowlet_table::config_error(config.flowlets) {
+            return Err(SchemeError::Parameter { name: "letflow", reason: reason.into() });
         }
         Ok(in_bursts("letflow", SwitchConfig::LetFlow(config)))
     },

@@ -78,7 +78,7 @@ macro_rules! registry {
 
             /// True if packets with equal headers take the same port:
             /// [`SwitchPolicy::KEEPS_PATHS`].
-            pub const fn keeps_paths(&self) -> bool {
+            pub const fn pins_path(&self) -> bool {
                 match self {
                     $($(#[$only])* Self::$policy(_) =>
                         <$module::$policy as SwitchPolicy>::KEEPS_PATHS,)*

@@ -58,7 +58,7 @@ pub struct RoundRobinByDestination {
 /// The preset `switch-rr-by-destination`.
 pub const PRESETS: &[Preset] = &[Preset {
     name: "switch-rr-by-destination",
-    summary: "round-robin as uet-htsim has it: an order for each destination, answers hashed",
+    summary: "round-robin as in uet-htsim: one order per destination, control packets hashed",
     source: "ultraethernet/uet-htsim at 40ccb05, FatTreeSwitch::getNextHop (rr)",
     build: |parameters| {
         let name = "switch-rr-by-destination";

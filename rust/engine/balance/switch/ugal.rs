@@ -48,7 +48,8 @@ pub struct Ugal {
 /// retransmission timer for each packet.
 pub const PRESETS: &[Preset] = &[Preset {
     name: "ugal",
-    summary: "minimal or by another group, by local queues and lengths (torus, dragonfly; UGAL-L)",
+    summary: "minimal or via another group, by local queues and lengths (torus, dragonfly; \
+              UGAL-L)",
     source: "Kim et al., Technology-Driven, Highly-Scalable Dragonfly Topology (ISCA 2008), 4.2",
     build: |parameters| {
         let config = parse_config("ugal", parameters)?;
@@ -85,10 +86,10 @@ mod tests {
     use super::*;
     use crate::balance::detour::test_view::Routes;
 
-    fn takes(threshold: u64, minimal: (u32, u64), by: (u32, u64)) -> bool {
+    fn takes(threshold: u64, minimal: (u32, u64), via: (u32, u64)) -> bool {
         let config = Config { threshold: Bytes::new(threshold) };
         let mut ugal = Ugal::new(&config, &SwitchContext::for_test());
-        ugal.detour(&Routes { minimal, by: vec![by; 4] }).is_some()
+        ugal.detour(&Routes { minimal, via: vec![via; 4] }).is_some()
     }
 
     #[test]

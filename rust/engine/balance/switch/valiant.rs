@@ -32,7 +32,7 @@ pub struct Valiant(Stream);
 /// retransmission timer for each packet.
 pub const PRESETS: &[Preset] = &[Preset {
     name: "valiant",
-    summary: "by a random switch of another group first (torus, dragonfly; Valiant)",
+    summary: "via a random switch of another group (torus, dragonfly; Valiant)",
     source: "Kim et al., Technology-Driven, Highly-Scalable Dragonfly Topology (ISCA 2008), 4.1",
     build: |parameters| {
         let config = parse_config("valiant", parameters)?;
@@ -67,7 +67,7 @@ mod tests {
     #[test]
     fn every_packet_detours_through_a_random_switch() {
         let mut valiant = Valiant::new(&Config {}, &SwitchContext::for_test());
-        let routes = Routes { minimal: (1, 0), by: vec![(9, 1_000_000); 8] };
+        let routes = Routes { minimal: (1, 0), via: vec![(9, 1_000_000); 8] };
         let mut counts = [0; 8];
         for _ in 0..8_000 {
             counts[valiant.detour(&routes).unwrap() as usize] += 1;

@@ -27,7 +27,7 @@ impl Condemned {
 /// The values that are out, longest first.
 #[derive(Debug, Clone)]
 pub(super) struct Probing {
-    out: Vec<Condemned>,
+    condemned: Vec<Condemned>,
     /// Time of the first probe of a usable plane.
     next: Time,
     usable: PlaneMask,
@@ -39,7 +39,7 @@ pub(super) struct Probing {
 impl Probing {
     pub(super) fn new(config: &Config) -> Self {
         Self {
-            out: Vec::new(),
+            condemned: Vec::new(),
             next: Time::NEVER,
             usable: PlaneMask::of_bits(u32::MAX),
             every: config.probe_every,
@@ -49,7 +49,7 @@ impl Probing {
     }
 
     pub(super) fn len(&self) -> usize {
-        self.out.len()
+        self.condemned.len()
     }
 
     /// Returns the time of the next probe.
@@ -61,17 +61,25 @@ impl Probing {
     pub(super) fn add(&mut self, now: Time, index: u16, plane: u32) {
         let (interval, due) = (self.every, now.saturating_add(self.every));
         let plane = u8::try_from(plane).expect("at most 32 planes");
-        self.out.push(Condemned { index, plane, successes: 0, pending: false, interval, due });
+        self.condemned.push(Condemned {
+            index,
+            plane,
+            successes: 0,
+            pending: false,
+            interval,
+            due,
+        });
         self.update();
     }
 
     /// Removes and returns the value that has been out longest, preferably one of `plane`.
     pub(super) fn take_oldest(&mut self, plane: u32) -> Option<u16> {
         let usable = |it: &Condemned| self.usable.has(it.plane.into());
-        // `out` is in the order of removal, so the first match has been out longest.
-        let of_plane = self.out.iter().position(|it| u32::from(it.plane) == plane && usable(it));
-        let found = of_plane.or_else(|| self.out.iter().position(usable))?;
-        let index = self.out.remove(found).index;
+        // `condemned` is in the order of removal, so the first match has been out longest.
+        let of_plane =
+            self.condemned.iter().position(|it| u32::from(it.plane) == plane && usable(it));
+        let found = of_plane.or_else(|| self.condemned.iter().position(usable))?;
+        let index = self.condemned.remove(found).index;
         self.update();
         Some(index)
     }
@@ -83,7 +91,7 @@ impl Probing {
         }
         let usable = self.usable;
         let is_due = |it: &&mut Condemned| it.due <= now && usable.has(it.plane.into());
-        let found = self.out.iter_mut().find(is_due)?;
+        let found = self.condemned.iter_mut().find(is_due)?;
         if found.pending {
             // The previous probe was not answered: back off and start counting again.
             found.successes = 0;
@@ -99,10 +107,10 @@ impl Probing {
     /// Handles the reply to a probe. Returns true if the value is no longer out.
     pub(super) fn handle_reply(&mut self, now: Time, index: u16) -> bool {
         let every = self.every;
-        let Some(found) = self.out.iter_mut().position(|it| it.index == index) else {
+        let Some(found) = self.condemned.iter_mut().position(|it| it.index == index) else {
             return false;
         };
-        let it = &mut self.out[found];
+        let it = &mut self.condemned[found];
         // A duplicate, or a reply to a probe sent before the plane went down: it does not count.
         if !std::mem::take(&mut it.pending) {
             return false;
@@ -113,7 +121,7 @@ impl Probing {
         it.interval = every;
         let is_back = it.successes >= self.successes;
         if is_back {
-            self.out.remove(found);
+            self.condemned.remove(found);
         }
         self.update();
         is_back
@@ -122,7 +130,7 @@ impl Probing {
     /// Sets the usable planes; values of other planes are not probed. Planes that return start with
     /// the shortest interval.
     pub(super) fn set_usable(&mut self, now: Time, usable: PlaneMask) {
-        for it in &mut self.out {
+        for it in &mut self.condemned {
             let plane = it.plane.into();
             if usable.has(plane) && !self.usable.has(plane) {
                 // Earlier probes say nothing about the plane's current state.
@@ -136,7 +144,7 @@ impl Probing {
     }
 
     fn update(&mut self) {
-        let usable = self.out.iter().filter(|it| self.usable.has(it.plane.into()));
+        let usable = self.condemned.iter().filter(|it| self.usable.has(it.plane.into()));
         self.next = usable.map(|it| it.due).min().unwrap_or(Time::NEVER);
     }
 }

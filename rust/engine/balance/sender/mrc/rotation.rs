@@ -23,13 +23,13 @@ pub(super) enum State {
 
 /// Rotation of one plane.
 #[derive(Debug, Clone)]
-struct Turns {
+struct PlaneOrder {
     /// Indices of the active values, in order of use.
-    order: Vec<u16>,
-    /// Position in `order`.
-    at: usize,
-    /// Completed cycles since `order` was shuffled.
-    turns: u16,
+    indices: Vec<u16>,
+    /// Position in `indices`.
+    position: usize,
+    /// Completed cycles since `indices` were shuffled.
+    cycles: u16,
     /// Good values outside the rotation, which replace values that are lost.
     backups: Vec<u16>,
 }
@@ -41,11 +41,11 @@ pub(super) struct Rotation {
     /// (value, index) pairs, sorted by value.
     sorted: Vec<(u16, u16)>,
     states: Vec<State>,
-    planes: Vec<Turns>,
+    planes: Vec<PlaneOrder>,
     /// Configured number of active values per plane.
     active: usize,
     /// The plane that is next in round-robin order.
-    turn: usize,
+    next_plane: usize,
     usable: usize,
     skip: Skip,
     reshuffle: u16,
@@ -66,8 +66,8 @@ impl Rotation {
             }
         }
         // With fewer paths than values, every path is active: a backup would be an idle path.
-        let is_whole = values.len() < usize::from(config.evs);
-        let share = match is_whole {
+        let uses_all_paths = values.len() < usize::from(config.evs);
+        let share = match uses_all_paths {
             true => values.len(),
             false => values.len() * usize::from(config.active) / usize::from(config.evs),
         };
@@ -78,7 +78,7 @@ impl Rotation {
             active: share.div_ceil(planes).max(1),
             planes: Vec::new(),
             // Spreads the first packets of queue pairs over all planes.
-            turn: random.below(planes as u32) as usize,
+            next_plane: random.below(planes as u32) as usize,
             usable: states.iter().filter(|&&state| state == State::Good).count(),
             skip: config.skip,
             reshuffle: config.reshuffle,
@@ -86,18 +86,18 @@ impl Rotation {
             values,
             states,
         };
-        rotation.planes = (0..planes).map(|plane| rotation.turns(plane, planes)).collect();
+        rotation.planes = (0..planes).map(|plane| rotation.shuffled_order(plane, planes)).collect();
         rotation
     }
 
     /// Shuffles the values of a plane and divides them into active ones and backups.
-    fn turns(&mut self, plane: usize, planes: usize) -> Turns {
+    fn shuffled_order(&mut self, plane: usize, planes: usize) -> PlaneOrder {
         let own = (plane..self.values.len()).step_by(planes).map(|index| index as u16);
         let good = own.filter(|&index| self.states[usize::from(index)] == State::Good);
-        let mut order: Vec<u16> = good.collect();
-        shuffle(&mut order, &mut self.random);
-        let backups = order.split_off(self.active.min(order.len()));
-        Turns { order, at: 0, turns: 0, backups }
+        let mut indices: Vec<u16> = good.collect();
+        shuffle(&mut indices, &mut self.random);
+        let backups = indices.split_off(self.active.min(indices.len()));
+        PlaneOrder { indices, position: 0, cycles: 0, backups }
     }
 
     /// Returns the index of a value, or `None` if the profile does not contain it.
@@ -137,22 +137,23 @@ impl Rotation {
 
     /// Returns true if at least one of `planes` has a value in rotation.
     pub(super) fn has_usable(&self, planes: PlaneMask) -> bool {
-        (0u32..).zip(&self.planes).any(|(plane, it)| planes.has(plane) && !it.order.is_empty())
+        (0u32..).zip(&self.planes).any(|(plane, it)| planes.has(plane) && !it.indices.is_empty())
     }
 
     /// Returns the value of the next packet, in one of the planes `free`.
     pub(super) fn next(&mut self, now: Time, free: PlaneMask) -> Option<u16> {
         let planes = self.planes.len();
         let lengths = (0u32..).zip(&self.planes);
-        let lengths = lengths.filter(|(plane, turns)| free.has(*plane) && !turns.order.is_empty());
-        // Returning early leaves `turn` unchanged, so polls without a free plane have no effect.
-        // The loop makes one full round over the rotation and so ends where it began.
-        let steps = lengths.map(|(_, turns)| turns.order.len()).max()? * planes;
+        let lengths =
+            lengths.filter(|(plane, order)| free.has(*plane) && !order.indices.is_empty());
+        // Returning early leaves `next_plane` unchanged, so polls without a free plane have no
+        // effect. The loop makes one full round over the rotation and so ends where it began.
+        let steps = lengths.map(|(_, order)| order.indices.len()).max()? * planes;
         let mut restored = false;
         for _ in 0..steps {
-            let plane = self.turn;
-            self.turn = if plane + 1 == planes { 0 } else { plane + 1 };
-            if !free.has(plane as u32) || self.planes[plane].order.is_empty() {
+            let plane = self.next_plane;
+            self.next_plane = if plane + 1 == planes { 0 } else { plane + 1 };
+            if !free.has(plane as u32) || self.planes[plane].indices.is_empty() {
                 continue;
             }
             let index = usize::from(self.advance(plane));
@@ -185,9 +186,9 @@ impl Rotation {
     fn next_in_rotation(&mut self, free: PlaneMask) -> Option<u16> {
         let planes = self.planes.len();
         for _ in 0..planes {
-            let plane = self.turn;
-            self.turn = (plane + 1) % planes;
-            if free.has(plane as u32) && !self.planes[plane].order.is_empty() {
+            let plane = self.next_plane;
+            self.next_plane = (plane + 1) % planes;
+            if free.has(plane as u32) && !self.planes[plane].indices.is_empty() {
                 let index = self.advance(plane);
                 return Some(self.value(index));
             }
@@ -211,17 +212,17 @@ impl Rotation {
     /// Returns the index at a plane's position and advances the position.
     fn advance(&mut self, plane: usize) -> u16 {
         let Self { planes, random, reshuffle, .. } = self;
-        let turns = &mut planes[plane];
-        if turns.at >= turns.order.len() {
-            turns.at = 0;
-            turns.turns += 1;
-            if turns.turns >= *reshuffle {
-                turns.turns = 0;
-                shuffle(&mut turns.order, random);
+        let order = &mut planes[plane];
+        if order.position >= order.indices.len() {
+            order.position = 0;
+            order.cycles += 1;
+            if order.cycles >= *reshuffle {
+                order.cycles = 0;
+                shuffle(&mut order.indices, random);
             }
         }
-        turns.at += 1;
-        turns.order[turns.at - 1]
+        order.position += 1;
+        order.indices[order.position - 1]
     }
 
     /// Marks a good value to be skipped.
@@ -239,15 +240,15 @@ impl Rotation {
         self.states[usize::from(index)] = State::AssumedBad;
         self.usable -= 1;
         let plane = self.plane_of(index) as usize;
-        let turns = &mut self.planes[plane];
-        turns.backups.retain(|&other| other != index);
-        let Some(place) = turns.order.iter().position(|&other| other == index) else { return };
-        match turns.backups.pop() {
-            Some(backup) => turns.order[place] = backup,
+        let order = &mut self.planes[plane];
+        order.backups.retain(|&other| other != index);
+        let Some(position) = order.indices.iter().position(|&other| other == index) else { return };
+        match order.backups.pop() {
+            Some(backup) => order.indices[position] = backup,
             None => {
-                turns.order.remove(place);
+                order.indices.remove(position);
                 // Keep pointing at the same next value.
-                turns.at -= usize::from(place < turns.at);
+                order.position -= usize::from(position < order.position);
             }
         }
     }
@@ -258,11 +259,11 @@ impl Rotation {
         self.states[usize::from(index)] = state;
         self.usable += 1;
         let (plane, active) = (self.plane_of(index) as usize, self.active);
-        let turns = &mut self.planes[plane];
-        match turns.order.len() < active {
-            true => turns.order.push(index),
+        let order = &mut self.planes[plane];
+        match order.indices.len() < active {
+            true => order.indices.push(index),
             // `remove` pops from the other end: a value that has failed before is used last.
-            false => turns.backups.insert(0, index),
+            false => order.backups.insert(0, index),
         }
     }
 
@@ -280,15 +281,15 @@ impl Rotation {
 
     #[cfg(test)]
     pub(super) fn in_rotation(&self) -> Vec<u16> {
-        let mut all: Vec<u16> = self.planes.iter().flat_map(|it| it.order.clone()).collect();
+        let mut all: Vec<u16> = self.planes.iter().flat_map(|it| it.indices.clone()).collect();
         all.sort_unstable();
         all
     }
 
     #[cfg(test)]
     pub(super) fn straighten(&mut self) {
-        self.turn = 0;
-        self.planes.iter_mut().for_each(|turns| turns.order.sort_unstable());
+        self.next_plane = 0;
+        self.planes.iter_mut().for_each(|order| order.indices.sort_unstable());
         self.reshuffle = u16::MAX;
     }
 }

@@ -105,7 +105,7 @@ fn a_timeout_while_frozen_or_exploring_does_not_freeze() {
     reps.handle_timeout(at_us(5), 7);
     reps.handle_timeout(at_us(6), 7);
     let end = at_us(5) + MS * 10;
-    assert_eq!(reps.0.mode, Mode::Frozen(end), "the first time-out counts");
+    assert_eq!(reps.0.mode, Mode::Frozen(end), "the first timeout counts");
     feed(&mut reps, end + Span::from_ps(1), PathSignal::Marked, 7);
     reps.handle_timeout(end + MS, 7);
     assert_eq!(reps.0.mode, Mode::Recycling);

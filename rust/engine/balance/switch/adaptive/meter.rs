@@ -20,13 +20,13 @@ pub(super) struct Meter {
     /// Bytes of all packets that the switch has forwarded to the port.
     joined: u64,
     /// Samples of (time, bytes sent so far): the last one before the window and all within it.
-    looks: VecDeque<(Time, u64)>,
+    samples: VecDeque<(Time, u64)>,
 }
 
 impl Meter {
     /// Creates the meter of a port that has sent nothing.
     pub(super) fn new() -> Self {
-        Self { joined: 0, looks: [(Time::ZERO, 0)].into() }
+        Self { joined: 0, samples: [(Time::ZERO, 0)].into() }
     }
 
     /// Counts a packet that the switch forwards to the port.
@@ -40,13 +40,13 @@ impl Meter {
     pub(super) fn level(&mut self, now: Time, waiting: u64, rate: BitRate, scale: &Scale) -> u8 {
         let Scale { window, levels } = *scale;
         let sent = self.joined.saturating_sub(waiting);
-        while self.looks.get(1).is_some_and(|&(time, _)| now.since(time) >= window) {
-            self.looks.pop_front();
+        while self.samples.get(1).is_some_and(|&(time, _)| now.since(time) >= window) {
+            self.samples.pop_front();
         }
-        let (time, before) = self.looks[0];
+        let (time, before) = self.samples[0];
         // If the port was not sampled when the window began, use its mean since the sample before.
         let span = now.since(time).max(window);
-        self.looks.push_back((now, sent));
+        self.samples.push_back((now, sent));
         let most = rate.bytes_in(span).get();
         let sent = sent.saturating_sub(before);
         levels.iter().map(|level| u8::from(sent >= level.of(most).max(1))).sum()
