@@ -364,7 +364,7 @@ ENDINGS = [
            traces=one_way(1, 1), network=CUT),
     Ending("rendezvous, 1 MiB", 0, "0 dropped", traces=one_way(1, 1),
            more=["--rendezvous-protocol=true"]),
-    Ending("rendezvous, 3 GiB", 2, "for messages below 2 GiB", more=["--rendezvous-protocol=true"],
+    Ending("rendezvous, 3 GiB", 2, "only messages below 2 GiB", more=["--rendezvous-protocol=true"],
            traces=[file_of([send_node(1, 5, 3 * GIB)]), file_of([receive_node(0, 5, 3 * GIB)])]),
     Ending("a send to a rank that does not exist", 2, "sends to rank 7 (tag 5",
            traces=[file_of([send_node(7, 5, MIB)]), one_way(0, 0)[1]]),

@@ -6,7 +6,7 @@
 
 #![cfg_attr(
     not(feature = "fabric"),
-    allow(dead_code, reason = "what only the fabric and the layers above it use is in the crate")
+    allow(dead_code, reason = "used only by the fabric and the layers above it")
 )]
 
 pub mod balance;

@@ -39,7 +39,7 @@ pub(crate) fn prefetch_all<T>(item: &T) {
 /// Prefetches an item of at most two cache lines by its first and its last byte.
 #[inline]
 pub(crate) fn prefetch_ends<T>(item: &T) {
-    const { assert!(size_of::<T>() <= 65, "such an item may have a line between these") };
+    const { assert!(size_of::<T>() <= 65, "a larger item may have cache lines in between") };
     prefetch_byte(item, 0);
     prefetch_byte(item, size_of::<T>().saturating_sub(1));
 }
@@ -68,7 +68,7 @@ mod tests {
     /// Miri runs this and checks that the intrinsic accepts any address: lines begin in the middle
     /// of an item and end after it.
     #[test]
-    fn items_of_any_length_are_fetched_and_stay_as_they_are() {
+    fn items_of_any_length_are_prefetched_unchanged() {
         let lines = [[3_u8; 64]; 2];
         let mut items = vec![(1_u8, [2_u8; 200]); 3];
         prefetch(&());

@@ -58,7 +58,7 @@ pub enum Service {
 #[derive(Debug, Clone, Copy)]
 struct Entry {
     link: u32,
-    place: u32,
+    position: u32,
     share: f64,
     service: Service,
 }
@@ -156,7 +156,7 @@ impl Sharing {
         for (nth, &Use { link, share, service }) in (0u32..).zip(uses) {
             let at = &mut self.links[link as usize];
             let members = &mut at.members[service as usize];
-            entries.push(Entry { link, place: members.len() as u32, share, service });
+            entries.push(Entry { link, position: members.len() as u32, share, service });
             members.push(Member { flow: index, nth, share });
             at.load += share;
             least = least.min(at.capacity / at.load);
@@ -186,10 +186,10 @@ impl Sharing {
             }
             link.load -= entry.share;
             let members = &mut link.members[entry.service as usize];
-            members.swap_remove(entry.place as usize);
+            members.swap_remove(entry.position as usize);
             // `swap_remove` has moved the last member here: update its position.
-            if let Some(moved) = members.get(entry.place as usize) {
-                self.flows[moved.flow as usize][moved.nth as usize].place = entry.place;
+            if let Some(moved) = members.get(entry.position as usize) {
+                self.flows[moved.flow as usize][moved.nth as usize].position = entry.position;
             } else if link.members.iter().all(Vec::is_empty) {
                 // Discard accumulated rounding errors.
                 link.load = 0.0;

@@ -77,11 +77,19 @@ impl Error for ValueError {
     }
 
     fn invalid_type(found: Unexpected<'_>, expected: &dyn Expected) -> Self {
-        Self::custom(format!("invalid type: {}, expected {}", in_words(found), wanted(expected)))
+        Self::custom(format!(
+            "invalid type: {}, expected {}",
+            in_words(found),
+            expected_in_toml(expected)
+        ))
     }
 
     fn invalid_value(found: Unexpected<'_>, expected: &dyn Expected) -> Self {
-        Self::custom(format!("invalid value: {}, expected {}", in_words(found), wanted(expected)))
+        Self::custom(format!(
+            "invalid value: {}, expected {}",
+            in_words(found),
+            expected_in_toml(expected)
+        ))
     }
 
     fn unknown_variant(name: &str, known: &'static [&'static str]) -> Self {
@@ -138,7 +146,7 @@ fn in_words(found: Unexpected<'_>) -> String {
 }
 
 /// Translates an expectation from Rust's terms to TOML's.
-fn wanted(expected: &dyn Expected) -> String {
+fn expected_in_toml(expected: &dyn Expected) -> String {
     let expected = expected.to_string();
     let words = match expected.as_str() {
         "u64" => "a whole number from 0 to 9223372036854775807",
@@ -314,21 +322,22 @@ mod tests {
 
     #[test]
     fn an_error_has_the_path_of_its_value_and_what_is_expected() {
-        let said = |link: &str| links(&format!("link = [{{ rate = 4 }}, {link}]")).unwrap_err();
+        let error_for =
+            |link: &str| links(&format!("link = [{{ rate = 4 }}, {link}]")).unwrap_err();
         assert_eq!(
-            said("{ rate = -1 }"),
+            error_for("{ rate = -1 }"),
             "[1].rate: invalid value: integer -1, expected a whole number from 0 to 65535"
         );
-        assert_eq!(said("{ rat = 1 }"), "[1]: unknown key 'rat'; expected one of rate, kind");
+        assert_eq!(error_for("{ rat = 1 }"), "[1]: unknown key 'rat'; expected one of rate, kind");
         assert_eq!(
-            said("{ kind = \"radio\" }"),
+            error_for("{ kind = \"radio\" }"),
             "[1].kind: unknown name 'radio'; expected one of copper, fibre"
         );
         let numbers = "[1].kind: invalid type: list, expected one of \"copper\", \"fibre\"";
-        assert_eq!(said("{ kind = [3] }"), numbers);
-        assert_eq!(said("1979-05-27"), "[1]: invalid type: date, expected a table");
-        assert_eq!(said("[3]"), "[1]: invalid type: list, expected a table");
-        assert_eq!(said("[{ rate = 3 }]"), "[1]: invalid type: list, expected one table");
+        assert_eq!(error_for("{ kind = [3] }"), numbers);
+        assert_eq!(error_for("1979-05-27"), "[1]: invalid type: date, expected a table");
+        assert_eq!(error_for("[3]"), "[1]: invalid type: list, expected a table");
+        assert_eq!(error_for("[{ rate = 3 }]"), "[1]: invalid type: list, expected one table");
         assert_eq!(links("link = 3").unwrap_err(), "invalid type: integer 3, expected a list");
     }
 }

@@ -156,7 +156,7 @@ impl NormalForm {
             form.computations.push(Computation { host, span, lane: lane(task), after });
         }
         for (index, message) in workload.messages.iter().enumerate() {
-            let waits = workload.awaited_by(TaskId(index as u32)) > 0;
+            let waits = workload.dependency_count(TaskId(index as u32)) > 0;
             let mut after = std::mem::take(&mut events[index]);
             if waits && workload.gap > Span::ZERO {
                 after = form.compute(message.src, workload.gap, after);
@@ -278,7 +278,7 @@ fn events(
     numbers: &BTreeMap<TaskId, usize>,
 ) -> Result<Vec<BTreeSet<Event>>, NotWritten> {
     let mut events = vec![BTreeSet::new(); workload.task_count()];
-    let mut open: Vec<u32> = workload.tasks().map(|task| workload.awaited_by(task)).collect();
+    let mut open: Vec<u32> = workload.tasks().map(|task| workload.dependency_count(task)).collect();
     let mut ready: VecDeque<TaskId> =
         workload.tasks().filter(|task| open[task.index()] == 0).collect();
     let mut count = 0;

@@ -117,7 +117,7 @@ pub fn estimate(setup: &Setup, messages: u64) -> Estimate {
         // Messages and queue pairs are discarded on completion; only ids and times are kept.
         Some(chains) => {
             let times = messages.min(EXACT_TIMES) * PER_TIME;
-            (chains.live(), chains.live(), messages, messages / PER_BYTE + times)
+            (chains.max_in_flight(), chains.max_in_flight(), messages, messages / PER_BYTE + times)
         }
         None => (held, streams, streams, 0),
     };

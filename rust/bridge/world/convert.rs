@@ -153,8 +153,8 @@ impl From<&FabricPacket> for Packet {
             wire_bytes: packet.wire_bytes,
             entropy: packet.entropy,
             route: packet.route,
-            kind: packet.kind.try_convert().unwrap_or_else(|unknown| panic!("{unknown}")),
-            flags: Flags::of_bits(packet.flags),
+            kind: packet.kind.known().unwrap_or_else(|unknown| panic!("{unknown}")),
+            flags: Flags::from_bits(packet.flags),
         };
         known.set_class(ClassId(packet.ack >> CLASS));
         known

@@ -102,7 +102,7 @@ pub struct Ledger {
 
 impl Ledger {
     pub(super) fn new(workload: &Workload) -> Self {
-        let waits = |task: usize| workload.awaited_by(TaskId(task as u32));
+        let waits = |task: usize| workload.dependency_count(TaskId(task as u32));
         let count = workload.messages.len();
         let mut progress = Pages::default();
         for message in 0..count {

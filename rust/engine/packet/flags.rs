@@ -35,7 +35,7 @@ impl Flags {
     }
 
     /// Creates a set from `bits`. Every set bit must be the bit of a flag.
-    pub const fn of_bits(bits: u8) -> Self {
+    pub const fn from_bits(bits: u8) -> Self {
         Self(bits)
     }
 
@@ -52,7 +52,7 @@ impl Flags {
 
     /// Returns the intersection of both sets.
     #[must_use]
-    pub const fn among(self, other: Self) -> Self {
+    pub const fn intersection(self, other: Self) -> Self {
         Self(self.0 & other.0)
     }
 

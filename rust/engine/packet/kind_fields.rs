@@ -92,7 +92,7 @@ impl KindFields {
             psn: Psn::on_wire(raw.psn as u64),
             ack: ClassedPsn::of(Psn::on_wire(raw.ack as u64)),
             marked: raw.marked,
-            stamp: Stamp::of_bits(raw.stamp),
+            stamp: Stamp::from_bits(raw.stamp),
         }
     }
 }
@@ -305,7 +305,7 @@ impl Packet {
     /// Turns a data packet into one that requests credit up to `target`, which replaces the length
     /// of its message.
     #[must_use]
-    pub fn asking_for(mut self, target: Psn) -> Self {
+    pub fn with_credit_target(mut self, target: Psn) -> Self {
         self.fields.marked = target.get();
         self
     }

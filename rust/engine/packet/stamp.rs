@@ -13,7 +13,7 @@ impl Stamp {
     }
 
     /// Creates a stamp from its wire form.
-    pub const fn of_bits(bits: u32) -> Self {
+    pub const fn from_bits(bits: u32) -> Self {
         Self(bits)
     }
 

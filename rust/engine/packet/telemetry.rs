@@ -152,7 +152,7 @@ mod tests {
     }
 
     #[test]
-    fn a_path_of_more_hops_than_there_is_room_for_has_no_sample() {
+    fn a_path_with_too_many_hops_has_no_sample() {
         let mut telemetry = Telemetry::default();
         for hops in 1..=Telemetry::MOST_HOPS {
             telemetry.push(&reading(0, 0, 0), 1);

@@ -284,9 +284,9 @@ mod tests {
     use crate::packet::{AckFields, DataFields};
 
     #[test]
-    fn what_a_constructor_writes_its_view_reads() {
+    fn a_view_reads_what_its_constructor_writes() {
         let message = MessageLabel { index: Psn::on_wire(7), length: 9 };
-        let sent = Stamp::of_bits(5);
+        let sent = Stamp::from_bits(5);
         let data = Packet::data(DataFields { psn: Psn::on_wire(3), sent, verb: 11, message });
         let view = data.as_data().unwrap();
         assert_eq!((view.psn().get(), view.sent(), view.verb()), (3, sent, 11));
@@ -313,7 +313,7 @@ mod tests {
         let request = Packet::credit_request(QpId(8), Psn::on_wire(9));
         let View::Endpoint(view) = request.view() else { panic!("it is one") };
         assert_eq!((view.receiver(), view.credit_target().get()), (QpId(8), 9));
-        let asking = Packet::data(DataFields::default()).asking_for(Psn::on_wire(5));
+        let asking = Packet::data(DataFields::default()).with_credit_target(Psn::on_wire(5));
         assert_eq!(asking.as_data().unwrap().credit_target().get(), 5);
 
         for order in [PauseOrder::Pause, PauseOrder::Resume] {
@@ -323,7 +323,7 @@ mod tests {
     }
 
     #[test]
-    fn a_refusal_has_a_reason_or_an_unknown_number() {
+    fn refusals_have_a_reason_or_an_unknown_number() {
         for reason in [RefusalReason::ReceiverNotReady, RefusalReason::InvalidRequest] {
             let mut packet = Packet::refusal(Psn::on_wire(1), reason, Stamp::default());
             let View::Refusal(refusal) = packet.view() else { panic!("it is one") };

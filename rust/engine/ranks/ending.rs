@@ -77,8 +77,8 @@ impl fmt::Display for Ending {
                 _ if waits.is_empty() => {
                     writeln!(
                         f,
-                        "  rank {rank} waits for nothing in the network, and has not told the end \
-                         of its work"
+                        "  rank {rank} waits for nothing in the network and has not reported \
+                         completion"
                     )?;
                 }
                 0 => writeln!(f, "  rank {rank} waits {}", waits.join("; "))?,

@@ -115,20 +115,20 @@ impl<'f, R: Ranks> Exchange<'f, R> {
         self.due_count += 1;
     }
 
-    /// Calls the ranks' program by `what`, then carries out the resulting requests.
-    fn ask(
+    /// Calls the ranks' program by `callback`, then carries out the resulting requests.
+    fn call_program(
         &mut self,
         now: Time,
         world: &mut World,
-        what: impl FnOnce(&mut R, &mut Vec<Request>) -> Result<(), String>,
+        callback: impl FnOnce(&mut R, &mut Vec<Request>) -> Result<(), String>,
     ) {
         if self.fault.is_some() {
             return;
         }
         // Reuses the allocation of the previous call.
         let mut requests = std::mem::take(&mut self.requests);
-        let asked = what(&mut self.ranks, &mut requests).map_err(Fault::Program);
-        let mut carried_out = asked;
+        let called = callback(&mut self.ranks, &mut requests).map_err(Fault::Program);
+        let mut carried_out = called;
         for request in requests.drain(..) {
             // After the first fault, the remaining requests are dropped.
             carried_out = carried_out.and_then(|()| self.carry_out(now, world, request));
@@ -143,14 +143,14 @@ impl<'f, R: Ranks> Exchange<'f, R> {
     }
 
     /// Schedules the idle call if all activity has ended.
-    fn tell_idle(&mut self, now: Time) {
+    fn schedule_idle(&mut self, now: Time) {
         if self.is_idle() {
             self.schedule(now, Due::Idle);
         }
     }
 
     fn call(&mut self, now: Time, world: &mut World, ticket: Ticket) {
-        self.ask(now, world, |ranks, requests| ranks.call(now, ticket, requests));
+        self.call_program(now, world, |ranks, requests| ranks.call(now, ticket, requests));
     }
 
     fn carry_out(&mut self, now: Time, world: &mut World, request: Request) -> Result<(), Fault> {
@@ -238,17 +238,17 @@ impl<R: Ranks> Program for Exchange<'_, R> {
         let Some((_, due)) = self.due.pop_first() else { return };
         world.record_end(now);
         match due {
-            Due::Start => self.ask(now, world, |ranks, requests| ranks.start(requests)),
+            Due::Start => self.call_program(now, world, |ranks, requests| ranks.start(requests)),
             Due::Call(ticket) => self.call(now, world, ticket),
             Due::Arrival(key, number) => {
                 if let Some(ticket) = self.matching.arrive(key, number) {
                     self.call(now, world, ticket);
                 }
             }
-            // No `tell_idle` afterwards: a rank that does not finish now never does.
-            Due::Idle => return self.ask(now, world, R::idle),
+            // No `schedule_idle` afterwards: a rank that does not finish now never does.
+            Due::Idle => return self.call_program(now, world, R::idle),
         }
-        self.tell_idle(now);
+        self.schedule_idle(now);
     }
 
     fn handle_message(&mut self, event: MessageEvent, world: &mut World) {
@@ -267,7 +267,7 @@ impl<R: Ranks> Program for Exchange<'_, R> {
                 self.call(at, world, flight.ticket);
             }
         }
-        self.tell_idle(at);
+        self.schedule_idle(at);
     }
 
     fn is_done(&self) -> bool {

@@ -8,8 +8,8 @@ use crate::units::{Bytes, Time};
 pub enum Fault {
     /// The rank at the other end does not exist.
     #[error(
-        "rank {rank} {verb} rank {peer} (tag {tag}, {bytes} B), which does not exist: ranks are \
-         from 0 to {last}"
+        "rank {rank} {verb} rank {peer} (tag {tag}, {bytes} B), which does not exist: expected 0 \
+         to {last}"
     )]
     NoRank {
         /// The requesting rank.
@@ -27,9 +27,9 @@ pub enum Fault {
     },
     /// The length has the bit pattern of a negative number.
     #[error(
-        "rank {rank} {verb} rank {peer} (tag {tag}) {bytes} B, which is a negative number of 64 \
-         bits: ASTRA-sim keeps lengths in 32 bits where --rendezvous-protocol=true, which is \
-         therefore for messages below 2 GiB"
+        "rank {rank} {verb} rank {peer} (tag {tag}) {bytes} B, which is negative as a 64-bit \
+         integer: with --rendezvous-protocol=true, ASTRA-sim keeps lengths in 32 bits and \
+         supports only messages below 2 GiB"
     )]
     Negative {
         /// The requesting rank.
@@ -58,8 +58,8 @@ pub enum Fault {
     },
     /// The message cannot be sent within the time limit.
     #[error(
-        "rank {} sends to rank {} (tag {}) {} B, for which the link of its host needs more than \
-         the time limit of {limit}: raise time_limit", key.src, key.dst, key.tag, key.bytes
+        "rank {} sends to rank {} (tag {}) {} B, which takes longer than the time limit of \
+         {limit} at its host's link rate: raise time_limit", key.src, key.dst, key.tag, key.bytes
     )]
     NoTime {
         /// The message.

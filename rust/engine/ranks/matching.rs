@@ -41,7 +41,7 @@ struct Queue {
     /// Number of sends so far.
     sent: u64,
     /// Number of receives so far.
-    asked: u64,
+    received_count: u64,
 }
 
 impl Queue {
@@ -92,8 +92,8 @@ impl Matching {
     /// Posts a receive. Returns its ticket if its message has already arrived.
     pub fn receive(&mut self, key: Key, ticket: Ticket) -> Option<Ticket> {
         let queue = self.queues.entry(key).or_default();
-        let number = queue.asked;
-        queue.asked += 1;
+        let number = queue.received_count;
+        queue.received_count += 1;
         match queue.slot(number) {
             Slot::Open(of_receive) => {
                 *of_receive = Some(ticket);

@@ -7,10 +7,10 @@ use std::collections::binary_heap::PeekMut;
 use super::{MARGIN, Service, Sharing};
 
 /// Relative tolerance by which a flow that kept its rate may be faster than others on a link.
-const UNFAIR: f64 = 1e-6;
+const FAIRNESS_TOLERANCE: f64 = 1e-6;
 
 /// Minimum fraction of a link that is left for data if acknowledgements fill it \[inferred\].
-const LEAST_ROOM: f64 = 0.01;
+const MIN_ROOM: f64 = 0.01;
 
 /// State of a link in a computation.
 #[derive(Debug, Clone, Copy, Default)]
@@ -45,7 +45,7 @@ impl Sharing {
     /// Fills the affected links with the affected flows.
     pub(super) fn fill(&mut self, acks: Acks) {
         self.pass += 1;
-        self.empty(acks);
+        self.reset_links(acks);
         // Levels are not negative, so their bit patterns are ordered like the levels themselves.
         let key = |at: &Filling, link: u32| Reverse((at.level().to_bits(), link));
         let full = self.affected.iter().filter_map(|&link| {
@@ -75,11 +75,11 @@ impl Sharing {
     }
 
     /// Removes all affected flows from the affected links.
-    fn empty(&mut self, acks: Acks) {
+    fn reset_links(&mut self, acks: Acks) {
         let Self { links, fillings, flows, rates, seen, affected, affected_flows, .. } = self;
         for &link in &*affected {
             let capacity = links[link as usize].capacity;
-            let least = LEAST_ROOM * capacity;
+            let least = MIN_ROOM * capacity;
             fillings[link as usize] = Filling { room: capacity, least, ..Filling::default() };
         }
         for &flow in &*affected_flows {
@@ -116,7 +116,7 @@ impl Sharing {
             if seen[flow].affected != *computation {
                 // It was meant to keep its rate, but would now get more than the flows that share
                 // the link.
-                if rates[flow].now > level * (1.0 + UNFAIR) {
+                if rates[flow].now > level * (1.0 + FAIRNESS_TOLERANCE) {
                     *floor = floor.min(level * (1.0 - MARGIN));
                 }
                 continue;

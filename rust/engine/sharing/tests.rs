@@ -29,7 +29,7 @@ fn flows_share_one_bottleneck_equally() {
 }
 
 #[test]
-fn a_class_that_is_limited_elsewhere_leaves_its_part_to_the_others() {
+fn a_class_limited_elsewhere_leaves_its_share_to_others() {
     // Two flows of 1 through the slow link leave 10 of the fast one to two others.
     assert_eq!(rates(&[12.0, 2.0], &[&[0, 1], &[0, 1], &[0], &[0]]), [1.0, 1.0, 5.0, 5.0]);
 }
@@ -40,7 +40,7 @@ fn in_a_parking_lot_the_long_flow_gets_the_least_fair_share() {
 }
 
 #[test]
-fn shares_count_as_parts_of_a_flow() {
+fn shares_count_as_fractions_of_a_flow() {
     let mut sharing = Sharing::default();
     let [up, down] = [9.0, 4.0].map(|capacity| sharing.add_link(capacity));
     let spread = sharing.add(&[data(up, 0.5), data(down, 0.25)]);
@@ -69,7 +69,7 @@ fn a_link_without_capacity_stops_its_flows() {
 }
 
 #[test]
-fn flows_that_no_change_reaches_are_not_computed_again() {
+fn unaffected_flows_are_not_recomputed() {
     let mut sharing = Sharing::default();
     let [a, b, c] = [8.0, 2.0, 5.0].map(|capacity| sharing.add_link(capacity));
     let whole = |link| data(link, 1.0);

@@ -149,13 +149,13 @@ impl Discipline {
         loop {
             let holder = turns.holder;
             if !waiting.has(holder) {
-                turns.give_up(holder);
+                turns.end_turn(holder);
             } else if turns.left[holder] > 0 {
                 return Some(holder);
             }
             let next = waiting.next(holder)?;
             // Without a turn for some class, the loop would never end.
-            assert!(self.turn[next] > 0, "class {next} is none of this discipline");
+            assert!(self.turn[next] > 0, "class {next} has no turn in this discipline");
             turns.holder = next;
             turns.left[next] += self.turn[next];
         }
@@ -169,14 +169,14 @@ impl Discipline {
         }
         turns.left[class] -= i64::from(bytes);
         if !waits {
-            turns.give_up(class);
+            turns.end_turn(class);
         }
     }
 }
 
 impl Turns {
     /// Ends the turn of a class with nothing to send; its debt remains.
-    fn give_up(&mut self, class: usize) {
+    fn end_turn(&mut self, class: usize) {
         self.left[class] = self.left[class].min(0);
     }
 }
@@ -204,7 +204,7 @@ mod tests {
     }
 
     #[test]
-    fn strict_classes_go_first_in_order_and_weighted_ones_by_weight() {
+    fn strict_classes_precede_weighted_ones_which_share_by_weight() {
         let of = discipline(&[
             Scheduling::Weighted(3),
             Scheduling::Strict,
@@ -244,7 +244,7 @@ mod tests {
     }
 
     #[test]
-    fn a_class_that_has_nothing_to_send_loses_its_turn_but_not_its_debt() {
+    fn a_class_with_nothing_to_send_loses_its_turn_but_keeps_its_debt() {
         let of = discipline(&[Scheduling::Weighted(4), Scheduling::Weighted(1)]);
         let (mut turns, both) = (Turns::default(), ClassSet::NONE.with(0).with(1));
         // One of four packets, and then nothing: its turn is over.
@@ -269,7 +269,7 @@ mod tests {
     }
 
     #[test]
-    #[should_panic(expected = "class 1 is none of this discipline")]
+    #[should_panic(expected = "class 1 has no turn in this discipline")]
     fn choosing_a_class_without_a_turn_panics() {
         let of = discipline(&[Scheduling::Weighted(1)]);
         of.choose(&mut Turns::default(), ClassSet::NONE.with(1));

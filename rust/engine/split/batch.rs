@@ -111,7 +111,7 @@ pub struct Batch<D> {
     /// Time at which the batch is split; `None` while it is empty.
     batch_due: Option<Time>,
     /// Groups held back by the window of queue pairs, in the order in which they are tried.
-    held: Vec<(SwitchId, Vec<Request>)>,
+    blocked: Vec<(SwitchId, Vec<Request>)>,
     /// Number of flows that were created and have not completed.
     in_flight: u64,
     /// Failed paths by destination edge switch, each with its expiry
@@ -121,8 +121,8 @@ pub struct Batch<D> {
     /// Flows not yet started, by start time; equal times in the order of creation.
     pending: VecDeque<Pending>,
     /// Flows within the rack, which start immediately.
-    at_once: VecDeque<Flow>,
-    by: PhantomData<D>,
+    unbatched: VecDeque<Flow>,
+    divider: PhantomData<D>,
 }
 
 /// A flow that has not started.
@@ -141,12 +141,12 @@ impl<D: Divide> Batch<D> {
             random: Stream::new(seed, Purpose::Split, u64::from(host.0)),
             batch: BTreeMap::new(),
             batch_due: None,
-            held: Vec::new(),
+            blocked: Vec::new(),
             in_flight: 0,
             failed: BTreeMap::new(),
             pending: VecDeque::new(),
-            at_once: VecDeque::new(),
-            by: PhantomData,
+            unbatched: VecDeque::new(),
+            divider: PhantomData,
         }
     }
 
@@ -155,12 +155,12 @@ impl<D: Divide> Batch<D> {
         // Different senders visit destinations in different orders, so they have no common first
         // target.
         self.random.shuffle(&mut groups);
-        let held = std::mem::take(&mut self.held);
-        for (edge, requests) in held.into_iter().chain(groups) {
+        let blocked = std::mem::take(&mut self.blocked);
+        for (edge, requests) in blocked.into_iter().chain(groups) {
             if self.fits_window(now, edge, &requests) {
                 self.release(now, edge, requests);
             } else {
-                self.held.push((edge, requests));
+                self.blocked.push((edge, requests));
             }
         }
         // A stable sort keeps the order of creation among equal times.
@@ -266,7 +266,7 @@ impl<D: Divide> Split for Batch<D> {
     fn handle_message(&mut self, now: Time, request: &Request) {
         // With one path there is nothing to balance, so the flow skips the batch.
         if request.paths.count() == 1 {
-            self.at_once.push_back(Flow::whole(request));
+            self.unbatched.push_back(Flow::whole(request));
             self.in_flight += 1;
             return;
         }
@@ -282,7 +282,7 @@ impl<D: Divide> Split for Batch<D> {
 
     fn handle_completed_flow(&mut self, now: Time) {
         self.in_flight -= 1;
-        if !self.held.is_empty() {
+        if !self.blocked.is_empty() {
             self.batch_due.get_or_insert(now + self.config.batch_timer);
         }
     }
@@ -295,7 +295,7 @@ impl<D: Divide> Split for Batch<D> {
     }
 
     fn poll_flow(&mut self, now: Time) -> Option<Flow> {
-        if let Some(flow) = self.at_once.pop_front() {
+        if let Some(flow) = self.unbatched.pop_front() {
             return Some(flow);
         }
         let first = self.pending.front().filter(|pending| pending.start <= now)?.flow;

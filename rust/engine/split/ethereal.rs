@@ -73,16 +73,16 @@ impl Divide for EqualPieces {
         let mut path = 0;
         for (flow, &bytes) in (0u32..).zip(lengths) {
             let cut_before = u64::from(flow.saturating_sub(counts.whole));
-            let wanted = if flow < counts.whole { 1 } else { counts.pieces };
-            let count = cutter.count(bytes, u64::from(wanted));
+            let requested = if flow < counts.whole { 1 } else { counts.pieces };
+            let count = cutter.count(bytes, u64::from(requested));
             // After every `paths / pieces` cut flows the same paths come round again. The pieces
             // are then shifted by one path, so that short last packets do not all fall on one path
             // and the longer pieces move to other paths.
             let round = cut_before / u64::from(paths / counts.pieces);
-            let moved_on = round % count;
-            let first_longer = (round * cutter.longer(bytes, count) + count - moved_on) % count;
+            let shift = round % count;
+            let first_longer = (round * cutter.longer(bytes, count) + count - shift) % count;
             for (index, bytes) in (0..).zip(cutter.lengths(bytes, count, first_longer)) {
-                let offset = u32::try_from((index + moved_on) % count).expect("below all paths");
+                let offset = u32::try_from((index + shift) % count).expect("below all paths");
                 pieces.push(Piece { flow, bytes, path: (path + offset) % paths });
             }
             path = (path + u32::try_from(count).expect("at most one piece per path")) % paths;

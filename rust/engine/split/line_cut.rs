@@ -267,7 +267,7 @@ mod tests {
     }
 
     #[test]
-    fn a_short_segment_goes_where_its_longer_neighbour_goes() {
+    fn a_short_segment_joins_the_path_of_its_longer_neighbour() {
         let cutter = SmallestPiece::Bytes(Bytes::new(4_096)).cutter(Bytes::new(1_000));
         let piece = |flow, bytes, path| Piece { flow, bytes, path };
         // Cut at 6,000 and 12,000 B of the line: 6,000 and 3,000 B, then 3,000 and 6,000 B.

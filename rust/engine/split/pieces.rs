@@ -53,9 +53,9 @@ impl Cutter {
         offset - offset % self.granule
     }
 
-    /// Returns the number of pieces of a message of `bytes` if `wanted` are wanted; at least one.
-    pub fn count(self, bytes: u64, wanted: u64) -> u64 {
-        wanted.min(bytes.div_ceil(self.granule)).min(bytes / self.least).max(1)
+    /// Returns the number of pieces of a message of `bytes`: at most `requested`, and at least one.
+    pub fn count(self, bytes: u64, requested: u64) -> u64 {
+        requested.min(bytes.div_ceil(self.granule)).min(bytes / self.least).max(1)
     }
 
     /// Returns the lengths of `count` pieces of a message of `bytes`. Lengths differ by at most one
@@ -116,15 +116,16 @@ impl<'de> Deserialize<'de> for SmallestPiece {
 mod tests {
     use super::*;
 
-    fn lengths(smallest: SmallestPiece, bytes: u64, wanted: u64, first: u64) -> Vec<u64> {
+    fn lengths(smallest: SmallestPiece, bytes: u64, requested: u64, first: u64) -> Vec<u64> {
         let cutter = smallest.cutter(Bytes::new(4_096));
-        let count = cutter.count(bytes, wanted);
+        let count = cutter.count(bytes, requested);
         cutter.lengths(bytes, count, first).collect()
     }
 
     #[test]
     fn messages_are_cut_between_packets() {
-        let packets = |bytes, wanted, first| lengths(SmallestPiece::Packet, bytes, wanted, first);
+        let packets =
+            |bytes, requested, first| lengths(SmallestPiece::Packet, bytes, requested, first);
         assert_eq!(packets(8, 8, 0), [8]);
         assert_eq!(packets(0, 8, 0), [0]);
         assert_eq!(packets(4_097, 8, 0), [4_096, 1]);
@@ -135,9 +136,9 @@ mod tests {
     }
 
     #[test]
-    fn messages_are_cut_between_bytes_where_that_is_asked_for() {
-        let bytes = |least, bytes, wanted| {
-            lengths(SmallestPiece::Bytes(Bytes::new(least)), bytes, wanted, 0)
+    fn messages_are_cut_between_bytes_on_request() {
+        let bytes = |least, bytes, requested| {
+            lengths(SmallestPiece::Bytes(Bytes::new(least)), bytes, requested, 0)
         };
         assert_eq!(bytes(1, 8, 16), [1; 8]);
         assert_eq!(bytes(1, 0, 16), [0]);
@@ -148,13 +149,13 @@ mod tests {
     #[test]
     fn pieces_have_all_bytes_and_the_same_packets_as_the_message() {
         let cutter = SmallestPiece::Packet.cutter(Bytes::new(1_000));
-        for (bytes, wanted) in (1..40).flat_map(|n| (1..20).map(move |k| (n * 333, k))) {
-            for first in 0..wanted {
-                let count = cutter.count(bytes, wanted);
+        for (bytes, requested) in (1..40).flat_map(|n| (1..20).map(move |k| (n * 333, k))) {
+            for first in 0..requested {
+                let count = cutter.count(bytes, requested);
                 let lengths: Vec<u64> = cutter.lengths(bytes, count, first).collect();
                 assert_eq!(lengths.iter().sum::<u64>(), bytes);
                 let packets: u64 = lengths.iter().map(|length| length.div_ceil(1_000)).sum();
-                assert_eq!(packets, bytes.div_ceil(1_000), "{bytes} bytes in {wanted} pieces");
+                assert_eq!(packets, bytes.div_ceil(1_000), "{bytes} bytes in {requested} pieces");
                 let (last, others) = lengths.split_last().unwrap();
                 assert!(*last > 0 && others.iter().all(|length| length % 1_000 == 0));
             }

@@ -97,7 +97,7 @@ mod tests {
     }
 
     #[test]
-    fn an_invalid_amount_names_the_fault() {
+    fn an_invalid_amount_names_the_error() {
         assert!("64".parse::<Bytes>().unwrap_err().to_string().contains("has no unit"));
         assert!("64Mb".parse::<Bytes>().unwrap_err().to_string().contains("unknown unit 'Mb'"));
         assert!("0.5B".parse::<Bytes>().unwrap_err().to_string().contains("whole number"));

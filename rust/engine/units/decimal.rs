@@ -82,7 +82,7 @@ mod tests {
     }
 
     #[test]
-    fn invalid_decimals_are_refused() {
+    fn invalid_decimals_are_rejected() {
         for (text, power, error) in [
             ("", 0, DecimalError::NotANumber),
             (".", 0, DecimalError::NotANumber),

@@ -57,7 +57,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn times_are_rounded_upward_and_never_wrap() {
+    fn times_are_rounded_up_and_never_wrap() {
         let flops = Flops::from_tera(400);
         assert_eq!(flops.time_for(400_000_000), Span::from_us(1));
         assert_eq!(flops.time_for(401), Span::from_ps(2));

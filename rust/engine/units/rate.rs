@@ -98,7 +98,7 @@ mod tests {
     }
 
     #[test]
-    fn rounding_is_upward_for_times_and_downward_for_bytes() {
+    fn times_are_rounded_up_and_bytes_down() {
         let odd = BitRate::from_gbps(3);
         assert_eq!(odd.time_for(Bytes::new(1)), Span::from_ps(2_667));
         assert_eq!(odd.bytes_in(Span::from_ps(2_666)), Bytes::ZERO);

@@ -50,7 +50,7 @@ impl Time {
 
     /// Returns the span since `earlier`. Panics if `earlier` is later than this instant.
     pub fn since(self, earlier: Self) -> Span {
-        Span(self.0.checked_sub(earlier.0).expect("since() asks for an earlier instant"))
+        Span(self.0.checked_sub(earlier.0).expect("since() needs an earlier instant"))
     }
 
     /// Returns this instant plus `span`; [`Time::NEVER`] if the sum does not fit 64 bits.
@@ -167,7 +167,7 @@ mod tests {
     }
 
     #[test]
-    fn an_invalid_time_names_the_fault_and_an_example() {
+    fn an_invalid_time_names_the_error_and_an_example() {
         let message = |text: &str| text.parse::<Span>().unwrap_err().to_string();
         assert_eq!(
             message("500"),

@@ -217,7 +217,7 @@ impl Chains {
     }
 
     /// Returns the maximum number of messages in flight.
-    pub fn live(&self) -> u64 {
+    pub fn max_in_flight(&self) -> u64 {
         self.heads().count() as u64
     }
 
@@ -266,7 +266,7 @@ impl Chains {
     }
 
     /// Replaces each host `i` by `hosts[i]`.
-    pub(crate) fn moved(mut self, hosts: &[HostId]) -> Self {
+    pub(crate) fn remapped(mut self, hosts: &[HostId]) -> Self {
         self.ranks.iter_mut().for_each(|host| *host = hosts[host.index()]);
         self
     }

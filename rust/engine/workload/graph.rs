@@ -34,13 +34,13 @@ pub struct Appended {
     /// Index of its first delay.
     delays: u32,
     /// Number of its messages.
-    own: u32,
+    message_count: u32,
 }
 
 impl Appended {
     /// Returns the graph's task for one of the workload's messages or delays.
     pub fn task(self, id: TaskId) -> GraphTask {
-        match id.0.checked_sub(self.own) {
+        match id.0.checked_sub(self.message_count) {
             Some(delay) => GraphTask(DELAY | (self.delays + delay)),
             None => GraphTask(self.messages + id.0),
         }
@@ -74,7 +74,7 @@ impl TaskGraph {
     }
 
     /// Adds a delay without dependencies. Delays of the same lane run one at a time.
-    pub fn delay_of(&mut self, lane: Option<Lane>, host: HostId, span: Span) -> GraphTask {
+    pub fn delay_on_lane(&mut self, lane: Option<Lane>, host: HostId, span: Span) -> GraphTask {
         self.lanes.extend(lane.map(|lane| (self.delays.len() as u32, lane)));
         self.delay(host, span)
     }
@@ -133,38 +133,39 @@ impl TaskGraph {
         host_of: &dyn Fn(HostId) -> HostId,
     ) -> Appended {
         let (messages, delays) = (self.messages.len() as u32, self.delays.len() as u32);
-        let place = Appended { messages, delays, own: other.messages.len() as u32 };
-        let renamed = |it: &Message| Message {
+        let appended = Appended { messages, delays, message_count: other.messages.len() as u32 };
+        let remapped = |it: &Message| Message {
             src: host_of(it.src),
             dst: host_of(it.dst),
             stream: stream_of(it.stream),
             ..*it
         };
-        self.messages.extend(other.messages.iter().map(renamed));
+        self.messages.extend(other.messages.iter().map(remapped));
         let delays_moved = other.delays.iter().map(|it| Delay { host: host_of(it.host), ..*it });
         self.delays.extend(delays_moved);
         // Workloads on the same host share its processors, so lanes keep their numbers.
-        let lane = |(place, lane): (u32, &Option<Lane>)| Some((delays + place, (*lane)?));
+        let lane = |(index, lane): (u32, &Option<Lane>)| Some((delays + index, (*lane)?));
         self.lanes.extend((0u32..).zip(&other.lanes).filter_map(lane));
         let tasks = (other.messages.len() + other.delays.len()) as u32;
         // Dependencies of a message lead to its gap delay, which precedes the message.
-        let mut entrances: Vec<GraphTask> = (0..tasks).map(|id| place.task(TaskId(id))).collect();
+        let mut entry_tasks: Vec<GraphTask> =
+            (0..tasks).map(|id| appended.task(TaskId(id))).collect();
         if other.gap > Span::ZERO {
             let waits = |id: u32| other.waits_for.get(id as usize).is_some_and(|&count| count > 0);
-            for id in (0..place.own).filter(|&id| waits(id)) {
+            for id in (0..appended.message_count).filter(|&id| waits(id)) {
                 let gap = self.delay(host_of(other.host_of(TaskId(id))), other.gap);
-                self.wait(gap, place.task(TaskId(id)));
-                entrances[id as usize] = gap;
+                self.wait(gap, appended.task(TaskId(id)));
+                entry_tasks[id as usize] = gap;
             }
         }
         for before in 0..tasks {
             for after in other.dependents_of(TaskId(before)) {
-                self.waits.push((place.task(TaskId(before)), entrances[after.index()]));
+                self.waits.push((appended.task(TaskId(before)), entry_tasks[after.index()]));
             }
         }
-        let some = other.starts_after.iter().map(|(&task, &count)| (place.task(task), count));
+        let some = other.starts_after.iter().map(|(&task, &count)| (appended.task(task), count));
         self.starts_after.extend(some);
-        place
+        appended
     }
 
     /// Sets the earliest start of a message.
@@ -225,7 +226,7 @@ impl TaskGraph {
 
 /// Returns the tasks that never start because they are on a dependency cycle or depend on one.
 fn cyclic_tasks(workload: &Workload) -> Vec<TaskId> {
-    let mut open: Vec<u32> = workload.tasks().map(|task| workload.awaited_by(task)).collect();
+    let mut open: Vec<u32> = workload.tasks().map(|task| workload.dependency_count(task)).collect();
     let ids = || (0..workload.waits_for.len() as u32).map(TaskId);
     let mut ready: Vec<TaskId> = ids().filter(|id| open[id.index()] == 0).collect();
     while let Some(task) = ready.pop() {
@@ -257,7 +258,7 @@ mod tests {
     fn tasks_are_numbered_messages_first_and_waits_counted_once() {
         let mut graph = TaskGraph::default();
         let compute = graph.delay(HostId(0), Span::from_us(1));
-        let sent = graph.message(Message::at_once(0, HostId(0), HostId(1), Bytes::new(5)));
+        let sent = graph.message(Message::starting_at_zero(0, HostId(0), HostId(1), Bytes::new(5)));
         let after = graph.delay(HostId(1), Span::ZERO);
         graph.wait(compute, sent);
         graph.wait(sent, after);
@@ -283,7 +284,7 @@ mod tests {
     fn more_than_2_to_the_64_bytes_are_rejected() {
         let mut graph = TaskGraph::default();
         for _ in 0..2 {
-            graph.message(Message::at_once(0, HostId(0), HostId(1), Bytes::new(u64::MAX)));
+            graph.message(Message::starting_at_zero(0, HostId(0), HostId(1), Bytes::new(u64::MAX)));
         }
         assert_eq!(graph.finish(), Err(GraphFault::TooManyBytes));
     }
@@ -298,6 +299,6 @@ mod tests {
         graph.start_after(tasks[1], 1);
         let workload = graph.finish().unwrap();
         assert_eq!(workload.waits_for, [0, 2, 1]);
-        assert_eq!([0, 1, 2].map(|task| workload.awaited_by(TaskId(task))), [0, 1, 1]);
+        assert_eq!([0, 1, 2].map(|task| workload.dependency_count(TaskId(task))), [0, 1, 1]);
     }
 }

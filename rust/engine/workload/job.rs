@@ -120,44 +120,44 @@ impl Workload {
 struct JobCombiner {
     graph: TaskGraph,
     jobs: Vec<Job>,
-    places: Vec<Appended>,
+    appended: Vec<Appended>,
     /// The first unused stream.
     free_stream: u32,
 }
 
 impl JobCombiner {
     /// Adds the messages and delays of a job, with streams that no other job has.
-    fn add(&mut self, part: &JobSpec) {
-        let mut streams: Vec<u32> = part.workload.messages.iter().map(|it| it.stream).collect();
+    fn add(&mut self, spec: &JobSpec) {
+        let mut streams: Vec<u32> = spec.workload.messages.iter().map(|it| it.stream).collect();
         streams.sort_unstable();
         streams.dedup();
         let first = self.free_stream;
         let index = |stream| streams.binary_search(&stream).expect("it is one of them") as u32;
         let (messages, delays) = self.graph.counts();
-        let place = self.graph.append(&part.workload, |stream| first + index(stream));
+        let appended = self.graph.append(&spec.workload, |stream| first + index(stream));
         let (messages_end, delays_end) = self.graph.counts();
         self.free_stream += streams.len() as u32;
-        self.places.push(place);
+        self.appended.push(appended);
         self.jobs.push(Job {
-            name: part.name.clone(),
+            name: spec.name.clone(),
             messages: messages..messages_end,
             delays: delays..delays_end,
-            start: Time::ZERO + part.start,
+            start: Time::ZERO + spec.start,
             gate: None,
         });
     }
 
     /// Adds the dependencies and start times that delay a job until its start.
-    fn order(&mut self, parts: &[JobSpec], index: usize) {
-        let (part, place) = (&parts[index], self.places[index]);
-        let workload = &part.workload;
-        let written = |message: u32| workload.messages[message as usize].start;
+    fn order(&mut self, specs: &[JobSpec], index: usize) {
+        let (spec, appended) = (&specs[index], self.appended[index]);
+        let workload = &spec.workload;
+        let planned_start = |message: u32| workload.messages[message as usize].start;
         let messages = 0..workload.messages.len() as u32;
         // Start times suffice here. A gate is needed only for delays, or to follow another job.
-        if part.after.is_none() && (part.start == Span::ZERO || workload.delays.is_empty()) {
+        if spec.after.is_none() && (spec.start == Span::ZERO || workload.delays.is_empty()) {
             for message in messages {
-                let start = written(message).saturating_add(part.start);
-                self.graph.set_start(place.task(TaskId(message)), start);
+                let start = planned_start(message).saturating_add(spec.start);
+                self.graph.set_start(appended.task(TaskId(message)), start);
             }
             return;
         }
@@ -167,9 +167,9 @@ impl JobCombiner {
         }
         let number = self.graph.counts().1;
         let first = workload.host_of(TaskId(0));
-        let common = self.graph.delay(first, part.start);
+        let common = self.graph.delay(first, spec.start);
         self.jobs[index].gate = Some(number);
-        for end in part.after.map(|other| self.ends(&parts[other], other)).unwrap_or_default() {
+        for end in spec.after.map(|other| self.ends(&specs[other], other)).unwrap_or_default() {
             self.graph.wait(end, common);
         }
         // By the clock, each host starts its own tasks. If one host released the tasks of others,
@@ -178,34 +178,34 @@ impl JobCombiner {
         let mut gates = BTreeMap::from([(first, common)]);
         for id in (0..tasks).map(TaskId) {
             let host = workload.host_of(id);
-            let gate = match part.after {
+            let gate = match spec.after {
                 Some(_) => common,
-                None => *gates.entry(host).or_insert_with(|| self.graph.delay(host, part.start)),
+                None => *gates.entry(host).or_insert_with(|| self.graph.delay(host, spec.start)),
             };
-            let late = id.0 < messages.end && written(id.0) > Time::ZERO;
+            let late = id.0 < messages.end && planned_start(id.0) > Time::ZERO;
             if late {
-                let span = written(id.0).since(Time::ZERO);
+                let span = planned_start(id.0).since(Time::ZERO);
                 let wait = self.graph.delay(host, span);
                 self.graph.wait(gate, wait);
-                self.graph.wait(wait, place.task(id));
-                self.graph.set_start(place.task(id), Time::ZERO);
+                self.graph.wait(wait, appended.task(id));
+                self.graph.set_start(appended.task(id), Time::ZERO);
             } else if workload.waits_for.get(id.index()).is_none_or(|&count| count == 0) {
-                self.graph.wait(gate, place.task(id));
+                self.graph.wait(gate, appended.task(id));
             }
         }
     }
 
     /// Returns the tasks whose completion is the end of a job: per host a join of its last
     /// messages, which complete at their senders, and the last delays.
-    fn ends(&mut self, part: &JobSpec, index: usize) -> Vec<GraphTask> {
-        let (workload, place) = (&part.workload, self.places[index]);
+    fn ends(&mut self, spec: &JobSpec, index: usize) -> Vec<GraphTask> {
+        let (workload, appended) = (&spec.workload, self.appended[index]);
         let tasks = (workload.messages.len() + workload.delays.len()) as u32;
         let mut of_host: BTreeMap<HostId, GraphTask> = BTreeMap::new();
         let mut ends = Vec::new();
         for id in (0..tasks).map(TaskId) {
             let host = workload.host_of(id);
             let mut dependents = workload.dependents_of(id).iter();
-            let task = place.task(id);
+            let task = appended.task(id);
             if workload.delay(id).is_some() {
                 ends.extend(dependents.next().is_none().then_some(task));
             } else if !dependents.any(|&after| workload.host_of(after) == host) {
@@ -229,19 +229,19 @@ mod tests {
     fn shift(hosts: u32) -> Workload {
         let flow = |src| {
             let dst = HostId((src + 1) % hosts);
-            Message::at_once(src, HostId(src), dst, Bytes::new(7))
+            Message::starting_at_zero(src, HostId(src), dst, Bytes::new(7))
         };
         Workload::independent((0..hosts).map(flow).collect())
     }
 
-    fn part(name: &str, workload: Workload) -> JobSpec {
+    fn spec(name: &str, workload: Workload) -> JobSpec {
         JobSpec { name: name.to_owned(), workload, start: Span::ZERO, after: None }
     }
 
     #[test]
     fn a_single_job_is_its_workload() {
-        assert_eq!(Workload::of_jobs(vec![part("a", shift(4))]), Ok(shift(4)));
-        let late = JobSpec { start: Span::from_us(3), ..part("a", shift(4)) };
+        assert_eq!(Workload::of_jobs(vec![spec("a", shift(4))]), Ok(shift(4)));
+        let late = JobSpec { start: Span::from_us(3), ..spec("a", shift(4)) };
         let late = Workload::of_jobs(vec![late]).unwrap();
         assert!(late.messages.iter().all(|it| it.start == Time::ZERO + Span::from_us(3)));
         assert_eq!(late.jobs, []);
@@ -249,8 +249,8 @@ mod tests {
 
     #[test]
     fn jobs_have_separate_streams_and_start_at_their_times() {
-        let second = JobSpec { start: Span::from_us(2), ..part("b", shift(3)) };
-        let both = Workload::of_jobs(vec![part("a", shift(4)), second]).unwrap();
+        let second = JobSpec { start: Span::from_us(2), ..spec("b", shift(3)) };
+        let both = Workload::of_jobs(vec![spec("a", shift(4)), second]).unwrap();
         let streams: Vec<u32> = both.messages.iter().map(|it| it.stream).collect();
         assert_eq!(streams, [0, 1, 2, 3, 4, 5, 6]);
         assert_eq!((both.jobs[1].messages.clone(), both.jobs[1].delays.clone()), (4..7, 0..0));
@@ -260,8 +260,8 @@ mod tests {
 
     #[test]
     fn a_job_after_another_waits_for_every_sender_of_the_other() {
-        let second = JobSpec { after: Some(0), ..part("b", shift(3)) };
-        let both = Workload::of_jobs(vec![part("a", shift(2)), second]).unwrap();
+        let second = JobSpec { after: Some(0), ..spec("b", shift(3)) };
+        let both = Workload::of_jobs(vec![spec("a", shift(2)), second]).unwrap();
         let gate = both.jobs[1].gate.expect("it waits");
         let gate_id = TaskId((both.messages.len() + gate) as u32);
         // A delay for each sender, which the gate waits for, and then the three messages.
@@ -274,12 +274,12 @@ mod tests {
     #[test]
     fn a_gap_and_a_scheduled_start_become_delays_after_the_gate() {
         let waits = [(MessageId(0), MessageId(1))];
-        let messages = vec![Message::at_once(0, HostId(0), HostId(1), Bytes::new(1)); 2];
+        let messages = vec![Message::starting_at_zero(0, HostId(0), HostId(1), Bytes::new(1)); 2];
         let mut chain = Workload::with_dependencies(messages, &waits);
         chain.gap = Span::from_ns(5);
         chain.messages[0].start = Time::ZERO + Span::from_ns(9);
-        let second = JobSpec { after: Some(0), ..part("b", chain) };
-        let both = Workload::of_jobs(vec![part("a", shift(2)), second]).unwrap();
+        let second = JobSpec { after: Some(0), ..spec("b", chain) };
+        let both = Workload::of_jobs(vec![spec("a", shift(2)), second]).unwrap();
         assert_eq!(both.gap, Span::ZERO);
         let spans: Vec<u64> = both.delays.iter().map(|it| it.span.as_ps() / 1_000).collect();
         // The gap, the gate, a join for each sender of the first job, and the scheduled start.
@@ -295,7 +295,7 @@ mod tests {
     fn the_first_delays_of_a_job_wait_for_its_start() {
         let delays = vec![Delay { host: HostId(0), span: Span::from_ns(1) }];
         let alone = Workload::with_delays(Vec::new(), delays, &[]);
-        let late = JobSpec { start: Span::from_us(1), ..part("a", alone) };
+        let late = JobSpec { start: Span::from_us(1), ..spec("a", alone) };
         let late = Workload::of_jobs(vec![late]).unwrap();
         assert_eq!(late.dependents_of(TaskId(1)), [TaskId(0)]);
         assert_eq!(late.delays[1].span, Span::from_us(1));
@@ -303,7 +303,7 @@ mod tests {
 
     #[test]
     fn a_cycle_of_jobs_is_rejected() {
-        let [mut a, mut b] = ["a", "b"].map(|name| part(name, shift(2)));
+        let [mut a, mut b] = ["a", "b"].map(|name| spec(name, shift(2)));
         (a.after, b.after) = (Some(1), Some(0));
         assert_eq!(Workload::of_jobs(vec![a, b]), Err(JobsError::Cycle));
     }

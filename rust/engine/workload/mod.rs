@@ -37,7 +37,7 @@ pub struct Message {
 
 impl Message {
     /// Returns a message that starts at time zero.
-    pub const fn at_once(stream: u32, src: HostId, dst: HostId, bytes: Bytes) -> Self {
+    pub const fn starting_at_zero(stream: u32, src: HostId, dst: HostId, bytes: Bytes) -> Self {
         Self { src, dst, bytes, stream, start: Time::ZERO }
     }
 }
@@ -217,7 +217,7 @@ impl Workload {
     }
 
     /// Returns the number of dependencies that a task waits for.
-    pub fn awaited_by(&self, task: TaskId) -> u32 {
+    pub fn dependency_count(&self, task: TaskId) -> u32 {
         let all = self.waits_for.get(task.index()).copied().unwrap_or(0);
         self.starts_after.get(&task).map_or(all, |&some| some.min(all))
     }
@@ -236,14 +236,14 @@ impl Workload {
     ///
     /// # Panics
     /// If `hosts` has no entry for a host of the workload.
-    pub fn moved(mut self, hosts: &[HostId]) -> Self {
+    pub fn remapped(mut self, hosts: &[HostId]) -> Self {
         for message in &mut self.messages {
             (message.src, message.dst) = (hosts[message.src.index()], hosts[message.dst.index()]);
         }
         for delay in &mut self.delays {
             delay.host = hosts[delay.host.index()];
         }
-        self.chains = self.chains.map(|chains| Arc::unwrap_or_clone(chains).moved(hosts).into());
+        self.chains = self.chains.map(|chains| Arc::unwrap_or_clone(chains).remapped(hosts).into());
         self
     }
 

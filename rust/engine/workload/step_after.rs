@@ -51,8 +51,8 @@ impl StepAfter {
         if !lanes.is_empty() {
             lanes.resize(delays.len(), None);
         }
-        let told = Workload::with_delays(messages, delays, &dependencies);
-        Workload { lanes, gap, jobs, starts_after, ..told }
+        let rewritten = Workload::with_delays(messages, delays, &dependencies);
+        Workload { lanes, gap, jobs, starts_after, ..rewritten }
     }
 }
 
@@ -67,7 +67,7 @@ mod tests {
     /// second depends on the first at its sender.
     fn workload() -> Workload {
         let [a, b] = [HostId(0), HostId(1)];
-        let message = |src, dst| Message::at_once(0, src, dst, Bytes::new(1));
+        let message = |src, dst| Message::starting_at_zero(0, src, dst, Bytes::new(1));
         let messages = vec![message(a, b), message(a, b), message(b, a)];
         let waits = [(MessageId(0), MessageId(1)), (MessageId(0), MessageId(2))];
         let gap = Span::from_ns(3);
@@ -77,13 +77,13 @@ mod tests {
     #[test]
     fn a_task_at_the_receiver_waits_for_a_delay_at_the_sender() {
         assert_eq!(StepAfter::Delivery.apply(workload()), workload());
-        let told = StepAfter::Acknowledgement.apply(workload());
-        assert_eq!((&told.messages, told.gap), (&workload().messages, workload().gap));
-        assert_eq!(told.delays, [Delay { host: HostId(0), span: Span::ZERO }]);
+        let rewritten = StepAfter::Acknowledgement.apply(workload());
+        assert_eq!((&rewritten.messages, rewritten.gap), (&workload().messages, workload().gap));
+        assert_eq!(rewritten.delays, [Delay { host: HostId(0), span: Span::ZERO }]);
         let [completion, second, answer] = [3, 1, 2].map(TaskId);
-        assert_eq!(told.dependents_of(TaskId(0)), [completion, second]);
-        assert_eq!(told.dependents_of(completion), [answer]);
-        assert_eq!(told.waits_for, [0, 1, 1, 1]);
+        assert_eq!(rewritten.dependents_of(TaskId(0)), [completion, second]);
+        assert_eq!(rewritten.dependents_of(completion), [answer]);
+        assert_eq!(rewritten.waits_for, [0, 1, 1, 1]);
     }
 
     #[test]

@@ -76,7 +76,7 @@ impl<'a> Assembler<'a> {
     fn add_tasks(&mut self, rank: u32, action: NodeAction) -> NodeTasks {
         let host = HostId(rank);
         let start = match action {
-            NodeAction::Delay { span, lane } => self.graph.delay_of(lane, host, span),
+            NodeAction::Delay { span, lane } => self.graph.delay_on_lane(lane, host, span),
             NodeAction::Send { peer, tag, bytes } => self.graph.message(Message {
                 src: host,
                 dst: HostId(peer),

@@ -121,7 +121,7 @@ fn a_multishot_starts_one_connection_per_activation() {
     }
     assert_eq!(workload.dependents_of(TaskId(5)), [TaskId(1)]);
     assert_eq!(workload.dependents_of(TaskId(6)), [TaskId(2)]);
-    assert_eq!([5, 6].map(|task| workload.awaited_by(TaskId(task))), [1, 2]);
+    assert_eq!([5, 6].map(|task| workload.dependency_count(TaskId(task))), [1, 2]);
 }
 
 #[test]

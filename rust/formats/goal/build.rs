@@ -161,7 +161,7 @@ impl Builder<'_> {
         match operation {
             GoalOperation::Calc { ns, cpu } => {
                 let lane = (self.compute == Compute::Serial).then_some(Lane(cpu));
-                self.graph.delay_of(lane, host, Span::from_ns(ns))
+                self.graph.delay_on_lane(lane, host, Span::from_ns(ns))
             }
             GoalOperation::Receive { .. } => self.graph.delay(host, Span::ZERO),
             GoalOperation::Send { bytes, peer, .. } => {

@@ -97,7 +97,7 @@ fn receives_from_any_source_take_messages_in_order_of_arrival() {
     }
     assert_eq!(workload.dependents_of(TaskId(4)), [TaskId(2)]);
     assert_eq!(workload.dependents_of(TaskId(5)), [TaskId(3)]);
-    assert_eq!([4, 5].map(|task| workload.awaited_by(TaskId(task))), [1, 2]);
+    assert_eq!([4, 5].map(|task| workload.dependency_count(TaskId(task))), [1, 2]);
 }
 
 #[test]

@@ -127,7 +127,7 @@ fn collectives_run_in_sequence_at_each_rank() {
     for (index, delay) in workload.delays.iter().enumerate() {
         let end = TaskId((workload.messages.len() + index) as u32);
         // A rank sends four flows and receives four.
-        assert_eq!(workload.awaited_by(end), 8);
+        assert_eq!(workload.dependency_count(end), 8);
         let after = workload.dependents_of(end);
         let flows: Vec<usize> = after.iter().map(|task| task.index()).collect();
         assert!(flows.iter().all(|&flow| flow >= 12), "{flows:?}");

@@ -152,7 +152,7 @@ fn class(packet: &Packet) -> usize {
 fn is_same(a: &Packet, b: &Packet) -> bool {
     let unmarked = |packet: &Packet| {
         let kept = packet.flags.bits() & !Flags::MARKED.bits();
-        Packet { flags: Flags::of_bits(kept), ..*packet }
+        Packet { flags: Flags::from_bits(kept), ..*packet }
     };
     unmarked(a) == unmarked(b)
 }

@@ -23,7 +23,7 @@ pub(super) fn resolve(
     }
     let mut sent = work.resolve(&inputs)?;
     if let Some(hosts) = &inputs.hosts {
-        sent.workload = sent.workload.moved(hosts);
+        sent.workload = sent.workload.remapped(hosts);
     }
     Ok(sent)
 }

@@ -88,7 +88,8 @@ impl Ends {
     /// Computes the ends of delays from those of their dependencies, in order of time.
     fn propagate(&mut self, workload: &Workload) {
         self.completed[self.messages..].fill(Time::NEVER);
-        let mut open: Vec<u32> = workload.tasks().map(|task| workload.awaited_by(task)).collect();
+        let mut open: Vec<u32> =
+            workload.tasks().map(|task| workload.dependency_count(task)).collect();
         let mut ended = BinaryHeap::new();
         for task in workload.tasks() {
             match workload.task(task) {

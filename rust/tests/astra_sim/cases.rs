@@ -151,7 +151,7 @@ fn unfinished_ranks_are_checked_when_no_event_is_left() {
     let ended = ended_on("half-silent", &scenario("half", 2, ""), None).unwrap();
     let said = "1 rank did not finish";
     assert!(ended.status == 1 && ended.errors.contains(said), "{}", ended.errors);
-    let said = "rank 0 waits for nothing in the network, and has not told the end of its work";
+    let said = "rank 0 waits for nothing in the network and has not reported completion";
     assert!(ended.errors.contains(said), "{}", ended.errors);
 }
 
@@ -233,7 +233,10 @@ fn messages_that_need_no_network_complete_immediately() {
 fn impossible_requests_end_the_run_with_status_2() {
     for (case, said) in [
         ("no-host", "rank 0 sends to rank 99 (tag 500000000, 64 B), which does not exist"),
-        ("negative", "--rendezvous-protocol=true, which is therefore for messages below 2 GiB"),
+        (
+            "negative",
+            "--rendezvous-protocol=true, ASTRA-sim keeps lengths in 32 bits and supports only",
+        ),
         ("throws", "at 5.000ns of simulated time, the trace has a node of no type"),
     ] {
         let Some(ended) = ended(case) else { return };

@@ -130,7 +130,7 @@ mod tests {
         for (outstanding, heads) in [(1, 8), (3, 24), (7, 56), (100, 56)] {
             let plan = Plan { outstanding: Some(outstanding), ..plan(8, 65, 1, 1) };
             let chains = chains("all-to-all", &plan).unwrap();
-            assert_eq!((chains.live(), chains.messages()), (heads, 56));
+            assert_eq!((chains.max_in_flight(), chains.messages()), (heads, 56));
             // Only rank 1: seven messages, all but the first ones waiting for another.
             let sent = chains.sent_by(&|host| host == HostId(4)).unwrap();
             let waiting = sent.waits_for.iter().filter(|&&count| count > 0).count();

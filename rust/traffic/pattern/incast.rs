@@ -43,8 +43,8 @@ impl Incast {
             let distance = 1 + u64::from(index) * others / u64::from(fan_in);
             HostId(((u64::from(receiver.0) + distance) % all) as u32)
         };
-        let flows =
-            (0..fan_in).map(|index| Message::at_once(index, sender(index), receiver, bytes));
+        let flows = (0..fan_in)
+            .map(|index| Message::starting_at_zero(index, sender(index), receiver, bytes));
         Ok(Workload::independent(flows.collect()))
     }
 }

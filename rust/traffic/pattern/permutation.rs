@@ -28,7 +28,9 @@ impl Permutation {
         let flows = (0..).zip(receivers);
         Ok(Workload::independent(
             flows
-                .map(|(src, dst)| Message::at_once(src, HostId(src), HostId(dst), self.bytes))
+                .map(|(src, dst)| {
+                    Message::starting_at_zero(src, HostId(src), HostId(dst), self.bytes)
+                })
                 .collect(),
         ))
     }

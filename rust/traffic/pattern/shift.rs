@@ -30,8 +30,8 @@ impl Shift {
             return Err(PatternError::ShiftToSelf { shift, hosts });
         }
         let to = |src: u32| ((u64::from(src) + u64::from(distance)) % u64::from(hosts)) as u32;
-        let flows =
-            (0..hosts).map(|src| Message::at_once(src, HostId(src), HostId(to(src)), bytes));
+        let flows = (0..hosts)
+            .map(|src| Message::starting_at_zero(src, HostId(src), HostId(to(src)), bytes));
         Ok(Workload::independent(flows.collect()))
     }
 }

@@ -43,7 +43,7 @@ pub(super) fn earliest_starts(workload: &Workload, paths: &IdlePaths) -> Vec<u12
                 if let Some(mut met) = met.remove(&dependent) {
                     // The task starts when the required number of dependencies is met.
                     met.sort_unstable();
-                    starts[index] = met[workload.awaited_by(dependent).max(1) as usize - 1];
+                    starts[index] = met[workload.dependency_count(dependent).max(1) as usize - 1];
                 }
                 ready.push(index);
             }

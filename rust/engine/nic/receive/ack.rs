@@ -185,7 +185,7 @@ pub(in crate::nic) struct Echo {
 impl Echo {
     #[inline]
     pub(in crate::nic) fn of(packet: DataView<'_>) -> Self {
-        let flags = packet.flags.among(Flags::MARKED.with(Flags::HASHED));
+        let flags = packet.flags.intersection(Flags::MARKED.with(Flags::HASHED));
         Self { stamp: packet.sent(), entropy: packet.entropy, flags }
     }
 }

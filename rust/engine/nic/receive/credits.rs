@@ -237,7 +237,7 @@ impl Nic {
             adaptation.handle_arrival(now, Arrival::of(packet));
         }
         // Grants repeat a single flag: that ports are hashed.
-        let flags = packet.flags.among(Flags::HASHED);
+        let flags = packet.flags.intersection(Flags::HASHED);
         let (target, entropy) = (packet.credit_target(), packet.entropy);
         credits.note(now, slot, Wish { target, urgency, entropy, flags });
         self.grant(now);
@@ -258,7 +258,7 @@ impl Nic {
         let slot = self.qps[id].responder;
         let Some(credits) = &mut self.responders.credits else { return };
         let (target, entropy) = (request.credit_target(), request.entropy);
-        let flags = request.flags.among(Flags::HASHED);
+        let flags = request.flags.intersection(Flags::HASHED);
         credits.note(now, slot, Wish { target, urgency: Urgency::Always, entropy, flags });
         self.grant(now);
     }

@@ -102,7 +102,7 @@ fn a_failed_path_is_avoided_only_for_its_destination() {
 }
 
 #[test]
-fn a_message_within_the_rack_starts_at_once() {
+fn a_message_within_the_rack_starts_immediately() {
     let mut splitter = new();
     splitter
         .handle_message(Time::ZERO, &Request { paths: PathSpace::SINGLE, ..requests(1, 16, 9)[0] });
@@ -269,7 +269,7 @@ fn a_failed_path_is_avoided_until_exactly_its_expiry() {
 }
 
 #[test]
-fn each_of_three_sizes_is_divided_alone() {
+fn each_of_three_sizes_is_divided_separately() {
     let mixed: Vec<Request> =
         [32_000, 16_000, 48_000].iter().flat_map(|&bytes| requests(1, 16, bytes)).collect();
     let flows = split(&mut new(), Time::ZERO, &mixed);

@@ -35,7 +35,7 @@ impl Queued {
 
     #[inline(always)]
     pub(in crate::fabric::network) const fn flags(self) -> Flags {
-        Flags::of_bits((self.0 >> FLAGS) as u8)
+        Flags::from_bits((self.0 >> FLAGS) as u8)
     }
 
     /// True for a data packet.

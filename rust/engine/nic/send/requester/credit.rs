@@ -15,7 +15,7 @@ impl Requester {
             self.unsent = self.unsent.saturating_sub(u64::from(packet.wire_bytes));
         }
         let target = self.target(sources);
-        packet.asking_for(target)
+        packet.with_credit_target(target)
     }
 
     /// Returns when it must ask for credit in a separate packet. `NEVER` while it has some, or
