@@ -176,7 +176,7 @@ impl Checks<'_> {
             i128::from(outcome.link_bytes[port.index()].get()) - of_frames - frames[port.index()]
         };
         let counters = &outcome.counters;
-        let is_whole = counters.dropped + counters.control_dropped + counters.trimmed == 0;
+        let is_lossless = counters.dropped + counters.control_dropped + counters.trimmed == 0;
         let mut failures = Vec::new();
         for id in (0u32..).map(SwitchId).take(setup.topology.switches().len()) {
             let (mut received, mut sent) = (0, 0);
@@ -186,7 +186,7 @@ impl Checks<'_> {
                 sent += carried(port) + i128::from(remainder.ports[port.index()].waiting);
             }
             // Losses and trimming explain missing bytes, but nothing explains additional ones.
-            if sent > received || is_whole && sent < received {
+            if sent > received || is_lossless && sent < received {
                 let name = self.switch_name(id);
                 failures.push(format!(
                     "{received} B reached {name}, but {sent} B left it or are queued in it"

@@ -134,7 +134,7 @@ pub struct AckFields {
 }
 
 /// The packets that an acknowledgement reports. If packets are reported individually, these are at
-/// most [`ArrivalReport::MOST_PACKETS`] among 64.
+/// most [`ArrivalReport::MAX_PACKETS`] among 64.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 pub struct ArrivalReport {
     /// PSN of the lowest bit of `arrived`.
@@ -148,10 +148,10 @@ pub struct ArrivalReport {
 
 impl ArrivalReport {
     /// Maximum number of packets whose marks a report has: the width of the field of marks.
-    pub const MOST_PACKETS: u32 = u32::BITS;
+    pub const MAX_PACKETS: u32 = u32::BITS;
 
     /// Creates a report of the packets `arrived` from `base` on. `marks` holds the ECN-marked ones,
-    /// which must be among the last [`Self::MOST_PACKETS`] of `arrived`.
+    /// which must be among the last [`Self::MAX_PACKETS`] of `arrived`.
     pub const fn new(base: Psn, arrived: u64, marks: u64) -> Self {
         Self { base, arrived, marked: compress(marks, arrived) }
     }
@@ -190,7 +190,7 @@ pub(crate) const fn ones(bits: u64) -> u32 {
 
 /// Returns the last set bits of `arrived`, as many as the field of marks can describe.
 const fn last_of(mut arrived: u64) -> u64 {
-    while ones(arrived) > ArrivalReport::MOST_PACKETS {
+    while ones(arrived) > ArrivalReport::MAX_PACKETS {
         arrived &= arrived - 1;
     }
     arrived

@@ -41,8 +41,8 @@ pub struct Hop {
 /// All readings that ports have written into one packet.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 pub struct Telemetry {
-    hops: [Hop; Telemetry::MOST_HOPS],
-    /// Number of hops so far; beyond `MOST_HOPS` they overwrite the first ones.
+    hops: [Hop; Telemetry::MAX_HOPS],
+    /// Number of hops so far; beyond `MAX_HOPS` they overwrite the first ones.
     count: u8,
     /// Factor by which units are larger than those of 25 Gbps.
     multiple: u16,
@@ -62,14 +62,14 @@ const QUEUE_UNIT: u64 = 80;
 
 impl Telemetry {
     /// Maximum number of hops in one packet.
-    pub const MOST_HOPS: usize = 5;
+    pub const MAX_HOPS: usize = 5;
 
     /// Adds a hop whose units are `multiple` times those of 25 Gbps.
     pub fn push(&mut self, reading: &PortReading, multiple: u16) {
         let factor = u64::from(multiple.max(1));
         let low = |value: u64, bits: u32| (value & ((1 << bits) - 1)) as u32;
         let rate = u32::try_from(reading.rate.as_bps() / 1_000_000).unwrap_or(u32::MAX);
-        self.hops[usize::from(self.count) % Self::MOST_HOPS] = Hop {
+        self.hops[usize::from(self.count) % Self::MAX_HOPS] = Hop {
             time: low(reading.at.as_ps() / 1_000, TIME_BITS),
             bytes: low(reading.sent / (BYTES_UNIT * factor), BYTES_BITS),
             queue: low(reading.waiting / (QUEUE_UNIT * factor), QUEUE_BITS),
@@ -79,7 +79,7 @@ impl Telemetry {
         self.multiple = multiple.max(1);
     }
 
-    /// Returns the hops in path order; empty if the path is longer than [`Self::MOST_HOPS`].
+    /// Returns the hops in path order; empty if the path is longer than [`Self::MAX_HOPS`].
     pub fn hops(&self) -> &[Hop] {
         self.hops.get(..usize::from(self.count)).unwrap_or(&[])
     }
@@ -154,7 +154,7 @@ mod tests {
     #[test]
     fn a_path_with_too_many_hops_has_no_sample() {
         let mut telemetry = Telemetry::default();
-        for hops in 1..=Telemetry::MOST_HOPS {
+        for hops in 1..=Telemetry::MAX_HOPS {
             telemetry.push(&reading(0, 0, 0), 1);
             assert_eq!(telemetry.hops().len(), hops);
         }

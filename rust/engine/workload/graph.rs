@@ -141,8 +141,8 @@ impl TaskGraph {
             ..*it
         };
         self.messages.extend(other.messages.iter().map(remapped));
-        let delays_moved = other.delays.iter().map(|it| Delay { host: host_of(it.host), ..*it });
-        self.delays.extend(delays_moved);
+        let remapped_delays = other.delays.iter().map(|it| Delay { host: host_of(it.host), ..*it });
+        self.delays.extend(remapped_delays);
         // Workloads on the same host share its processors, so lanes keep their numbers.
         let lane = |(index, lane): (u32, &Option<Lane>)| Some((delays + index, (*lane)?));
         self.lanes.extend((0u32..).zip(&other.lanes).filter_map(lane));

@@ -77,7 +77,7 @@ pub struct Config {
 
 /// Shortest interval between probes: below it, a path that is down costs more packets than the
 /// messages. \[inferred\]
-const LEAST_INTERVAL: Span = Span::from_us(1);
+const MIN_PROBE_INTERVAL: Span = Span::from_us(1);
 
 impl Default for Config {
     fn default() -> Self {
@@ -263,10 +263,10 @@ impl Config {
             return Err("probe_successes = 0: it must be at least 1".to_owned());
         }
         let (least, most) = (self.probe_every, self.probe_every_max);
-        if least < LEAST_INTERVAL || most < least {
+        if least < MIN_PROBE_INTERVAL || most < least {
             return Err(format!(
                 "probe_every = {least}, probe_every_max = {most}: the first must be at least \
-                 {LEAST_INTERVAL}, and not longer than the second"
+                 {MIN_PROBE_INTERVAL}, and not longer than the second"
             ));
         }
         match self.denied.iter().find(|&&index| index >= evs) {

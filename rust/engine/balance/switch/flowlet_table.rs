@@ -9,11 +9,11 @@ use crate::rng::mix32;
 use crate::units::{Span, Time};
 
 /// Largest supported table, in entries: 16 times that of CONGA.
-const MOST_FLOWLETS: u32 = 1 << 20;
+const MAX_FLOWLETS: u32 = 1 << 20;
 
 /// Returns an error message if the number of entries is invalid.
 pub(super) fn config_error(entries: u32) -> Option<&'static str> {
-    (entries == 0 || entries > MOST_FLOWLETS)
+    (entries == 0 || entries > MAX_FLOWLETS)
         .then_some("'flowlets' must be from 1 to 1048576, for example 65536")
 }
 

@@ -49,7 +49,7 @@ impl Hash {
 }
 
 impl SwitchPolicy for Hash {
-    const KEEPS_PATHS: bool = true;
+    const PINS_PATH: bool = true;
 
     #[inline]
     fn choose<V: SwitchView>(&mut self, _now: Time, packet: &Packet, view: &mut V) -> u32 {

@@ -64,7 +64,7 @@ impl HashByPart {
 }
 
 impl SwitchPolicy for HashByPart {
-    const KEEPS_PATHS: bool = true;
+    const PINS_PATH: bool = true;
 
     #[inline]
     fn choose<V: SwitchView>(&mut self, _now: Time, packet: &Packet, view: &mut V) -> u32 {

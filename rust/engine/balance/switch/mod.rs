@@ -77,11 +77,11 @@ macro_rules! registry {
             }
 
             /// True if packets with equal headers take the same port:
-            /// [`SwitchPolicy::KEEPS_PATHS`].
+            /// [`SwitchPolicy::PINS_PATH`].
             pub const fn pins_path(&self) -> bool {
                 match self {
                     $($(#[$only])* Self::$policy(_) =>
-                        <$module::$policy as SwitchPolicy>::KEEPS_PATHS,)*
+                        <$module::$policy as SwitchPolicy>::PINS_PATH,)*
                 }
             }
 
@@ -213,7 +213,7 @@ impl SwitchConfig {
 /// Chooses the output port of each packet.
 pub trait SwitchPolicy {
     /// True if packets with equal headers leave by the same port until a link fails.
-    const KEEPS_PATHS: bool = false;
+    const PINS_PATH: bool = false;
     /// True if the policy reads queue lengths, which its caller then has to keep up to date.
     const USES_QUEUE_LENGTHS: bool = false;
     /// True if the policy uses [`SwitchView::weight`] itself. For other policies, each port appears

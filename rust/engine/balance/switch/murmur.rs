@@ -115,7 +115,7 @@ impl Murmur {
 }
 
 impl SwitchPolicy for Murmur {
-    const KEEPS_PATHS: bool = true;
+    const PINS_PATH: bool = true;
 
     #[inline]
     fn choose<V: SwitchView>(&mut self, _now: Time, packet: &Packet, view: &mut V) -> u32 {

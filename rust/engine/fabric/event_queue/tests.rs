@@ -204,7 +204,7 @@ fn peeking_returns_time_and_rank_of_the_next_event() {
 
 /// Their memory is prefetched.
 #[test]
-fn upcoming_lists_the_arrivals_of_the_next_bucket() {
+fn next_bucket_arrivals_lists_the_next_bucket() {
     let mut queue = queue_for(5_000, 1_000_000);
     let bucket = 1_024;
     for (port, time) in [(1, 10 * bucket), (2, 70 * bucket + 5), (3, 70 * bucket), (4, 80 * bucket)]
@@ -227,7 +227,7 @@ fn upcoming_lists_the_arrivals_of_the_next_bucket() {
 }
 
 #[test]
-fn coming_and_beside_return_arrivals_of_this_and_the_next_bucket() {
+fn peeks_return_arrivals_of_this_and_the_next_bucket() {
     let mut queue = queue_for(5_000, 1_000_000);
     for port in 0..4 {
         queue.push(at(bucket(1) + 9 - u64::from(port)), Event::Arrival(PortId(port), SlotId(port)));

@@ -18,7 +18,7 @@ fn orders(outcome: &Outcome, port: PortId, class: u32) -> Vec<(Time, PauseOrder)
 
 /// Hosts 0 and 1 send to host 2 at the same switch, which leaves each half of its rate. Host 0
 /// sends a message to host 3 later. The second class is strict.
-fn beside_an_incast(classes: &[u32; 3]) -> (Setup, Time) {
+fn next_to_an_incast(classes: &[u32; 3]) -> (Setup, Time) {
     let late = Time::ZERO + Span::from_us(100);
     let mut all = messages(&[(0, 2), (1, 2), (0, 3)], 2_000 * PAYLOAD);
     (all[2].bytes, all[2].start) = (Bytes::new(300 * PAYLOAD), late);
@@ -30,7 +30,7 @@ fn beside_an_incast(classes: &[u32; 3]) -> (Setup, Time) {
 
 #[test]
 fn a_class_runs_at_full_rate_while_another_is_paused() {
-    let (setup, late) = beside_an_incast(&[0, 0, 1]);
+    let (setup, late) = next_to_an_incast(&[0, 0, 1]);
     let outcome = complete(&setup);
     let port = setup.topology.host_port(HostId(0));
     let found = outcome.message_fct[2].as_ps();
@@ -44,7 +44,7 @@ fn a_class_runs_at_full_rate_while_another_is_paused() {
     assert_eq!(orders(&outcome, port, 1), []);
     assert_eq!(outcome.dropped_by_class, [0, 0]);
     // In the class of the incast, it waits behind the incast.
-    let one = complete(&beside_an_incast(&[0, 0, 0]).0).message_fct[2].as_ps();
+    let one = complete(&next_to_an_incast(&[0, 0, 0]).0).message_fct[2].as_ps();
     assert!(one > 3 * alone / 2, "{one} for {alone}");
 }
 
@@ -64,16 +64,16 @@ fn two_classes_of_a_link_are_paused_and_resumed_separately() {
     assert_eq!(outcome.counters.dropped, 0);
     let port = setup.topology.host_port(HostId(0));
     let mut paused = [false; 2];
-    let mut resumed_beside_a_pause = [0; 2];
+    let mut resumed_next_to_a_pause = [0; 2];
     for record in outcome.pauses.iter().filter(|record| record.port == port) {
         let class = record.class.index();
         let pauses = record.order == PauseOrder::Pause;
         assert_ne!(paused[class], pauses, "one frame for each change: {record:?}");
         paused[class] = pauses;
-        resumed_beside_a_pause[class] += u32::from(!pauses && paused[1 - class]);
+        resumed_next_to_a_pause[class] += u32::from(!pauses && paused[1 - class]);
     }
     assert_eq!(paused, [false; 2]);
-    assert!(resumed_beside_a_pause.iter().all(|&it| it > 0), "{resumed_beside_a_pause:?}");
+    assert!(resumed_next_to_a_pause.iter().all(|&it| it > 0), "{resumed_next_to_a_pause:?}");
 }
 
 #[test]

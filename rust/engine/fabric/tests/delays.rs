@@ -100,9 +100,9 @@ fn delays_of_a_lane_run_one_at_a_time_in_order_of_readiness_and_id() {
     workload.lanes = vec![lane, lane, None, lane];
     // 0 until 7 us, 2 until 9 us, then 1 until 14 us and 3 until 18 us.
     assert_eq!(complete(&with(workload)).cct, Some(Span::from_us(18)));
-    let mut at_once = Workload::with_delays(Vec::new(), delays.clone(), &[]);
-    at_once.lanes = vec![lane; 4];
-    assert_eq!(complete(&with(at_once)).cct, Some(Span::from_us(25)));
+    let mut one_at_a_time = Workload::with_delays(Vec::new(), delays.clone(), &[]);
+    one_at_a_time.lanes = vec![lane; 4];
+    assert_eq!(complete(&with(one_at_a_time)).cct, Some(Span::from_us(25)));
     let side_by_side = Workload::with_delays(Vec::new(), delays, &[]);
     assert_eq!(complete(&with(side_by_side)).cct, Some(Span::from_us(9)));
 }

@@ -9,7 +9,7 @@ fn link(setup: &Setup, name: &str) -> LinkId {
 }
 
 /// A failure of this kind from the start, without detection and convergence delays.
-fn at_once(link: LinkId, kind: FailureKind) -> Failure {
+fn immediate(link: LinkId, kind: FailureKind) -> Failure {
     let (direction, at, until) = (Direction::Both, Time::ZERO, Time::NEVER);
     let (detection, convergence) = (Span::ZERO, Span::ZERO);
     Failure { link, direction, kind, at, until, detection, convergence }
@@ -46,7 +46,7 @@ fn sprayed_packets_follow_the_remaining_capacity() {
         for slow in ["leaf0-spine1", "leaf1-spine1"] {
             let mut setup = one_way("spray", 1_000);
             setup.scheme.weights = weights;
-            setup.fabric.failures = vec![at_once(link(&setup, slow), quarter())];
+            setup.fabric.failures = vec![immediate(link(&setup, slow), quarter())];
             let bytes = uplinks(&setup, &complete(&setup));
             let sum: u64 = bytes.iter().sum();
             for (bytes, share) in bytes.iter().zip(exact) {
@@ -63,7 +63,7 @@ fn weights_change_only_when_routing_converges() {
     let of = |at, until, convergence| {
         let mut setup = one_way("spray", 1_000);
         setup.scheme.weights = Weights::Capacity;
-        let failure = at_once(link(&setup, "leaf1-spine1"), quarter());
+        let failure = immediate(link(&setup, "leaf1-spine1"), quarter());
         setup.fabric.failures = vec![Failure { at, until, convergence, ..failure }];
         let [_, slow, others @ ..] = uplinks(&setup, &complete(&setup));
         slow as f64 * 2.0 / others.iter().sum::<u64>() as f64
@@ -82,8 +82,8 @@ fn weights_change_only_when_routing_converges() {
 fn a_switch_without_a_dead_port_keeps_the_shares_of_the_others() {
     let mut setup = one_way("spray", 1_000);
     setup.scheme.weights = Weights::Capacity;
-    let slow = at_once(link(&setup, "leaf1-spine1"), quarter());
-    let down = at_once(link(&setup, "leaf0-spine2"), FailureKind::Down);
+    let slow = immediate(link(&setup, "leaf1-spine1"), quarter());
+    let down = immediate(link(&setup, "leaf0-spine2"), FailureKind::Down);
     setup.fabric.failures = vec![slow, Failure { convergence: Span::MAX, ..down }];
     let [a, b, c, d] = uplinks(&setup, &complete(&setup)).map(|bytes| bytes as f64);
     assert_eq!(c, 0.0);
@@ -95,7 +95,7 @@ fn a_switch_without_a_dead_port_keeps_the_shares_of_the_others() {
 fn a_failure_known_from_the_start_loses_no_packet() {
     for preset in presets() {
         let mut setup = one_way(preset.name, 50);
-        let down = at_once(link(&setup, "leaf1-spine1"), FailureKind::Down);
+        let down = immediate(link(&setup, "leaf1-spine1"), FailureKind::Down);
         setup.fabric.failures = vec![down];
         let outcome = complete(&setup);
         assert_eq!((outcome.counters.dropped, outcome.counters.control_dropped), (0, 0), "{}", {
@@ -108,7 +108,7 @@ fn a_failure_known_from_the_start_loses_no_packet() {
 #[test]
 fn a_flapping_link_loses_packets_only_while_it_is_down() {
     let mut setup = setup(leaf_spine(2, 1, 1, 400), "ecmp", messages(&[(0, 1)], 1_000 * PAYLOAD));
-    let down = at_once(link(&setup, "leaf0-spine0"), FailureKind::Down);
+    let down = immediate(link(&setup, "leaf0-spine0"), FailureKind::Down);
     let us = |us: u64| Time::ZERO + Span::from_us(us);
     let outage = |n: u64| Failure {
         at: us(10 + 20 * n),
@@ -137,7 +137,7 @@ fn a_run_with_hosts_at_a_dead_leaf_reaches_its_time_limit() {
         let links: Vec<LinkId> = setup.topology.links_of(leaf).collect();
         setup.fabric.failures = links
             .into_iter()
-            .map(|link| Failure { convergence, ..at_once(link, FailureKind::Down) })
+            .map(|link| Failure { convergence, ..immediate(link, FailureKind::Down) })
             .collect();
         let outcome = run(&setup, &mut |_| {});
         assert_eq!((outcome.verdict, outcome.cct), (Verdict::TimeLimit, None));
@@ -156,7 +156,7 @@ fn a_run_that_cannot_complete_ends_before_its_time_limit() {
     setup.nic.retransmit_timeout = Span::from_us(10);
     setup.time_limit = Time::ZERO + Span::from_ms(4_000);
     let host = setup.topology.host_port(HostId(8)).link();
-    setup.fabric.failures = vec![at_once(host, FailureKind::Down)];
+    setup.fabric.failures = vec![immediate(host, FailureKind::Down)];
     let outcome = run(&setup, &mut |_| {});
     assert_eq!((outcome.verdict, outcome.message_fct.len()), (Verdict::Stalled, 1));
     assert!(outcome.ended < Time::ZERO + Span::from_ms(50), "{}", outcome.ended);
@@ -178,7 +178,7 @@ fn carried(policy: &str, until: Time, detection: Option<Span>) -> Vec<Bytes> {
     let mut setup = slow_fabric(policy);
     setup.time_limit = until;
     if let Some(detection) = detection {
-        let down = at_once(link(&setup, "leaf0-spine1"), FailureKind::Down);
+        let down = immediate(link(&setup, "leaf0-spine1"), FailureKind::Down);
         setup.fabric.failures = vec![Failure { detection, convergence: Span::MAX, ..down }];
     }
     let outcome = run(&setup, &mut |_| {});

@@ -156,8 +156,8 @@ fn features_without_partitions_run_on_one_thread() {
     let plane = LeafSpine { host_rate: rate, fabric_rate: rate, ..fixtures::leaf_spine(2, 2, 1) };
     let planes = MultiPlane { planes: 2, rails: 1, plane }.build().unwrap();
     assert_eq!(of(&setup(planes, "plane-jsq", messages(&[(0, 1)], 1_000))), Sequential::Planes);
-    let at_once = LeafSpine { delay: Span::ZERO, ..plane }.build().unwrap();
-    assert_eq!(of(&on(at_once)), Sequential::NoLength);
+    let without_delay = LeafSpine { delay: Span::ZERO, ..plane }.build().unwrap();
+    assert_eq!(of(&on(without_delay)), Sequential::NoLength);
     let servers = super::scale_up::rails(super::scale_up::scale_up(4));
     assert_eq!(of(&on(servers)), Sequential::ScaleUp);
 

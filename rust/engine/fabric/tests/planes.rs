@@ -41,7 +41,7 @@ fn sent_by_port(setup: &Setup, outcome: &Outcome, host: u32) -> Vec<u64> {
 }
 
 #[test]
-fn a_lone_message_uses_all_ports_at_once() {
+fn a_lone_message_uses_all_ports_simultaneously() {
     for (count, packets) in [(2, 1), (2, 10), (4, 40), (4, 41), (8, 1_003)] {
         let topology = planes(count, PLANE);
         let setup = setup(topology, "plane-jsq", messages(&[(0, 3)], packets * PAYLOAD));

@@ -33,7 +33,7 @@ fn recoveries() -> [(&'static str, Recovery); 4] {
 
 /// Six packets of host 1 reach a switch at once. Returns the packets that the switch forwards, and
 /// the acknowledgements of host 0.
-fn six_at_once(setup: &Setup, switch: u32) -> (Vec<Packet>, Vec<Packet>) {
+fn forward_six(setup: &Setup, switch: u32) -> (Vec<Packet>, Vec<Packet>) {
     let config = Arc::new(setup.nic.clone());
     let port = PortFacts { line_rate: BitRate::from_gbps(400), base_rtt: Span::from_us(5) };
     let mut nics = [0, 1].map(|host| Nic::new(HostId(host), port, Arc::clone(&config)));
@@ -77,7 +77,7 @@ fn nacks_of_trimmed_packets_carry_number_and_hop() {
             let limit = Bytes::new(1_000);
             setup.fabric.switch.trim =
                 Some(TrimConfig { size: Bytes::new(64), limit, victim: TrimVictim::Arriving });
-            let (packets, control) = six_at_once(&setup, switch);
+            let (packets, control) = forward_six(&setup, switch);
             let sizes: Vec<u16> = packets.iter().map(|packet| packet.wire_bytes).collect();
             assert_eq!(sizes, [4_158, 4_158, 4_158, 64, 64, 64], "{name}");
             let cut = |packet: &Packet| packet.flags.has(Flags::TRIMMED);
@@ -112,7 +112,7 @@ fn nacks_of_trimmed_packets_carry_number_and_hop() {
 #[test]
 fn recoveries_without_order_retransmit_trimmed_packets_without_a_timeout() {
     let timeout = Span::from_ms(10);
-    let mut text = "recovery   policy  CCT us    sent   again     cut  answers\n".to_owned();
+    let mut text = "recovery   policy  CCT us    sent  resent trimmed  control\n".to_owned();
     for (name, recovery) in recoveries() {
         for policy in ["ecmp", "spray"] {
             let mut setup = trimmed(200_000);
@@ -178,7 +178,7 @@ fn the_last_packet_of_a_queue_is_trimmed_as_often_as_the_one_that_arrives() {
         let (size, limit) = (Bytes::new(64), Bytes::new(1_000));
         setup.fabric.switch.trim =
             Some(TrimConfig { size, limit, victim: TrimVictim::ArrivingOrLast });
-        let (packets, _) = six_at_once(&setup, 1);
+        let (packets, _) = forward_six(&setup, 1);
         let is_whole = |it: &Packet| u64::from(it.wire_bytes) == PAYLOAD + HEADER;
         let whole: Vec<usize> = (0..6).filter(|&psn| is_whole(&packets[psn])).collect();
         let headers = packets.iter().filter(|it| it.flags.has(Flags::TRIMMED));

@@ -184,7 +184,7 @@ struct State {
     utilization: f64,
     /// An acknowledgement of a packet after this one changes Rc; `None` before the first.
     update_at: Option<u64>,
-    hops: [HopState; Telemetry::MOST_HOPS],
+    hops: [HopState; Telemetry::MAX_HOPS],
     /// The telemetry of the acknowledgement that is handled next.
     telemetry: Telemetry,
 }
@@ -206,7 +206,7 @@ impl Hpcc {
             reference: first,
             utilization: 1.0,
             update_at: None,
-            hops: [hop; Telemetry::MOST_HOPS],
+            hops: [hop; Telemetry::MAX_HOPS],
             telemetry: Telemetry::default(),
         }))
     }

@@ -118,7 +118,7 @@ fn queue_pairs_to_a_host_share_the_windows_of_its_planes() {
 
 /// An incast of seven to one, next to an equally long flow to another host of the leaf. Returns the
 /// times of the seven relative to what the last link needs for them, and the flow's slowdown.
-fn incast_beside_a_victim(change: impl Fn(&mut Setup)) -> (Vec<f64>, f64) {
+fn incast_with_victim(change: impl Fn(&mut Setup)) -> (Vec<f64>, f64) {
     let plane = LeafSpine { leaves: 4, spines: 4, hosts_per_leaf: 4, ..PLANE };
     let run_with = |messages: Vec<Message>| {
         let mut setup = setup(planes(4, plane), "mrc", messages);
@@ -145,7 +145,7 @@ fn long_wait(mpr: u32) -> mrc::Config {
 /// Card of MRC, test 12: equal windows get equal shares, regardless of the paths of packets.
 #[test]
 fn senders_of_an_incast_with_equal_windows_have_equal_shares() {
-    let (shares, _) = incast_beside_a_victim(|setup| setup.nic.recovery = long_wait(96).into());
+    let (shares, _) = incast_with_victim(|setup| setup.nic.recovery = long_wait(96).into());
     for share in &shares {
         assert!((share - 1.0).abs() < 0.02, "{shares:?}");
     }
@@ -157,7 +157,7 @@ fn senders_of_an_incast_with_equal_windows_have_equal_shares() {
 /// sender therefore completes before the others.
 #[test]
 fn an_incast_fills_the_last_link_and_spares_a_victim() {
-    let (shares, slower) = incast_beside_a_victim(|setup| {
+    let (shares, slower) = incast_with_victim(|setup| {
         *setup = controlled(setup.clone(), Scope::Qp);
         setup.nic.recovery = long_wait(1_024).into();
         setup.fabric.switch.ecn = Ecn::Step(Bytes::new(16_000));
