@@ -153,7 +153,7 @@ impl From<&FabricPacket> for Packet {
             wire_bytes: packet.wire_bytes,
             entropy: packet.entropy,
             route: packet.route,
-            kind: packet.kind.known().unwrap_or_else(|unknown| panic!("{unknown}")),
+            kind: packet.kind.try_convert().unwrap_or_else(|unknown| panic!("{unknown}")),
             flags: Flags::from_bits(packet.flags),
         };
         known.set_class(ClassId(packet.ack >> CLASS));

@@ -203,7 +203,7 @@ impl Word {
     /// Reverses [`Self::with_tie_rank`].
     #[inline(always)]
     pub(super) const fn with_port(self, time: u64, ties: Ties) -> Self {
-        if self.is_of_port() { self.with_id(ties.port_at(time, self.id())) } else { self }
+        if self.is_of_port() { self.with_id(ties.port_of_rank(time, self.id())) } else { self }
     }
 
     /// Returns the kind and the id, which order events of the same time.

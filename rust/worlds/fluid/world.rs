@@ -441,7 +441,7 @@ fn uses(path: &FlowPath, back: Option<&FlowPath>, size: &Size) -> Vec<Use> {
 
 /// Returns the scheme as a fluid run models it. Load-aware policies fill links of unequal rates in
 /// proportion to the rates, as policies that weight next hops by capacity do.
-fn evened(scheme: Scheme, topology: &Topology) -> Scheme {
+fn with_capacity_weights(scheme: Scheme, topology: &Topology) -> Scheme {
     let looks = scheme.switch.uses_queue_lengths() || scheme.sender.is_load_aware();
     match looks && topology.is_uneven() {
         true => Scheme { weights: Weights::Capacity, ..scheme },
