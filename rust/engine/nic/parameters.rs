@@ -36,14 +36,14 @@ pub trait Configuration: Copy + Default + Serialize + DeserializeOwned + 'static
 
 /// A value that is out of range.
 #[derive(Debug, Clone, PartialEq, Eq, Error)]
-#[error("{key} = {value} is invalid: {right}")]
+#[error("{key} = {value} is invalid: {expected}")]
 pub struct InvalidValue {
     /// The key of the value.
     pub key: &'static str,
     /// The value as it is written in a scenario.
     pub value: String,
     /// The range that it must be in.
-    pub right: String,
+    pub expected: String,
 }
 
 /// An error in the given parameters.
@@ -55,10 +55,10 @@ pub enum ParameterError {
         /// The key and its error.
         error: ValueError,
         /// Further valid keys that are not fields of the configuration.
-        beside: &'static [&'static str],
+        extra_keys: &'static [&'static str],
     },
     /// `preset` is not a string.
-    #[error("preset: {value} is not a name; write for example \"{example}\"")]
+    #[error("preset: {value} is not a string; use for example \"{example}\"")]
     PresetType {
         /// The given value as TOML.
         value: String,
@@ -66,7 +66,7 @@ pub enum ParameterError {
         example: &'static str,
     },
     /// No preset has this name.
-    #[error("preset '{name}' is unknown; there are {}", known.join(", "))]
+    #[error("preset '{name}' is unknown; known presets: {}", known.join(", "))]
     UnknownPreset {
         /// The given name.
         name: String,
@@ -100,7 +100,7 @@ impl<T> Configured<T> {
 pub(super) fn overridden<C: Configuration>(
     base: &C,
     given: &Parameters,
-    beside: &'static [&'static str],
+    extra_keys: &'static [&'static str],
 ) -> Result<Configured<C>, ParameterError> {
     let table = |config: &C| {
         Parameters::try_from(config).expect("a configuration is a table of plain values")
@@ -108,24 +108,24 @@ pub(super) fn overridden<C: Configuration>(
     let mut all = table(base);
     // Merging tables, not structs, lets `read` report unknown keys and wrong types by name.
     all.extend(given.clone());
-    let value: C =
-        values::read(all.into()).map_err(|error| ParameterError::Malformed { error, beside })?;
+    let value: C = values::read(all.into())
+        .map_err(|error| ParameterError::Malformed { error, extra_keys })?;
     value.check()?;
     // Serialized from the value that was read: the result has every key in its canonical form.
     Ok(Configured { value, parameters: table(&value) })
 }
 
-/// Returns an error that says what is `right` unless `holds`.
+/// Returns an error with the `expected` range unless `holds`.
 pub(super) fn require(
     key: &'static str,
     value: impl fmt::Display,
     holds: bool,
-    right: impl Into<String>,
+    expected: impl Into<String>,
 ) -> Result<(), InvalidValue> {
     if holds {
         return Ok(());
     }
-    Err(InvalidValue { key, value: value.to_string(), right: right.into() })
+    Err(InvalidValue { key, value: value.to_string(), expected: expected.into() })
 }
 
 /// Requires a timer's span to be above zero and at most [`LONGEST_SPAN`].
@@ -151,15 +151,18 @@ pub(super) fn positive(key: &'static str, fraction: Fraction) -> Result<(), Inva
 }
 
 /// Requires a fraction of at most 1.
-pub(super) fn part(key: &'static str, part: Fraction) -> Result<(), InvalidValue> {
-    let holds = part.numerator() <= part.denominator();
-    require(key, part, holds, "it must be at most 1, for example '1/5'")
+pub(super) fn at_most_one(key: &'static str, fraction: Fraction) -> Result<(), InvalidValue> {
+    let holds = fraction.numerator() <= fraction.denominator();
+    require(key, fraction, holds, "it must be at most 1, for example '1/5'")
 }
 
 /// Requires a fraction above 0 and at most 1.
-pub(super) fn positive_part(key: &'static str, fraction: Fraction) -> Result<(), InvalidValue> {
+pub(super) fn positive_at_most_one(
+    key: &'static str,
+    fraction: Fraction,
+) -> Result<(), InvalidValue> {
     positive(key, fraction)?;
-    part(key, fraction)
+    at_most_one(key, fraction)
 }
 
 /// Defines a type for the names of a registry. Scenarios read and write it as a string.
@@ -205,14 +208,16 @@ mod tests {
         let half = Fraction::new(1, 2).unwrap();
         let zero = Fraction::new(0, 1).unwrap();
         let double = Fraction::new(2, 1).unwrap();
-        assert!(positive_part("g", half).is_ok() && part("cut", zero).is_ok());
+        assert!(positive_at_most_one("g", half).is_ok() && at_most_one("cut", zero).is_ok());
         assert!(positive("target", double).is_ok() && timer("timer", LONGEST_SPAN).is_ok());
-        let said = |result: Result<(), InvalidValue>| result.unwrap_err().to_string();
-        assert_eq!(said(positive("g", zero)), "g = 0/1 is invalid: it must be more than 0");
-        assert!(said(positive_part("g", double)).ends_with("at most 1, for example '1/5'"));
-        assert!(said(timer("timer", Span::ZERO)).ends_with("it must be longer than zero"));
-        assert!(said(timer("timer", Span::MAX)).contains("it must be at most"));
-        assert!(said(rate("min_rate", BitRate::from_bps(0))).ends_with("at least 1bps"));
-        assert!(said(bytes("byte_counter", Bytes::ZERO)).ends_with("at least 1B"));
+        let message = |result: Result<(), InvalidValue>| result.unwrap_err().to_string();
+        assert_eq!(message(positive("g", zero)), "g = 0/1 is invalid: it must be more than 0");
+        assert!(
+            message(positive_at_most_one("g", double)).ends_with("at most 1, for example '1/5'")
+        );
+        assert!(message(timer("timer", Span::ZERO)).ends_with("it must be longer than zero"));
+        assert!(message(timer("timer", Span::MAX)).contains("it must be at most"));
+        assert!(message(rate("min_rate", BitRate::from_bps(0))).ends_with("at least 1bps"));
+        assert!(message(bytes("byte_counter", Bytes::ZERO)).ends_with("at least 1B"));
     }
 }

@@ -121,7 +121,7 @@ impl PortUtilization {
     /// that the decoded mean is unbiased.
     fn power(&mut self, base: f64) -> u16 {
         // At least 1, because the exponent must not be negative.
-        let value = (self.utilization * hpcc_pint::MOST_FLOWS).ceil().max(1.0);
+        let value = (self.utilization * hpcc_pint::MAX_FLOWS).ceil().max(1.0);
         let exact = value.ln() / base.ln();
         let below = exact.floor();
         let [lower, upper] = [below, below + 1.0].map(|power| base.powf(power));
@@ -156,7 +156,7 @@ mod tests {
             let reading = reading(packet * ns, waiting);
             writer.handle_data(PORT, &reading, 1_000, &mut telemetry);
             if packet * ns > 400_000 {
-                sum += base.powi(telemetry.power().into()) / hpcc_pint::MOST_FLOWS;
+                sum += base.powi(telemetry.power().into()) / hpcc_pint::MAX_FLOWS;
                 count += 1.0;
             }
         }
@@ -184,7 +184,7 @@ mod tests {
         let mut telemetry = Telemetry::default();
         writer.handle_other(PORT, reading(7_000, 0).at, 50_000);
         writer.handle_data(PORT, &reading(8_000, 0), 1_000, &mut telemetry);
-        let read = 1.01f64.powi(telemetry.power().into()) / hpcc_pint::MOST_FLOWS;
+        let read = 1.01f64.powi(telemetry.power().into()) / hpcc_pint::MAX_FLOWS;
         assert!((read - 0.5).abs() < 0.01, "{read}");
     }
 

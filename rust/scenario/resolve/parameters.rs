@@ -14,18 +14,18 @@ pub(super) fn invalid(
 ) -> ScenarioError {
     let preset = || given.key().child("preset");
     match error {
-        ParameterError::Malformed { error, beside } => {
-            context.unreadable(given.key(), error, beside)
+        ParameterError::Malformed { error, extra_keys } => {
+            context.unreadable(given.key(), error, extra_keys)
         }
         ParameterError::PresetType { value, example } => {
-            let reason = format!("{value} is not a name; write for example \"{example}\"");
+            let reason = format!("{value} is not a string; use for example \"{example}\"");
             context.bad_value(&preset(), reason)
         }
         ParameterError::UnknownPreset { name, known } => {
             context.unknown(&preset(), Lookup { what: "preset", name: &name, known: &known })
         }
-        ParameterError::Invalid(InvalidValue { key, value, right }) => {
-            context.invalid(&given.with_child(key, value), right)
+        ParameterError::Invalid(InvalidValue { key, value, expected }) => {
+            context.invalid(&given.with_child(key, value), expected)
         }
     }
 }

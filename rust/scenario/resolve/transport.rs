@@ -100,7 +100,7 @@ fn check_scope(
     congestion: &CongestionControl,
     recovery: Recovery,
 ) -> Result<(), ScenarioError> {
-    if !congestion.scope().is_of_plane() || recovery.counts_planes() {
+    if !congestion.scope().is_per_plane() || recovery.counts_planes() {
         return Ok(());
     }
     let (scope, other) = match congestion.scope() {
@@ -154,7 +154,7 @@ fn reports(
     congestion: &CongestionControl,
     recovery: Recovery,
 ) -> Result<(AckRange, AckSpan, (First, Resent)), ScenarioError> {
-    let is_uet = congestion.is_of_ultra_ethernet();
+    let is_uet = congestion.is_ultra_ethernet();
     let repeats = is_uet && recovery.can_read(AckRange::Last64);
     let range = if repeats { AckRange::Last64 } else { recovery.default_ack_range() };
     let range = section.ack_range.fill(range);

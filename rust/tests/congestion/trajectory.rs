@@ -19,7 +19,7 @@ use crate::support::snapshot;
 const PATH: PathFacts = PathFacts {
     line_rate: BitRate::from_gbps(100),
     base_rtt: Span::from_us(10),
-    is_even: true,
+    has_equal_paths: true,
     packet: Bytes::new(1_000),
     payload: Bytes::new(1_000),
     pace_unit: Span::from_ps(1),

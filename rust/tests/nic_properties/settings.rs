@@ -126,7 +126,7 @@ impl OfPlanes {
              [workload]\nkind = \"shift\"\nshift = 1\nbytes = \"1KB\"\n"
         );
         let scenario = Scenario::parse(&text, "properties", Path::new(""), &Overrides::default())?;
-        let is_shared = scenario.nic.congestion.scope().is_of_destination();
+        let is_shared = scenario.nic.congestion.scope().is_per_destination();
         Ok(Settings::of(scenario, recovery, if is_shared { SHARED_FLOOR } else { FLOOR }))
     }
 }

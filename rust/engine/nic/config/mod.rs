@@ -87,7 +87,7 @@ impl NicConfig {
             line_rate: port.line_rate,
             base_rtt: port.base_rtt,
             // Overridden per queue pair if the round trips of its paths are known.
-            is_even: true,
+            has_equal_paths: true,
             packet: self.payload + self.header,
             payload: self.payload,
             pace_unit: self.pace_unit,

@@ -21,13 +21,13 @@ impl<T: Copy> AbsoluteOrFraction<T> {
     pub const WHOLE: Self = Self::Fraction(Fraction::ONE);
 
     /// The fraction `1 / below`; `below` must be above 0.
-    pub(super) fn one_of(below: u32) -> Self {
+    pub(super) fn one_over(below: u32) -> Self {
         Self::Fraction(Fraction::new(1, below).expect("not zero"))
     }
 
     /// True if it is the whole reference.
     pub fn is_whole(&self) -> bool {
-        matches!(self, Self::Fraction(part) if *part == Fraction::ONE)
+        matches!(self, Self::Fraction(fraction) if *fraction == Fraction::ONE)
     }
 }
 
@@ -36,7 +36,7 @@ impl AbsoluteOrFraction<BitRate> {
     pub(super) fn of(self, whole: BitRate) -> BitRate {
         match self {
             Self::Absolute(rate) => rate,
-            Self::Fraction(part) => BitRate::from_bps(part.of(whole.as_bps())),
+            Self::Fraction(fraction) => BitRate::from_bps(fraction.of(whole.as_bps())),
         }
     }
 }
@@ -46,7 +46,7 @@ impl AbsoluteOrFraction<Bytes> {
     pub fn of(self, whole: Bytes) -> Bytes {
         Bytes::new(match self {
             Self::Absolute(bytes) => bytes.get(),
-            Self::Fraction(part) => part.of(whole.get()),
+            Self::Fraction(fraction) => fraction.of(whole.get()),
         })
         // A window of 0 bytes would never let a packet leave.
         .max(Bytes::new(1))
@@ -58,7 +58,7 @@ impl AbsoluteOrFraction<Span> {
     pub fn of(self, whole: Span) -> Span {
         match self {
             Self::Absolute(span) => span,
-            Self::Fraction(part) => Span::from_ps(part.of(whole.as_ps())),
+            Self::Fraction(fraction) => Span::from_ps(fraction.of(whole.as_ps())),
         }
         // HPCC counts time in whole nanoseconds and divides by this span.
         .max(Span::from_ns(1))
@@ -69,7 +69,7 @@ impl<T: Display> Display for AbsoluteOrFraction<T> {
     fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
         match self {
             Self::Absolute(quantity) => quantity.fmt(f),
-            Self::Fraction(part) => part.fmt(f),
+            Self::Fraction(fraction) => fraction.fmt(f),
         }
     }
 }
@@ -78,7 +78,7 @@ impl<T: Serialize> Serialize for AbsoluteOrFraction<T> {
     fn serialize<S: Serializer>(&self, to: S) -> Result<S::Ok, S::Error> {
         match self {
             Self::Absolute(quantity) => quantity.serialize(to),
-            Self::Fraction(part) => part.serialize(to),
+            Self::Fraction(fraction) => fraction.serialize(to),
         }
     }
 }
@@ -87,11 +87,13 @@ impl<'de, T: FromStr<Err: Display>> Deserialize<'de> for AbsoluteOrFraction<T> {
     fn deserialize<D: Deserializer<'de>>(from: D) -> Result<Self, D::Error> {
         let text = String::deserialize(from)?;
         // Fractions have a slash and no unit, so the two notations cannot be confused.
-        if let Ok(part) = text.parse() {
-            return Ok(Self::Fraction(part));
+        if let Ok(fraction) = text.parse() {
+            return Ok(Self::Fraction(fraction));
         }
         text.parse().map(Self::Absolute).map_err(|error| {
-            serde::de::Error::custom(format!("{error}, or a part of what the network has: '1/2'"))
+            serde::de::Error::custom(format!(
+                "{error}, or a fraction of the network's value: '1/2'"
+            ))
         })
     }
 }
@@ -102,17 +104,17 @@ mod tests {
 
     #[test]
     fn reads_an_absolute_quantity_or_a_fraction() {
-        let part = AbsoluteOrFraction::<BitRate>::one_of(2_500);
-        assert_eq!(part.of(BitRate::from_gbps(100)), BitRate::from_bps(40_000_000));
+        let fraction = AbsoluteOrFraction::<BitRate>::one_over(2_500);
+        assert_eq!(fraction.of(BitRate::from_gbps(100)), BitRate::from_bps(40_000_000));
         let given = AbsoluteOrFraction::Absolute(Bytes::new(9));
         assert_eq!((given.of(Bytes::new(1)), given.is_whole()), (Bytes::new(9), false));
         assert_eq!(AbsoluteOrFraction::<Span>::WHOLE.of(Span::from_us(7)), Span::from_us(7));
-        assert!(AbsoluteOrFraction::<Span>::WHOLE.is_whole() && !part.is_whole());
+        assert!(AbsoluteOrFraction::<Span>::WHOLE.is_whole() && !fraction.is_whole());
         let read = |text: &str| {
             AbsoluteOrFraction::<Span>::deserialize(toml::Value::String(text.to_owned()))
         };
         assert_eq!(read("8us"), Ok(AbsoluteOrFraction::Absolute(Span::from_us(8))));
         assert_eq!(read("3/2"), Ok(AbsoluteOrFraction::Fraction(Fraction::new(3, 2).unwrap())));
-        assert!(read("soon").unwrap_err().to_string().contains("or a part of"));
+        assert!(read("soon").unwrap_err().to_string().contains("or a fraction of"));
     }
 }

@@ -20,7 +20,7 @@ pub trait ControlConfig: Configuration + Into<CongestionControl> {
 
     /// True if it belongs to Ultra Ethernet. Unless a scenario sets them, its acknowledgements then
     /// follow the Ultra Ethernet simulator.
-    const OF_ULTRA_ETHERNET: bool = false;
+    const IS_ULTRA_ETHERNET: bool = false;
 
     /// The telemetry that switches write into data packets; `None` if it needs none. With
     /// telemetry, the path of a queue pair must not change.
@@ -139,7 +139,7 @@ impl CongestionName {
 
     /// The control of this name.
     pub fn control(self) -> &'static Control {
-        find(self.0).expect("a name is made only from those of controls")
+        find(self.0).expect("names come from the registry")
     }
 }
 
@@ -179,7 +179,7 @@ mod tests {
 
     /// Configures a control with `text`; returns the key of the error, if there is one.
     fn fault(control: &str, text: &str) -> Option<String> {
-        let given = text.parse().expect("it is TOML");
+        let given = text.parse().expect("valid TOML");
         let configured = find(control).unwrap().configure(&given, Trimming::Off);
         match configured {
             Ok(_) => None,
@@ -190,65 +190,65 @@ mod tests {
 
     /// A value beyond the bounds, and two at them.
     type Bounds = [&'static str; 3];
-    const PART: Bounds = ["3/2", "0/1", "1/1"];
+    const AT_MOST_ONE: Bounds = ["3/2", "0/1", "1/1"];
     const POSITIVE: Bounds = ["0/1", "1/1000", "100/1"];
-    const POSITIVE_PART: Bounds = ["0/1", "1/1000", "1/1"];
+    const POSITIVE_AT_MOST_ONE: Bounds = ["0/1", "1/1000", "1/1"];
     const TIMER: Bounds = ["0us", "1ps", "100000s"];
     const RATE: Bounds = ["0bps", "1bps", "1Tbps"];
     const BYTES: Bounds = ["0B", "1B", "1GB"];
 
     /// The bounds of each parameter that has bounds.
     const CASES: &[(&str, &str, Bounds)] = &[
-        ("line-rate", "share", POSITIVE_PART),
-        ("dcqcn", "g", POSITIVE_PART),
-        ("dcqcn", "initial_alpha", PART),
+        ("line-rate", "share", POSITIVE_AT_MOST_ONE),
+        ("dcqcn", "g", POSITIVE_AT_MOST_ONE),
+        ("dcqcn", "initial_alpha", AT_MOST_ONE),
         ("dcqcn", "alpha_timer", TIMER),
         ("dcqcn", "rate_timer", TIMER),
         ("dcqcn", "byte_counter", BYTES),
         ("dcqcn", "min_rate", RATE),
-        ("dcqcn-mlx", "g", POSITIVE_PART),
-        ("dcqcn-mlx", "initial_alpha", PART),
+        ("dcqcn-mlx", "g", POSITIVE_AT_MOST_ONE),
+        ("dcqcn-mlx", "initial_alpha", AT_MOST_ONE),
         ("dcqcn-mlx", "alpha_timer", TIMER),
         ("dcqcn-mlx", "decrease_timer", TIMER),
         ("dcqcn-mlx", "increase_timer", TIMER),
         ("dcqcn-mlx", "min_rate", RATE),
-        ("dcqcn-mlx", "rate_on_first_cnp", POSITIVE_PART),
-        ("dctcp-rate", "g", POSITIVE_PART),
+        ("dcqcn-mlx", "rate_on_first_cnp", POSITIVE_AT_MOST_ONE),
+        ("dctcp-rate", "g", POSITIVE_AT_MOST_ONE),
         ("dctcp-rate", "min_rate", RATE),
         ("dctcp-window", "start_window", POSITIVE),
         ("dctcp-window", "max_window", POSITIVE),
-        ("dctcp-window", "cut", PART),
+        ("dctcp-window", "cut", AT_MOST_ONE),
         ("mp-rdma", "start_window", POSITIVE),
-        ("mp-rdma", "cut", PART),
+        ("mp-rdma", "cut", AT_MOST_ONE),
         ("nscc", "target", POSITIVE),
-        ("nscc", "gamma", PART),
-        ("nscc", "max_cut", PART),
-        ("nscc", "delay_gain", POSITIVE_PART),
+        ("nscc", "gamma", AT_MOST_ONE),
+        ("nscc", "max_cut", AT_MOST_ONE),
+        ("nscc", "delay_gain", POSITIVE_AT_MOST_ONE),
         ("nscc", "start_window", POSITIVE),
         ("nscc", "max_window", POSITIVE),
         ("swift", "base_target", POSITIVE),
-        ("swift", "beta", PART),
-        ("swift", "max_cut", PART),
+        ("swift", "beta", AT_MOST_ONE),
+        ("swift", "max_cut", AT_MOST_ONE),
         ("swift", "start_window", POSITIVE),
         ("swift", "max_window", POSITIVE),
         ("swift", "longest_pause", TIMER),
-        ("hpcc", "target_utilization", POSITIVE_PART),
+        ("hpcc", "target_utilization", POSITIVE_AT_MOST_ONE),
         ("hpcc", "round_trip", POSITIVE),
-        ("hpcc-pint", "probability", POSITIVE_PART),
+        ("hpcc-pint", "probability", POSITIVE_AT_MOST_ONE),
         ("hpcc-pint", "base", ["10001/10000", "5001/5000", "2/1"]),
-        ("timely", "gain", POSITIVE_PART),
-        ("timely", "cut", POSITIVE_PART),
+        ("timely", "gain", POSITIVE_AT_MOST_ONE),
+        ("timely", "cut", POSITIVE_AT_MOST_ONE),
         ("timely", "min_rtt", TIMER),
         ("timely", "low", ["501us", "0us", "500us"]),
         ("timely", "min_rate", RATE),
         ("rccc", "max_window", POSITIVE),
         ("rccc", "grant", ["0B", "256B", "1073741824B"]),
-        ("rccc", "pace", POSITIVE_PART),
+        ("rccc", "pace", POSITIVE_AT_MOST_ONE),
         ("rccc", "oversubscription", ["99/100", "1/1", "8/1"]),
-        ("rccc", "target_congestion", POSITIVE_PART),
-        ("rccc", "gain", POSITIVE_PART),
-        ("rccc", "decrease", POSITIVE_PART),
-        ("rccc", "increase", POSITIVE_PART),
+        ("rccc", "target_congestion", POSITIVE_AT_MOST_ONE),
+        ("rccc", "gain", POSITIVE_AT_MOST_ONE),
+        ("rccc", "decrease", POSITIVE_AT_MOST_ONE),
+        ("rccc", "increase", POSITIVE_AT_MOST_ONE),
     ];
 
     #[test]
@@ -278,7 +278,7 @@ mod tests {
     #[test]
     fn telemetry_has_the_documented_overhead() {
         let overhead = |name: &str, text: &str| {
-            let given = text.parse().expect("it is TOML");
+            let given = text.parse().expect("valid TOML");
             let control = find(name).unwrap().configure(&given, Trimming::Off).unwrap().value;
             control.overhead().get()
         };

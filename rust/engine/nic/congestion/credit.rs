@@ -19,7 +19,7 @@ pub struct CreditRules {
     /// The fraction of its ports' rate that it grants.
     pub pace: Fraction,
     /// True if it also grants credit while no sender requests any.
-    pub unasked: bool,
+    pub unsolicited: bool,
     /// Oversubscription of the fabric: host bytes per fabric byte. With 1, the rate never falls.
     pub oversubscription: Fraction,
     /// The averaged fraction of marked packets above which its rate falls.
@@ -35,7 +35,7 @@ pub struct CreditRules {
 impl CreditRules {
     /// The most credit that a sender on this path may have, in bytes on the wire. At least one
     /// packet.
-    pub fn most(&self, path: &PathFacts) -> u64 {
+    pub fn max_credit(&self, path: &PathFacts) -> u64 {
         self.max_window.of(path.bdp().get()).max(path.packet.get())
     }
 }

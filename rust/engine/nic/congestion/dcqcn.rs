@@ -18,10 +18,10 @@ use std::sync::Arc;
 
 use serde::{Deserialize, Serialize};
 
-use super::timed::{Rates, Timed};
+use super::timed::{LazyTimers, Rates};
 use super::{CongestionController, CongestionPreset, ControlConfig, PathFacts};
 use crate::nic::parameters::{
-    Configuration, InvalidValue, bytes, part, positive_part, rate, timer,
+    Configuration, InvalidValue, at_most_one, bytes, positive_at_most_one, rate, timer,
 };
 use crate::nic::timer::{RateTimers, Timer};
 use crate::units::{BitRate, Bytes, Fraction, Span, Time};
@@ -117,8 +117,8 @@ impl Configuration for Config {
         "Zhu et al., Congestion Control for Large-Scale RDMA Deployments, 2015, section 5";
 
     fn check(&self) -> Result<(), InvalidValue> {
-        positive_part("g", self.g)?;
-        part("initial_alpha", self.initial_alpha)?;
+        positive_at_most_one("g", self.g)?;
+        at_most_one("initial_alpha", self.initial_alpha)?;
         timer("alpha_timer", self.alpha_timer)?;
         timer("rate_timer", self.rate_timer)?;
         bytes("byte_counter", self.byte_counter)?;
@@ -186,7 +186,7 @@ impl Dcqcn {
         if self.phase == Phase::Hyper { period / 2 } else { period }.max(1)
     }
 
-    fn rise(&mut self, cause: Cause) {
+    fn increase_rate(&mut self, cause: Cause) {
         let fast_steps = self.config.fast_recovery_steps;
         let stage = if cause == Cause::Timer { self.timer_stage } else { self.byte_stage };
         let lower = self.timer_stage.min(self.byte_stage);
@@ -238,7 +238,7 @@ impl Dcqcn {
     }
 }
 
-impl Timed<2> for Dcqcn {
+impl LazyTimers<2> for Dcqcn {
     #[inline]
     fn timers(&mut self) -> &mut RateTimers<2> {
         &mut self.timers
@@ -259,7 +259,7 @@ impl Timed<2> for Dcqcn {
             self.timer_stage += 1;
             // The timer restarts before the phase changes: it still has the old period.
             self.timers.set(Timer::RateIncrease, due + self.rate_period());
-            self.rise(Cause::Timer);
+            self.increase_rate(Cause::Timer);
         }
     }
 }
@@ -314,7 +314,7 @@ impl CongestionController for Dcqcn {
         self.byte_stage += 1;
         // The byte counter restarts before the phase changes: it still has the old period.
         self.bytes_left = self.byte_period();
-        self.rise(Cause::Bytes);
+        self.increase_rate(Cause::Bytes);
     }
 }
 

@@ -16,10 +16,12 @@ use std::sync::Arc;
 use serde::{Deserialize, Serialize};
 
 use super::absolute_or_fraction::AbsoluteOrFraction;
-use super::rate_window::{Beside, Pacing, RateWindow, WindowRule};
-use super::timed::{Rates, Timed};
+use super::rate_window::{Pacing, RateExtras, RateWindow, WindowRule};
+use super::timed::{LazyTimers, Rates};
 use super::{AckSample, CongestionController, CongestionPreset, ControlConfig, PathFacts, floor};
-use crate::nic::parameters::{Configuration, InvalidValue, part, positive_part, rate, timer};
+use crate::nic::parameters::{
+    Configuration, InvalidValue, at_most_one, positive_at_most_one, rate, timer,
+};
 use crate::nic::timer::{RateTimers, Timer};
 use crate::units::{BitRate, Bytes, Fraction, Span, Time};
 
@@ -127,13 +129,13 @@ impl Configuration for Config {
     const SOURCE: &'static str = "Li et al., HPCC, 2019 (its simulator, rdma-hw.cc, cc_mode 1)";
 
     fn check(&self) -> Result<(), InvalidValue> {
-        positive_part("g", self.g)?;
-        part("initial_alpha", self.initial_alpha)?;
+        positive_at_most_one("g", self.g)?;
+        at_most_one("initial_alpha", self.initial_alpha)?;
         timer("alpha_timer", self.alpha_timer)?;
         timer("decrease_timer", self.decrease_timer)?;
         timer("increase_timer", self.increase_timer)?;
         rate("min_rate", self.min_rate)?;
-        positive_part("rate_on_first_cnp", self.rate_on_first_cnp)
+        positive_at_most_one("rate_on_first_cnp", self.rate_on_first_cnp)
     }
 }
 
@@ -153,7 +155,7 @@ pub struct DcqcnMlx {
     config: Arc<Config>,
     rates: Rates,
     /// The window and pacing that accompany the rate.
-    beside: Option<Box<Beside>>,
+    extras: Option<Box<RateExtras>>,
     /// True if a mark arrived since alpha was last updated.
     flagged_for_alpha: bool,
     /// True if a mark arrived since the rate was last cut.
@@ -168,7 +170,7 @@ impl DcqcnMlx {
         Self {
             config: Arc::new(*config),
             rates: Rates::new(path.line_rate, config.initial_alpha.as_f64()),
-            beside: Beside::of(
+            extras: RateExtras::of(
                 RateWindow::new(config.window, config.window_bytes, path),
                 config.pacing,
             ),
@@ -180,7 +182,7 @@ impl DcqcnMlx {
     }
 
     /// Updates alpha for every tick of its timer up to `now`. Only the first tick can be flagged.
-    fn renew_alpha(&mut self, now: Time) {
+    fn update_alpha(&mut self, now: Time) {
         let Some((timer, due)) = self.timers.next(now, [Timer::Alpha]) else { return };
         // All ticks since `due` in one step: alpha · (1 − g)^ticks. The g of a flagged first tick
         // decays with the later ticks. A flow that was idle for long needs no loop.
@@ -200,7 +202,7 @@ impl DcqcnMlx {
         }
         self.flagged_for_cut = false;
         // The cut uses alpha as of its own time, which may be well before the call.
-        self.renew_alpha(at);
+        self.update_alpha(at);
         if self.config.clamp_target_rate || self.stage > 0 {
             self.rates.target = self.rates.current;
         }
@@ -210,7 +212,7 @@ impl DcqcnMlx {
         self.timers.set(Timer::RateIncrease, at + self.config.increase_timer);
     }
 
-    fn rise(&mut self) {
+    fn increase_rate(&mut self) {
         // Below F fast recovery, at F one additive step, beyond it hyper increase.
         let increase = match self.stage.cmp(&self.config.fast_recovery_steps) {
             std::cmp::Ordering::Less => 0,
@@ -250,7 +252,7 @@ fn power(mut base: f64, mut exponent: u64) -> f64 {
     result
 }
 
-impl Timed<3> for DcqcnMlx {
+impl LazyTimers<3> for DcqcnMlx {
     #[inline]
     fn timers(&mut self) -> &mut RateTimers<3> {
         &mut self.timers
@@ -272,7 +274,7 @@ impl Timed<3> for DcqcnMlx {
     fn handle_timer(&mut self, timer: Timer, due: Time) {
         if timer == Timer::RateIncrease {
             self.timers.set(timer, due + self.config.increase_timer);
-            self.rise();
+            self.increase_rate();
         } else {
             self.timers.set(timer, due + self.config.decrease_timer);
             self.cut_if_flagged(due);
@@ -284,12 +286,12 @@ impl CongestionController for DcqcnMlx {
     #[inline]
     fn rate(&mut self, now: Time) -> BitRate {
         self.catch_up(now);
-        Beside::pace(self.beside.as_deref(), self.rates.current())
+        RateExtras::pace(self.extras.as_deref(), self.rates.current())
     }
 
     #[inline]
     fn window(&self) -> u64 {
-        Beside::window(self.beside.as_deref(), self.rates.current as u64)
+        RateExtras::window(self.extras.as_deref(), self.rates.current as u64)
     }
 
     fn handle_ack(&mut self, now: Time, sample: AckSample) {
@@ -307,7 +309,7 @@ impl CongestionController for DcqcnMlx {
             self.start_timers(now);
             return;
         }
-        self.renew_alpha(now);
+        self.update_alpha(now);
         // Set after the update: this mark belongs to the current tick.
         self.flagged_for_alpha = true;
     }
@@ -343,7 +345,7 @@ mod tests {
     fn alpha_halves_in_177_ticks_without_marks() {
         let mut control = control();
         marked(&mut control, at(0));
-        control.renew_alpha(at(177));
+        control.update_alpha(at(177));
         assert!((control.rates.alpha - 0.5).abs() < 0.001, "{}", control.rates.alpha);
     }
 
@@ -421,7 +423,7 @@ mod tests {
         [at(0), at(0)].into_iter().for_each(|time| marked(&mut control, time));
         assert!(control.flagged_for_alpha);
         // Ticks at 1, 2 and 3 us, the first of which is flagged.
-        control.renew_alpha(at(3));
+        control.update_alpha(at(3));
         assert_eq!(control.rates.alpha, 0.5 * 0.75 * 0.75 * 0.75 + 0.25 * 0.75 * 0.75);
         assert_eq!(
             (control.flagged_for_alpha, control.timers.deadline(Timer::Alpha)),

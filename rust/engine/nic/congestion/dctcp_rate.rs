@@ -7,9 +7,9 @@
 use serde::{Deserialize, Serialize};
 
 use super::absolute_or_fraction::AbsoluteOrFraction;
-use super::rate_window::{Beside, Pacing, RateWindow, WindowRule};
+use super::rate_window::{Pacing, RateExtras, RateWindow, WindowRule};
 use super::{AckSample, CongestionController, CongestionPreset, ControlConfig, Loss, PathFacts};
-use crate::nic::parameters::{Configuration, InvalidValue, positive_part, rate};
+use crate::nic::parameters::{Configuration, InvalidValue, positive_at_most_one, rate};
 use crate::units::{BitRate, Bytes, Fraction, Time};
 
 /// Parameters; the defaults are those of Ethereal's evaluation.
@@ -67,7 +67,7 @@ impl Configuration for Config {
         "Alizadeh et al., Data Center TCP (DCTCP), 2010, section 3.3 (HPCC's simulator)";
 
     fn check(&self) -> Result<(), InvalidValue> {
-        positive_part("g", self.g)?;
+        positive_at_most_one("g", self.g)?;
         rate("min_rate", self.min_rate)
     }
 }
@@ -88,7 +88,7 @@ pub struct DctcpRate {
     line_rate: u64,
     rate: u64,
     /// The window and pacing that accompany the rate.
-    beside: Option<Box<Beside>>,
+    extras: Option<Box<RateExtras>>,
     /// Moving average of the fraction of marked packets; starts at 1.
     alpha: f64,
     /// Marked packets of the current batch.
@@ -110,7 +110,7 @@ impl DctcpRate {
             min_rate: config.min_rate.as_bps().clamp(1, line_rate.as_bps()),
             line_rate: line_rate.as_bps(),
             rate: line_rate.as_bps(),
-            beside: Beside::of(
+            extras: RateExtras::of(
                 RateWindow::new(config.window, config.window_bytes, path),
                 config.pacing,
             ),
@@ -123,7 +123,7 @@ impl DctcpRate {
     }
 
     /// Closes the batch that `sample` ends; returns true if a new one starts.
-    fn turn_batch(&mut self, sample: AckSample) -> bool {
+    fn advance_batch(&mut self, sample: AckSample) -> bool {
         if sample.ack <= self.batch_end && self.batch_size > 0 {
             return false;
         }
@@ -145,17 +145,17 @@ impl DctcpRate {
 impl CongestionController for DctcpRate {
     #[inline]
     fn rate(&mut self, _now: Time) -> BitRate {
-        Beside::pace(self.beside.as_deref(), BitRate::from_bps(self.rate))
+        RateExtras::pace(self.extras.as_deref(), BitRate::from_bps(self.rate))
     }
 
     #[inline]
     fn window(&self) -> u64 {
-        Beside::window(self.beside.as_deref(), self.rate)
+        RateExtras::window(self.extras.as_deref(), self.rate)
     }
 
     fn handle_ack(&mut self, _now: Time, sample: AckSample) {
         self.marked += sample.marked;
-        let new_batch = self.turn_batch(sample);
+        let new_batch = self.advance_batch(sample);
         // Acknowledgements now cover packets sent after the cut: the next mark may cut again.
         if self.reduced_until.is_some_and(|until| sample.ack > until) {
             self.reduced_until = None;

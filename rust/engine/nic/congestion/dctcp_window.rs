@@ -16,7 +16,7 @@
 use serde::{Deserialize, Serialize};
 
 use super::{AckSample, CongestionController, ControlConfig, Loss, PathFacts};
-use crate::nic::parameters::{Configuration, InvalidValue, part, positive};
+use crate::nic::parameters::{Configuration, InvalidValue, at_most_one, positive};
 use crate::units::{Fraction, Time};
 
 /// Parameters; the defaults are those of REPS' evaluation.
@@ -79,7 +79,7 @@ impl Configuration for Config {
     fn check(&self) -> Result<(), InvalidValue> {
         positive("start_window", self.start_window)?;
         positive("max_window", self.max_window)?;
-        part("cut", self.cut)
+        at_most_one("cut", self.cut)
     }
 }
 
@@ -165,7 +165,7 @@ mod tests {
     fn the_first_window_is_one_and_a_half_bdp() {
         let mut control = DctcpWindow::new(&Config::default(), &PATH);
         assert_eq!(control.window(), 150_000);
-        assert!(control.rate(Time::ZERO) >= PATH.line_rate, "the window alone is the brake");
+        assert!(control.rate(Time::ZERO) >= PATH.line_rate, "only the window limits");
         assert_eq!(acked(&mut control, 1, 0), 150_000, "and no more than that");
     }
 
@@ -213,7 +213,7 @@ mod tests {
     }
 
     #[test]
-    fn a_share_of_marks_has_its_window_of_balance() {
+    fn constant_marking_leads_to_its_equilibrium_window() {
         // The gain p·(1 − m)/w and the loss m/4 per packet balance at w = 4p(1 − m)/m: a tenth of
         // marks yields 36 packets.
         let mut control = control(100);

@@ -28,7 +28,7 @@ use std::num::NonZero;
 use serde::{Deserialize, Serialize};
 
 use super::absolute_or_fraction::AbsoluteOrFraction;
-use super::rate_window::{MovedPace, Pacing, WindowRule};
+use super::rate_window::{Pacing, ReschedulingPacer, WindowRule};
 use super::telemetry::TelemetryRequest;
 use super::{
     AckSample, CongestionController, CongestionPreset, ControlConfig, PathFacts,
@@ -79,7 +79,7 @@ impl Default for Config {
         Self {
             target_utilization: Fraction::new(19, 20).expect("not zero"),
             max_stage: 0,
-            additive_increase: AbsoluteOrFraction::one_of(2_500),
+            additive_increase: AbsoluteOrFraction::one_over(2_500),
             min_rate: BitRate::from_gbps(1),
             fast_react: true,
             multiple_rates: false,
@@ -178,7 +178,7 @@ struct State {
     /// W.
     window: f64,
     line_rate: f64,
-    pace: MovedPace,
+    pace: ReschedulingPacer,
     reference: Reference,
     /// U.
     utilization: f64,
@@ -243,7 +243,7 @@ impl State {
         let idle = PathSample { utilization: 0.0, span: 0 };
         let mut busiest: Option<PathSample> = None;
         for (index, hop) in telemetry.hops().iter().enumerate() {
-            let Some(sample) = self.take(index, hop, telemetry.multiple(), reaction) else {
+            let Some(sample) = self.sample_hop(index, hop, telemetry.multiple(), reaction) else {
                 continue;
             };
             let so_far = busiest.unwrap_or(idle);
@@ -265,7 +265,7 @@ impl State {
         let mut lowest: Option<u64> = None;
         let mut changed = false;
         for (index, hop) in telemetry.hops().iter().enumerate() {
-            let sample = self.take(index, hop, telemetry.multiple(), reaction);
+            let sample = self.sample_hop(index, hop, telemetry.multiple(), reaction);
             let state = &mut self.hops[index];
             let mut rate = state.reference.rate;
             if let Some(sample) = sample {
@@ -286,7 +286,7 @@ impl State {
 
     /// Returns the utilization of a hop since its last sample, and replaces that sample; `None` if
     /// the new sample does not count.
-    fn take(
+    fn sample_hop(
         &mut self,
         index: usize,
         hop: &Hop,

@@ -15,10 +15,10 @@ use serde::{Deserialize, Serialize};
 
 use super::absolute_or_fraction::AbsoluteOrFraction;
 use super::hpcc::{Reference, Rule, RuleConfig};
-use super::rate_window::{MovedPace, Pacing, WindowRule};
+use super::rate_window::{Pacing, ReschedulingPacer, WindowRule};
 use super::telemetry::TelemetryRequest;
 use super::{AckSample, CongestionController, ControlConfig, PathFacts, TelemetryController};
-use crate::nic::parameters::{Configuration, InvalidValue, positive_part, require};
+use crate::nic::parameters::{Configuration, InvalidValue, positive_at_most_one, require};
 use crate::packet::Telemetry;
 use crate::units::{BitRate, Bytes, Fraction, Span, Time};
 
@@ -57,7 +57,7 @@ impl Default for Config {
         Self {
             target_utilization: Fraction::new(19, 20).expect("not zero"),
             max_stage: 0,
-            additive_increase: AbsoluteOrFraction::one_of(2_500),
+            additive_increase: AbsoluteOrFraction::one_over(2_500),
             min_rate: BitRate::from_gbps(1),
             base: Fraction::new(101, 100).expect("not zero"),
             probability: Fraction::ONE,
@@ -85,7 +85,7 @@ impl Config {
 }
 
 /// The largest utilization as a multiple of the unit of the powers (`max_concurrent`).
-pub const MOST_FLOWS: f64 = 512.0;
+pub const MAX_FLOWS: f64 = 512.0;
 
 impl Configuration for Config {
     const NAME: &'static str = "hpcc-pint";
@@ -95,11 +95,11 @@ impl Configuration for Config {
 
     fn check(&self) -> Result<(), InvalidValue> {
         self.rule().check()?;
-        positive_part("probability", self.probability)?;
+        positive_at_most_one("probability", self.probability)?;
         // The largest power must fit into 16 bits: base^65535 is at least the square of 512.
         let base = self.base.as_f64();
-        let right = "it must be from 1.0002 to 2, for example '101/100'";
-        require("base", self.base, (1.000_2..=2.0).contains(&base), right)
+        let expected = "it must be from 1.0002 to 2, for example '101/100'";
+        require("base", self.base, (1.000_2..=2.0).contains(&base), expected)
     }
 }
 
@@ -111,8 +111,8 @@ impl ControlConfig for Config {
 
     /// The bytes needed for the largest power.
     fn overhead(&self) -> Bytes {
-        let most = (MOST_FLOWS * MOST_FLOWS).ln() / self.base.as_f64().ln();
-        Bytes::new((most.log2().ceil() as u64).div_ceil(8).max(1))
+        let largest = (MAX_FLOWS * MAX_FLOWS).ln() / self.base.as_f64().ln();
+        Bytes::new((largest.log2().ceil() as u64).div_ceil(8).max(1))
     }
 }
 
@@ -128,7 +128,7 @@ struct State {
     /// Accumulated probability; an acknowledgement is used when it reaches 1.
     due: f64,
     rule: Rule,
-    pace: MovedPace,
+    pace: ReschedulingPacer,
     reference: Reference,
     /// An acknowledgement of a packet after this one changes Rc; `None` before the first.
     update_at: Option<u64>,
@@ -166,7 +166,7 @@ impl State {
             self.update_at = Some(sample.next);
             return;
         };
-        let utilization = self.base.powi(i32::from(self.power)) / MOST_FLOWS;
+        let utilization = self.base.powi(i32::from(self.power)) / MAX_FLOWS;
         let next = self.rule.next(self.reference, utilization);
         self.pace.set(next.rate);
         // At most one change of Rc per round trip; in between, only the rate changes.

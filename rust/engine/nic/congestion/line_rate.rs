@@ -7,7 +7,7 @@
 use serde::{Deserialize, Serialize};
 
 use super::{CongestionController, ControlConfig, PathFacts};
-use crate::nic::parameters::{Configuration, InvalidValue, positive_part};
+use crate::nic::parameters::{Configuration, InvalidValue, positive_at_most_one};
 use crate::units::{BitRate, Fraction, Time};
 
 /// The only parameter of `line-rate`: the share of line rate at which it sends.
@@ -31,7 +31,7 @@ impl Configuration for Config {
         "Load Balancing for AI Training Workloads, 2026 (arXiv 2507.21372), section 2";
 
     fn check(&self) -> Result<(), InvalidValue> {
-        positive_part("share", self.share)
+        positive_at_most_one("share", self.share)
     }
 }
 

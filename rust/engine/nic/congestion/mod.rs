@@ -89,9 +89,9 @@ macro_rules! registry {
                 match self { $(Self::$control(config) => config.telemetry(),)* }
             }
 
-            /// True if it belongs to Ultra Ethernet: [`ControlConfig::OF_ULTRA_ETHERNET`].
-            pub const fn is_of_ultra_ethernet(&self) -> bool {
-                match self { $(Self::$control(_) => $module::Config::OF_ULTRA_ETHERNET,)* }
+            /// True if it belongs to Ultra Ethernet: [`ControlConfig::IS_ULTRA_ETHERNET`].
+            pub const fn is_ultra_ethernet(&self) -> bool {
+                match self { $(Self::$control(_) => $module::Config::IS_ULTRA_ETHERNET,)* }
             }
 
             /// The scope of one window: [`ControlConfig::scope`].
@@ -183,7 +183,7 @@ pub struct PathFacts {
     /// Round-trip time of a full packet and its acknowledgement on the longest idle path.
     pub base_rtt: Span,
     /// True if all paths have that round trip. If not, a shorter one says nothing about the others.
-    pub is_even: bool,
+    pub has_equal_paths: bool,
     /// Size of a full packet on the wire.
     pub packet: Bytes,
     /// Payload of a full packet.
@@ -235,7 +235,7 @@ impl PathFacts {
     const FOR_TEST: Self = Self {
         line_rate: BitRate::from_gbps(100),
         base_rtt: Span::from_us(8),
-        is_even: true,
+        has_equal_paths: true,
         packet: Bytes::new(1_000),
         payload: Bytes::new(1_000),
         pace_unit: Span::from_ps(1),
@@ -348,5 +348,5 @@ pub trait CreditController {
     fn next_request(&self, backlog: u64, timeout: Span) -> Option<Time>;
 
     /// Returns true if it lacks credit and may request it now; the caller then sends the request.
-    fn take_request(&mut self, now: Time) -> bool;
+    fn try_request(&mut self, now: Time) -> bool;
 }

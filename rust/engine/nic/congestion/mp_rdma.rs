@@ -13,7 +13,7 @@
 use serde::{Deserialize, Serialize};
 
 use super::{AckSample, CongestionController, ControlConfig, Loss, PathFacts};
-use crate::nic::parameters::{Configuration, InvalidValue, part, positive};
+use crate::nic::parameters::{Configuration, InvalidValue, at_most_one, positive};
 use crate::units::{Fraction, Time};
 
 /// Parameters.
@@ -41,7 +41,7 @@ impl Configuration for Config {
 
     fn check(&self) -> Result<(), InvalidValue> {
         positive("start_window", self.start_window)?;
-        part("cut", self.cut)
+        at_most_one("cut", self.cut)
     }
 }
 
@@ -110,7 +110,7 @@ mod tests {
     }
 
     #[test]
-    fn a_share_of_marks_has_its_window_of_balance() {
+    fn constant_marking_leads_to_its_equilibrium_window() {
         // The gain (1 − m) / w and the loss m / 2 per packet balance at w = 2 (1 − m) / m: a tenth
         // of marks yields 18 packets.
         let mut control = MpRdma::new(&Config::default(), &PathFacts::FOR_TEST);

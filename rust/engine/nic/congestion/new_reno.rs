@@ -54,7 +54,7 @@ pub struct NewReno {
     /// In bytes, like `threshold` and `most`.
     window: f64,
     threshold: f64,
-    most: f64,
+    max_window: f64,
     segment: f64,
     in_flight: u64,
     recovery: FastRecovery,
@@ -73,12 +73,12 @@ enum FastRecovery {
 impl NewReno {
     pub(super) fn new(config: &Config, path: &PathFacts) -> Self {
         let segment = path.packet.get().max(1) as f64;
-        let most = (config.receive_window.get() as f64).max(segment);
+        let max_window = (config.receive_window.get() as f64).max(segment);
         Self {
-            window: (f64::from(config.initial_window) * segment).clamp(segment, most),
+            window: (f64::from(config.initial_window) * segment).clamp(segment, max_window),
             // Slow start until the first loss.
             threshold: f64::INFINITY,
-            most,
+            max_window,
             segment,
             in_flight: 0,
             recovery: FastRecovery::No,
@@ -86,19 +86,19 @@ impl NewReno {
     }
 
     /// Half of the bytes in flight, at least two segments (RFC 5681, equation 4).
-    fn halved(&self) -> f64 {
+    fn half_in_flight(&self) -> f64 {
         (self.in_flight as f64 / 2.0).max(2.0 * self.segment)
     }
 
-    fn grow(&mut self, acked: f64, was_out: f64) {
+    fn grow(&mut self, acked: f64, was_in_flight: f64) {
         let slow_start = self.window < self.threshold;
         // Linux, `tcp_is_cwnd_limited`: a sender with little to send learns nothing about the path.
-        let used = if slow_start { was_out * 2.0 } else { was_out + self.segment };
+        let used = if slow_start { was_in_flight * 2.0 } else { was_in_flight + self.segment };
         if used < self.window {
             return;
         }
         let more = if slow_start { acked } else { acked * self.segment / self.window };
-        self.window = (self.window + more).min(self.most);
+        self.window = (self.window + more).min(self.max_window);
     }
 }
 
@@ -111,7 +111,7 @@ impl CongestionController for NewReno {
     #[inline]
     fn handle_ack(&mut self, _now: Time, sample: AckSample) {
         let acked = f64::from(sample.packets) * self.segment;
-        let was_out = sample.in_flight as f64 + acked;
+        let was_in_flight = sample.in_flight as f64 + acked;
         self.in_flight = sample.in_flight;
         // A loss carries no sequence numbers, so the recovery's end is taken from the next
         // acknowledgement.
@@ -123,7 +123,7 @@ impl CongestionController for NewReno {
             FastRecovery::Until(end) if sample.ack < end => {}
             _ => {
                 self.recovery = FastRecovery::No;
-                self.grow(acked, was_out);
+                self.grow(acked, was_in_flight);
             }
         }
     }
@@ -136,7 +136,7 @@ impl CongestionController for NewReno {
     fn handle_loss(&mut self, _now: Time, loss: Loss) {
         match loss {
             Loss::Timeout => {
-                self.threshold = self.halved();
+                self.threshold = self.half_in_flight();
                 // RFC 5681, section 3.1: the loss window is one segment, regardless of the first
                 // window.
                 self.window = self.segment;
@@ -145,8 +145,8 @@ impl CongestionController for NewReno {
             Loss::Nack | Loss::Trimmed | Loss::TrimmedAtLastHop
                 if self.recovery == FastRecovery::No =>
             {
-                self.threshold = self.halved();
-                self.window = self.threshold.min(self.most);
+                self.threshold = self.half_in_flight();
+                self.window = self.threshold.min(self.max_window);
                 self.recovery = FastRecovery::Begun;
             }
             // The recovery under way has already halved the window.
@@ -163,7 +163,7 @@ mod tests {
     const PATH: PathFacts = PathFacts {
         line_rate: BitRate::from_gbps(10),
         base_rtt: Span::from_us(50),
-        is_even: true,
+        has_equal_paths: true,
         packet: Bytes::new(1_000),
         ..PathFacts::FOR_TEST
     };

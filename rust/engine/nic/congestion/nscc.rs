@@ -28,7 +28,9 @@ use serde::{Deserialize, Serialize};
 use super::Scope;
 use super::{AckSample, CongestionController, CongestionPreset, ControlConfig, Loss, PathFacts};
 use crate::balance::sender::Trimming;
-use crate::nic::parameters::{Configuration, InvalidValue, part, positive, positive_part};
+use crate::nic::parameters::{
+    Configuration, InvalidValue, at_most_one, positive, positive_at_most_one,
+};
 use crate::units::{BitRate, Fraction, Span, Time};
 
 /// The path that the constants are given for: 100 Gbps and 12 us.
@@ -135,16 +137,16 @@ impl Configuration for Config {
 
     fn check(&self) -> Result<(), InvalidValue> {
         positive("target", self.target)?;
-        part("gamma", self.gamma)?;
-        part("max_cut", self.max_cut)?;
-        positive_part("delay_gain", self.delay_gain)?;
+        at_most_one("gamma", self.gamma)?;
+        at_most_one("max_cut", self.max_cut)?;
+        positive_at_most_one("delay_gain", self.delay_gain)?;
         positive("start_window", self.start_window)?;
         positive("max_window", self.max_window)
     }
 }
 
 impl ControlConfig for Config {
-    const OF_ULTRA_ETHERNET: bool = true;
+    const IS_ULTRA_ETHERNET: bool = true;
 
     fn scope(&self) -> Scope {
         self.scope
@@ -189,7 +191,7 @@ struct State {
     achieved: u64,
     period_end: Option<Time>,
     /// True if a NACK called for quick adapt.
-    called: bool,
+    quick_adapt_requested: bool,
     /// After quick adapt, packets in flight at that time are ignored: bytes seen, of `to_ignore`.
     ignored: u64,
     to_ignore: u64,
@@ -226,7 +228,7 @@ struct Law {
     max_window: f64,
     base_rtt_of_nacks: bool,
     /// True if a shorter round trip becomes the base; false if paths differ in theirs.
-    learns: bool,
+    learns_base_rtt: bool,
     /// In bytes.
     trim_cut: f64,
     trims_call: bool,
@@ -262,7 +264,7 @@ impl Law {
             adjust_bytes: u64::from(config.adjust_packets) * packet,
             max_window: config.max_window.as_f64(),
             base_rtt_of_nacks: config.base_rtt_of_nacks,
-            learns: path.is_even,
+            learns_base_rtt: path.has_equal_paths,
             trim_cut: config.trim_cut.as_f64() * packet as f64,
             trims_call: config.trims_call,
             loss_cut: config.loss_cut.as_f64() * packet as f64,
@@ -292,7 +294,7 @@ impl Nscc {
                 last_cut: Time::ZERO,
                 achieved: 0,
                 period_end: None,
-                called: false,
+                quick_adapt_requested: false,
                 ignored: 0,
                 to_ignore: 0,
                 in_flight: 0,
@@ -386,7 +388,7 @@ impl CongestionController for Nscc {
         let acked = self.state.count(&sample);
         let delay = self.state.delay(sample.rtt);
         self.state.average(delay, marked);
-        self.heed(sample, acked);
+        self.apply_receiver_request(sample, acked);
         if self.quick_adapt(now, marked, delay) {
             return;
         }
@@ -411,7 +413,7 @@ impl CongestionController for Nscc {
     }
 
     fn handle_nack_rtt(&mut self, rtt: Span) {
-        if self.state.law.base_rtt_of_nacks && self.state.law.learns {
+        if self.state.law.base_rtt_of_nacks && self.state.law.learns_base_rtt {
             self.state.base_rtt = self.state.base_rtt.min(rtt.as_ps());
         }
     }
@@ -428,7 +430,7 @@ impl CongestionController for Nscc {
             Loss::Trimmed | Loss::TrimmedAtLastHop => {
                 // The packet met a full queue, assumed to be one base round trip long.
                 self.state.average(law.base_rtt as f64, Marked::Yes);
-                self.state.called |= law.trims_call;
+                self.state.quick_adapt_requested |= law.trims_call;
                 if law.trims_call && self.quick_adapt(now, Marked::Yes, f64::INFINITY) {
                     return;
                 }

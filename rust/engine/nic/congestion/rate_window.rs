@@ -77,12 +77,12 @@ impl RateWindow {
 
 /// Window and pacing that may accompany a rate. Optional and boxed: most queue pairs have neither.
 #[derive(Debug, Clone, Copy)]
-pub(super) struct Beside {
+pub(super) struct RateExtras {
     window: RateWindow,
     pacing: Pacing,
 }
 
-impl Beside {
+impl RateExtras {
     /// Creates the pair; `None` if the rate alone limits the sender.
     pub(super) fn of(window: RateWindow, pacing: Pacing) -> Option<Box<Self>> {
         let is_any = !window.rule.is_none() || !pacing.is_rate();
@@ -90,13 +90,13 @@ impl Beside {
     }
 
     /// Bytes on the wire that may be in flight at `rate`.
-    pub(super) fn window(beside: Option<&Self>, rate: u64) -> u64 {
-        beside.map_or(u64::MAX, |beside| beside.window.at(rate))
+    pub(super) fn window(extras: Option<&Self>, rate: u64) -> u64 {
+        extras.map_or(u64::MAX, |extras| extras.window.at(rate))
     }
 
     /// The rate that paces packets.
-    pub(super) fn pace(beside: Option<&Self>, rate: BitRate) -> BitRate {
-        match beside {
+    pub(super) fn pace(extras: Option<&Self>, rate: BitRate) -> BitRate {
+        match extras {
             Some(Self { pacing: Pacing::LineRate, .. }) => BitRate::MAX,
             _ => rate,
         }
@@ -106,7 +106,7 @@ impl Beside {
 /// A rate whose changes reschedule the next packet, by as much as the last packet takes longer or
 /// shorter at the new rate.
 #[derive(Debug, Clone, Copy)]
-pub(super) struct MovedPace {
+pub(super) struct ReschedulingPacer {
     rate: u64,
     line_rate: u64,
     /// Whether the rate or line rate paces packets.
@@ -145,7 +145,7 @@ struct LastPacket {
     rate: u64,
 }
 
-impl MovedPace {
+impl ReschedulingPacer {
     pub(super) fn new(window: RateWindow, bound: Pacing, path: &PathFacts) -> Self {
         let line_rate = path.line_rate.as_bps().max(1);
         let (rate, unit, open) = (line_rate, path.pace_unit, window.at(line_rate));
@@ -223,14 +223,14 @@ mod tests {
     fn a_change_of_the_rate_moves_the_next_packet() {
         let window =
             RateWindow::new(WindowRule::None, AbsoluteOrFraction::WHOLE, &PathFacts::FOR_TEST);
-        let mut pace = MovedPace::new(window, Pacing::Rate, &PathFacts::FOR_TEST);
+        let mut pace = ReschedulingPacer::new(window, Pacing::Rate, &PathFacts::FOR_TEST);
         assert_eq!(pace.next_start(), None);
         pace.handle_sent(Time::from_ps(5_000), 1_000);
         assert_eq!(pace.next_start(), Some(Time::from_ps(85_000)));
         pace.set(50_000_000_000);
         assert_eq!(pace.next_start(), Some(Time::from_ps(165_000)));
         let path = PathFacts { pace_unit: Span::from_ns(1), ..PathFacts::FOR_TEST };
-        let mut pace = MovedPace::new(window, Pacing::LineRate, &path);
+        let mut pace = ReschedulingPacer::new(window, Pacing::LineRate, &path);
         pace.handle_sent(Time::ZERO, 1_048);
         pace.set(50_000_000_000);
         // 83 ns at line rate, and 167 instead of 83 at the rate.
@@ -240,17 +240,17 @@ mod tests {
     #[test]
     fn only_a_window_or_line_rate_pacing_is_stored() {
         let path = PathFacts::FOR_TEST;
-        let beside = |rule, pacing| {
-            Beside::of(RateWindow::new(rule, AbsoluteOrFraction::WHOLE, &path), pacing)
+        let extras = |rule, pacing| {
+            RateExtras::of(RateWindow::new(rule, AbsoluteOrFraction::WHOLE, &path), pacing)
         };
         let rate = BitRate::from_gbps(7);
-        let of = |it: Option<Box<Beside>>| {
+        let of = |it: Option<Box<RateExtras>>| {
             let it = it.as_deref();
-            (Beside::window(it, rate.as_bps()), Beside::pace(it, rate))
+            (RateExtras::window(it, rate.as_bps()), RateExtras::pace(it, rate))
         };
-        assert!(beside(WindowRule::None, Pacing::Rate).is_none());
+        assert!(extras(WindowRule::None, Pacing::Rate).is_none());
         assert_eq!(of(None), (u64::MAX, rate));
-        assert_eq!(of(beside(WindowRule::None, Pacing::LineRate)), (u64::MAX, BitRate::MAX));
-        assert_eq!(of(beside(WindowRule::Fixed, Pacing::Rate)), (100_000, rate));
+        assert_eq!(of(extras(WindowRule::None, Pacing::LineRate)), (u64::MAX, BitRate::MAX));
+        assert_eq!(of(extras(WindowRule::Fixed, Pacing::Rate)), (100_000, rate));
     }
 }

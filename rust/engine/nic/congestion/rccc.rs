@@ -17,7 +17,7 @@ use super::credit::{CREDIT_UNIT as UNIT, CreditRules, FIRST_CREDIT as FIRST};
 use super::nscc::{self, Nscc};
 use super::{AckSample, CongestionController, ControlConfig, CreditController, Loss, PathFacts};
 use crate::nic::parameters::{
-    Configuration, InvalidValue, bytes, positive, positive_part, require,
+    Configuration, InvalidValue, bytes, positive, positive_at_most_one, require,
 };
 use crate::packet::Psn;
 use crate::units::{Bytes, Fraction, Span, Time};
@@ -80,7 +80,7 @@ impl Config {
             max_window,
             grant,
             pace,
-            unasked,
+            unsolicited: unasked,
             oversubscription,
             target_congestion,
             gain,
@@ -101,23 +101,23 @@ impl Configuration for Config {
         bytes("grant", self.grant)?;
         let units = self.grant.get().is_multiple_of(UNIT) && self.grant.get() <= 1 << 30;
         require("grant", self.grant, units, "it must be a multiple of 256B, at most 1GiB")?;
-        positive_part("pace", self.pace)?;
+        positive_at_most_one("pace", self.pace)?;
         let ratio = self.oversubscription;
-        let whole = ratio.numerator() >= ratio.denominator();
-        require("oversubscription", ratio, whole, "it must be at least 1/1")?;
-        let both = self.nscc && ratio != Fraction::ONE;
-        let alone =
-            "with nscc = true it must be 1/1: receivers adapt their rate without NSCC alone";
-        require("oversubscription", ratio, !both, alone)?;
-        positive_part("target_congestion", self.target_congestion)?;
-        positive_part("gain", self.gain)?;
-        positive_part("decrease", self.decrease)?;
-        positive_part("increase", self.increase)
+        let holds = ratio.numerator() >= ratio.denominator();
+        require("oversubscription", ratio, holds, "it must be at least 1/1")?;
+        let adapts_with_nscc = self.nscc && ratio != Fraction::ONE;
+        let expected =
+            "with nscc = true it must be 1/1: receivers adapt their rate only without NSCC";
+        require("oversubscription", ratio, !adapts_with_nscc, expected)?;
+        positive_at_most_one("target_congestion", self.target_congestion)?;
+        positive_at_most_one("gain", self.gain)?;
+        positive_at_most_one("decrease", self.decrease)?;
+        positive_at_most_one("increase", self.increase)
     }
 }
 
 impl ControlConfig for Config {
-    const OF_ULTRA_ETHERNET: bool = true;
+    const IS_ULTRA_ETHERNET: bool = true;
 
     fn credit(&self) -> Option<CreditRules> {
         Some(self.rules())
@@ -135,8 +135,8 @@ pub struct Rccc {
 /// State that sending a packet does not read. Boxed, so that a queue pair's hot part stays small.
 #[derive(Debug, Clone)]
 struct State {
-    /// The most credit, and the initial credit.
-    most: i64,
+    /// Maximum credit, and the initial credit.
+    max_credit: i64,
     packet: i64,
     /// The highest credit number received.
     pull: u64,
@@ -145,27 +145,27 @@ struct State {
     /// Time of the last packet or request that was sent or received.
     active: Time,
     /// When credit was last requested outside of data packets.
-    asked: Option<Time>,
+    last_request: Option<Time>,
     /// The highest credit number requested.
-    asked_for: u64,
+    requested: u64,
     base_rtt: Span,
 }
 
 impl Rccc {
     pub(super) fn new(config: &Config, path: &PathFacts) -> Self {
-        let most = i64::try_from(config.rules().most(path)).unwrap_or(i64::MAX);
+        let max_credit = i64::try_from(config.rules().max_credit(path)).unwrap_or(i64::MAX);
         let nscc = config.nscc.then(|| Nscc::new(&nscc::Config::default(), path));
         Self {
-            credit: most,
+            credit: max_credit,
             state: Box::new(State {
-                most,
+                max_credit,
                 packet: i64::try_from(path.packet.get()).unwrap_or(i64::MAX),
                 pull: FIRST,
                 speculating: true,
                 nscc,
                 active: Time::ZERO,
-                asked: None,
-                asked_for: FIRST,
+                last_request: None,
+                requested: FIRST,
                 base_rtt: path.base_rtt,
             }),
         }
@@ -181,11 +181,11 @@ impl Rccc {
 
     /// The credit number to request with this backlog.
     fn target(&self, backlog: u64, sources: u64) -> u64 {
-        let State { most, packet, speculating, ref nscc, pull, .. } = *self.state;
+        let State { max_credit, packet, speculating, ref nscc, pull, .. } = *self.state;
         let backlog = i64::try_from(backlog).unwrap_or(i64::MAX);
         let window = nscc.as_ref().map_or(u64::MAX, Nscc::window);
         let window = i64::try_from(window).unwrap_or(i64::MAX).saturating_add(packet);
-        let mut want = backlog.min(window).min(most) - self.credit;
+        let mut want = backlog.min(window).min(max_credit) - self.credit;
         // At least one packet while speculating: the request announces the sender to the receiver.
         if speculating && want < packet && backlog > 0 {
             want = packet;
@@ -260,7 +260,7 @@ impl CreditController for Rccc {
         if let Some(more) = number.checked_sub(self.state.pull) {
             let more = i64::try_from(more * UNIT).unwrap_or(i64::MAX);
             // Capped, whatever the receiver grants.
-            self.credit = self.credit.saturating_add(more).min(self.state.most);
+            self.credit = self.credit.saturating_add(more).min(self.state.max_credit);
             self.state.pull = number;
         }
     }
@@ -268,28 +268,28 @@ impl CreditController for Rccc {
     fn credit_target(&mut self, backlog: u64, sources: u64) -> Psn {
         let target = self.target(backlog, sources);
         // The maximum: a smaller target does not revoke what was requested.
-        self.state.asked_for = self.state.asked_for.max(target);
+        self.state.requested = self.state.requested.max(target);
         Psn::on_wire(target)
     }
 
     fn next_request(&self, backlog: u64, timeout: Span) -> Option<Time> {
-        let State { active, asked, base_rtt, asked_for, .. } = *self.state;
-        let is_new = self.target(backlog, 1) > asked_for;
+        let State { active, last_request, base_rtt, requested, .. } = *self.state;
+        let is_new = self.target(backlog, 1) > requested;
         // New bytes are requested immediately; a repeated request waits until the first may be
         // lost.
         let at = if is_new { active } else { active.saturating_add(timeout) };
         // At most one request per round trip: the response to the last one may be under way.
-        let earliest = asked.map_or(Time::ZERO, |asked| asked.saturating_add(base_rtt));
+        let earliest = last_request.map_or(Time::ZERO, |at| at.saturating_add(base_rtt));
         (self.credit <= 0).then(|| at.max(earliest))
     }
 
-    fn take_request(&mut self, now: Time) -> bool {
-        let next = self.state.asked.map(|asked| asked.saturating_add(self.state.base_rtt));
-        let may = self.credit <= 0 && next.is_none_or(|next| next <= now);
-        if may {
-            (self.state.asked, self.state.active) = (Some(now), now);
+    fn try_request(&mut self, now: Time) -> bool {
+        let next = self.state.last_request.map(|at| at.saturating_add(self.state.base_rtt));
+        let may_request = self.credit <= 0 && next.is_none_or(|next| next <= now);
+        if may_request {
+            (self.state.last_request, self.state.active) = (Some(now), now);
         }
-        may
+        may_request
     }
 }
 
@@ -303,13 +303,13 @@ mod tests {
         Psn::on_wire(FIRST + units)
     }
 
-    fn alone() -> Rccc {
+    fn control() -> Rccc {
         Rccc::new(&Config::default(), &PATH)
     }
 
     #[test]
     fn speculation_sends_one_and_a_half_bdp_and_then_stops() {
-        let mut control = alone();
+        let mut control = control();
         let mut sent = 0;
         while control.window() > 0 {
             control.handle_sent(Time::ZERO, 1_000);
@@ -327,28 +327,28 @@ mod tests {
 
     #[test]
     fn the_first_response_forfeits_the_initial_credit_but_keeps_debt() {
-        let answers: [fn(&mut Rccc); 3] = [
+        let responses: [fn(&mut Rccc); 3] = [
             |it| it.handle_ack(Time::ZERO, AckSample::for_test(1, 1, 0)),
             |it| it.handle_loss(Time::ZERO, Loss::Trimmed),
             |it| it.handle_credit(Time::ZERO, number(0)),
         ];
-        for answer in answers {
-            let mut control = alone();
+        for response in responses {
+            let mut control = control();
             control.handle_sent(Time::ZERO, 1_000);
-            answer(&mut control);
+            response(&mut control);
             assert_eq!(control.credit, 0);
             control.handle_credit(Time::ZERO, number(4));
-            answer(&mut control);
+            response(&mut control);
             assert_eq!(control.credit, 1_024, "only the first one");
         }
-        let mut control = alone();
+        let mut control = control();
         control.handle_loss(Time::ZERO, Loss::Timeout);
-        assert_eq!(control.credit, 150_000, "nobody has answered");
+        assert_eq!(control.credit, 150_000, "no response yet");
     }
 
     #[test]
     fn it_requests_its_backlog_minus_its_credit_divided_by_the_sources() {
-        let mut control = alone();
+        let mut control = control();
         // Its credit covers everything; while it speculates, it still requests a packet.
         assert_eq!(control.credit_target(10_000, 1), number(4));
         assert_eq!(control.credit_target(0, 1).near(FIRST), FIRST - 585);
@@ -356,7 +356,7 @@ mod tests {
         assert_eq!(control.credit_target(10_000, 1), number(40));
         assert_eq!(control.credit_target(10_000, 4), number(10));
         assert_eq!(control.credit_target(2_560, 1), number(10), "whole units");
-        assert_eq!(control.credit_target(1_000_000, 1), number(586), "at most the most");
+        assert_eq!(control.credit_target(1_000_000, 1), number(586), "never more than the maximum");
         control.handle_credit(Time::ZERO, number(40));
         assert_eq!(control.credit_target(10_000, 1), number(40), "it has that");
         control.handle_sent(Time::ZERO, 10_300);
@@ -365,7 +365,7 @@ mod tests {
 
     #[test]
     fn late_and_repeated_credit_numbers_are_ignored() {
-        let mut control = alone();
+        let mut control = control();
         for units in [64, 128, 64, 128, 0] {
             control.handle_credit(Time::ZERO, number(units));
         }
@@ -374,22 +374,22 @@ mod tests {
 
     #[test]
     fn without_credit_it_requests_once_per_round_trip() {
-        let mut control = alone();
+        let mut control = control();
         let timeout = Span::from_us(100);
         let at = |us| Time::ZERO + Span::from_us(us);
         assert_eq!(control.next_request(5_000, timeout), None);
-        assert!(!control.take_request(Time::ZERO));
+        assert!(!control.try_request(Time::ZERO));
         control.handle_sent(at(3), 150_000);
         // These were requested with its packets: after a timeout, the request seems lost.
         control.credit_target(5_000, 1);
         assert_eq!(control.next_request(5_000, timeout), Some(at(103)));
         // A new message is requested immediately.
         assert_eq!(control.next_request(9_000, timeout), Some(at(3)));
-        assert!(control.take_request(at(50)) && !control.take_request(at(51)));
+        assert!(control.try_request(at(50)) && !control.try_request(at(51)));
         assert_eq!(control.next_request(9_000, timeout), Some(at(58)), "once a round trip");
         control.credit_target(9_000, 1);
         assert_eq!(control.next_request(9_000, timeout), Some(at(150)));
-        assert!(control.take_request(at(150)));
+        assert!(control.try_request(at(150)));
     }
 
     #[test]

@@ -19,12 +19,12 @@ pub enum Scope {
 
 impl Scope {
     /// True if each plane has its own window.
-    pub const fn is_of_plane(self) -> bool {
+    pub const fn is_per_plane(self) -> bool {
         matches!(self, Self::Plane | Self::DestinationPlane)
     }
 
     /// True if queue pairs to the same host share their windows.
-    pub const fn is_of_destination(self) -> bool {
+    pub const fn is_per_destination(self) -> bool {
         matches!(self, Self::Destination | Self::DestinationPlane)
     }
 }

@@ -17,7 +17,7 @@
 use serde::{Deserialize, Serialize};
 
 use super::{AckSample, CongestionController, ControlConfig, Loss, PathFacts};
-use crate::nic::parameters::{Configuration, InvalidValue, part, positive, require, timer};
+use crate::nic::parameters::{Configuration, InvalidValue, at_most_one, positive, require, timer};
 use crate::units::{BitRate, Fraction, Span, Time};
 
 /// Bits per byte times picoseconds per second.
@@ -83,8 +83,8 @@ impl Configuration for Config {
 
     fn check(&self) -> Result<(), InvalidValue> {
         positive("base_target", self.base_target)?;
-        part("beta", self.beta)?;
-        part("max_cut", self.max_cut)?;
+        at_most_one("beta", self.beta)?;
+        at_most_one("max_cut", self.max_cut)?;
         positive("start_window", self.start_window)?;
         positive("max_window", self.max_window)?;
         let least = "it must be at most `max_window`";
@@ -127,7 +127,7 @@ struct Law {
     min_window: f64,
     max_window: f64,
     /// The rate of one packet per longest pause, in bits per second.
-    least_rate: f64,
+    min_rate: f64,
     reset_threshold: u32,
 }
 
@@ -151,7 +151,7 @@ impl Law {
             max_cut: config.max_cut.as_f64(),
             min_window: config.min_window.as_f64().clamp(1e-6, 1.0),
             max_window: (config.max_window.as_f64() * bdp).max(1.0),
-            least_rate: path.packet.get() as f64 * PS_BITS / config.longest_pause.as_ps() as f64,
+            min_rate: path.packet.get() as f64 * PS_BITS / config.longest_pause.as_ps() as f64,
             reset_threshold: config.reset_threshold,
         }
     }
@@ -178,13 +178,13 @@ impl Swift {
     }
 
     /// Cuts the window by `part`, at most once per round trip.
-    fn cut(&mut self, now: Time, part: f64) {
+    fn cut(&mut self, now: Time, fraction: f64) {
         // Until a round trip after the last cut, the delay is that of the larger window.
         if now < self.last_cut.saturating_add(Span::from_ps(self.rtt as u64)) {
             return;
         }
-        let part = part.min(self.law.max_cut);
-        self.window = (self.window * (1.0 - part)).max(self.law.min_window);
+        let fraction = fraction.min(self.law.max_cut);
+        self.window = (self.window * (1.0 - fraction)).max(self.law.min_window);
         self.last_cut = now;
     }
 }
@@ -199,7 +199,7 @@ impl CongestionController for Swift {
         // Below one packet, the window cannot limit the sender: one packet is sent each
         // `rtt / window`.
         let rate = self.window * self.law.packet * PS_BITS / self.rtt.max(1.0);
-        let rate = rate.max(self.law.least_rate);
+        let rate = rate.max(self.law.min_rate);
         BitRate::from_bps((rate as u64).clamp(1, self.line_rate.as_bps()))
     }
 

@@ -6,7 +6,7 @@ use crate::units::{BitRate, Time};
 
 /// A control with `N` timers that schedule no events. When the rate is next needed, the actions due
 /// by then are applied in the order of their deadlines.
-pub(super) trait Timed<const N: usize> {
+pub(super) trait LazyTimers<const N: usize> {
     fn timers(&mut self) -> &mut RateTimers<N>;
 
     /// The timers that [`Timed::catch_up`] handles. If two are due at the same time, the first in

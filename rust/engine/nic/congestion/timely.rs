@@ -11,7 +11,9 @@ use serde::{Deserialize, Serialize};
 use super::absolute_or_fraction::AbsoluteOrFraction;
 use super::rate_window::{Pacing, RateWindow, WindowRule};
 use super::{AckSample, CongestionController, ControlConfig, PathFacts, floor};
-use crate::nic::parameters::{Configuration, InvalidValue, positive_part, rate, require, timer};
+use crate::nic::parameters::{
+    Configuration, InvalidValue, positive_at_most_one, rate, require, timer,
+};
 use crate::units::{BitRate, Bytes, Fraction, Span, Time};
 
 /// Parameters; the defaults are those of the simulator and of its run script.
@@ -55,9 +57,9 @@ impl Default for Config {
             low: Span::from_us(50),
             high: Span::from_us(500),
             min_rtt: Span::from_us(20),
-            additive_increase: AbsoluteOrFraction::one_of(1_000),
+            additive_increase: AbsoluteOrFraction::one_over(1_000),
             hyper_after: 5,
-            hyper_increase: AbsoluteOrFraction::one_of(200),
+            hyper_increase: AbsoluteOrFraction::one_over(200),
             min_rate: BitRate::from_gbps(1),
             window: WindowRule::None,
             window_bytes: AbsoluteOrFraction::WHOLE,
@@ -73,8 +75,8 @@ impl Configuration for Config {
         "Mittal et al., TIMELY: RTT-based Congestion Control, 2015, section 4 (HPCC's simulator)";
 
     fn check(&self) -> Result<(), InvalidValue> {
-        positive_part("gain", self.gain)?;
-        positive_part("cut", self.cut)?;
+        positive_at_most_one("gain", self.gain)?;
+        positive_at_most_one("cut", self.cut)?;
         timer("min_rtt", self.min_rtt)?;
         timer("high", self.high)?;
         require("low", self.low, self.low <= self.high, "it must be at most `high`")?;

@@ -196,9 +196,9 @@ impl Nic {
 
     /// Sets the longest idle round trip between the two hosts of a queue pair that is not ready
     /// yet, and whether all of their paths have it.
-    pub(crate) fn set_round_trip(&mut self, qp: QpId, longest: Span, is_even: bool) {
+    pub(crate) fn set_round_trip(&mut self, qp: QpId, longest: Span, has_equal_paths: bool) {
         if let Some(setup) = self.setups.pending.get_mut(&qp) {
-            setup.round_trip = Some((longest, is_even));
+            setup.round_trip = Some((longest, has_equal_paths));
         }
     }
 
@@ -306,7 +306,7 @@ impl Nic {
         let (host, mut port, settings) = (self.host, self.port, self.settings_of(id));
         let configured = self.config.round_trips.as_ref();
         let configured = configured.and_then(|trips| trips.between(host, peer));
-        let (own, is_even) = round_trip.unwrap_or((port.base_rtt, true));
+        let (own, has_equal_paths) = round_trip.unwrap_or((port.base_rtt, true));
         // A configured round trip overrides the one that the driver has set.
         port.base_rtt = configured.unwrap_or(own);
         let planes = self.planes.as_ref().map_or(1, |planes| planes.count());
@@ -317,7 +317,7 @@ impl Nic {
             label,
             owner,
             port,
-            is_even,
+            has_equal_paths,
             planes,
             policy,
             settings,

@@ -110,14 +110,14 @@ impl Credits {
         config: &NicConfig,
     ) -> Option<Box<Self>> {
         let credit = config.congestion.credit()?;
-        let most = credit.most(&config.path(port)).div_ceil(UNIT);
+        let most = credit.max_credit(&config.path(port)).div_ceil(UNIT);
         let packet = (config.payload + config.header).get().div_ceil(UNIT);
         Some(Box::new(Self {
             law: Law {
                 grant: credit.grant.get() / UNIT,
                 most,
                 furthest: most + packet,
-                unasked: credit.unasked,
+                unasked: credit.unsolicited,
                 // At least 1, because it is a divisor.
                 rate: BitRate::from_bps(credit.pace.of(port.line_rate.as_bps()).max(1)),
             },

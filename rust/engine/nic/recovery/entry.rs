@@ -40,7 +40,7 @@ impl RecoveryName {
             return policys;
         }
         let entry = RECOVERIES.iter().find(|entry| entry.name == self.0);
-        (entry.expect("a name is made only from those of recoveries").default)()
+        (entry.expect("names come from the registry").default)()
     }
 }
 

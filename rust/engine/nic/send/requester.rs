@@ -144,7 +144,7 @@ impl Requester {
         config: &NicConfig,
         controls: &mut NewControls,
     ) -> Self {
-        let facts = PathFacts { is_even: parts.is_even, ..config.path(parts.port) };
+        let facts = PathFacts { has_equal_paths: parts.has_equal_paths, ..config.path(parts.port) };
         let QpSettings { recovery: made_for, flags, class } = parts.settings;
         let ack = parts.ack;
         let path = Path::new(made_for, &parts.policy);

@@ -25,7 +25,7 @@ impl Requesters {
     pub(in crate::nic) fn new(config: &NicConfig) -> Self {
         Self {
             list: Vec::new(),
-            destinations: config.congestion.scope().is_of_destination().then(Box::default),
+            destinations: config.congestion.scope().is_per_destination().then(Box::default),
             qps: Vec::new(),
         }
     }

@@ -159,7 +159,7 @@ fn lazy_timers_do_not_depend_on_how_often_the_rate_is_read() {
     let path = PathFacts {
         line_rate: PORT.line_rate,
         base_rtt: PORT.base_rtt,
-        is_even: true,
+        has_equal_paths: true,
         packet: Bytes::new(1_062),
         payload: Bytes::new(1_000),
         pace_unit: Span::from_ps(1),

@@ -201,7 +201,7 @@ fn a_target_above_ten_times_the_rate_falls_to_an_eighth_at_stage_one() {
         let mut control = Dcqcn::new(&Config::default(), &PathFacts::FOR_TEST);
         (control.rates.target, control.rates.current) = (target, 1e9);
         (control.timer_stage, control.byte_stage) = stages;
-        control.rise(Cause::Timer);
+        control.increase_rate(Cause::Timer);
         control.rates.target
     };
     for stages in [(1, 0), (0, 1), (1, 1), (1, 3)] {

@@ -1,8 +1,8 @@
 //! The rule by which HPCC and HPCC-PINT derive a rate from a utilization, and its state.
 
-use crate::nic::congestion::rate_window::{MovedPace, Pacing, RateWindow, WindowRule};
+use crate::nic::congestion::rate_window::{Pacing, RateWindow, ReschedulingPacer, WindowRule};
 use crate::nic::congestion::{AbsoluteOrFraction, PathFacts};
-use crate::nic::parameters::{InvalidValue, positive, positive_part, rate, timer};
+use crate::nic::parameters::{InvalidValue, positive, positive_at_most_one, rate, timer};
 use crate::units::{BitRate, Bytes, Fraction, Span};
 
 /// The parameters of the rule.
@@ -20,7 +20,7 @@ pub(in crate::nic::congestion) struct RuleConfig {
 
 impl RuleConfig {
     pub(in crate::nic::congestion) fn check(&self) -> Result<(), InvalidValue> {
-        positive_part("target_utilization", self.target_utilization)?;
+        positive_at_most_one("target_utilization", self.target_utilization)?;
         rate("min_rate", self.min_rate)?;
         match self.round_trip {
             AbsoluteOrFraction::Absolute(span) => timer("round_trip", span),
@@ -34,9 +34,9 @@ impl RuleConfig {
     }
 
     /// Creates the rate, the window and the pacing for a path.
-    pub(in crate::nic::congestion) fn pace(&self, path: &PathFacts) -> MovedPace {
+    pub(in crate::nic::congestion) fn pace(&self, path: &PathFacts) -> ReschedulingPacer {
         let window = RateWindow::new(self.window, self.window_bytes, path);
-        MovedPace::new(window, self.pacing, path)
+        ReschedulingPacer::new(window, self.pacing, path)
     }
 }
 

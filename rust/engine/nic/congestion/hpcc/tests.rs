@@ -9,12 +9,12 @@ const INCREASE: f64 = 40e6;
 
 #[test]
 fn values_out_of_range_are_rejected() {
-    let refused = |config: Config| config.check().unwrap_err().key;
+    let rejected = |config: Config| config.check().unwrap_err().key;
     assert_eq!(Config::default().check(), Ok(()));
     let zero = BitRate::from_bps(0);
-    assert_eq!(refused(Config { min_rate: zero, ..Config::default() }), "min_rate");
+    assert_eq!(rejected(Config { min_rate: zero, ..Config::default() }), "min_rate");
     let round_trip = AbsoluteOrFraction::Absolute(Span::ZERO);
-    assert_eq!(refused(Config { round_trip, ..Config::default() }), "round_trip");
+    assert_eq!(rejected(Config { round_trip, ..Config::default() }), "round_trip");
 }
 
 /// The state of a 100 Gbps port when a packet passes: time, bytes sent, queue.
@@ -56,7 +56,7 @@ impl Sender {
 
     /// Sends `acks` acknowledgements from a port without a queue at this utilization; returns the
     /// rate.
-    fn hear_throughput(&mut self, from: Port, utilization: f64, acks: u64) -> (f64, Port) {
+    fn receive_throughput(&mut self, from: Port, utilization: f64, acks: u64) -> (f64, Port) {
         let (mut port, mut rate) = (from, 0.0);
         for _ in 0..acks {
             // One unit of 128 bytes per 10.24 ns at line rate: 100 units in 1024 ns.
@@ -121,17 +121,17 @@ fn free_bandwidth_is_used_after_the_additive_rounds() {
         (sender.control.0.reference, sender.control.0.utilization) = (half, 0.475);
         sender
     };
-    let (rate, _) = start(Config::default()).hear_throughput(Port::default(), 0.475, 1);
+    let (rate, _) = start(Config::default()).receive_throughput(Port::default(), 0.475, 1);
     assert!((rate / 47.5 - 2.0).abs() < 0.01, "{rate}");
     let (mut sender, mut port) = (start(Config::paper()), Port::default());
     for round in 1..=5 {
-        let (rate, to) = sender.hear_throughput(port, 0.475, 101);
+        let (rate, to) = sender.receive_throughput(port, 0.475, 101);
         port = to;
         let added = 47.5 + f64::from(round) * INCREASE / 1e9;
         assert_eq!(sender.control.0.reference.rate, (added * 1e9).round() as u64);
         assert!((rate - added).abs() < 0.05, "{rate} in round {round}");
     }
-    let (rate, _) = sender.hear_throughput(port, 0.475, 1);
+    let (rate, _) = sender.receive_throughput(port, 0.475, 1);
     assert!((rate / 47.5 - 2.0).abs() < 0.02, "{rate}");
 }
 

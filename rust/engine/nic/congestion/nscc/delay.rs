@@ -7,7 +7,7 @@ impl State {
     /// Returns the queueing delay of a round trip, in picoseconds. A shorter one becomes the new
     /// base.
     pub(super) fn delay(&mut self, rtt: Span) -> f64 {
-        if self.law.learns {
+        if self.law.learns_base_rtt {
             self.base_rtt = self.base_rtt.min(rtt.as_ps());
         }
         // Saturating: a base that is not learned is the longest path's; other paths are shorter.

@@ -14,17 +14,17 @@ use crate::nic::congestion::AckSample;
 
 impl Nscc {
     /// Applies the receiver's request in an acknowledgement of `acked` bytes.
-    pub(super) fn heed(&mut self, sample: AckSample, acked: u64) {
-        let asked = sample.receiver;
+    pub(super) fn apply_receiver_request(&mut self, sample: AckSample, acked: u64) {
+        let request = sample.receiver;
         // Without a saved window there is nothing to restore: the flag may be repeated.
-        if asked.restore {
+        if request.restore {
             if let Some(saved) = self.state.saved.take() {
                 self.window = saved;
                 self.limit();
             }
             return;
         }
-        if asked.penalty == 0 {
+        if request.penalty == 0 {
             return;
         }
         if self.state.saved.is_none() {
@@ -34,7 +34,7 @@ impl Nscc {
             self.window = self.window.min(sample.in_flight.saturating_add(acked) as f64);
         }
         // The field has 7 bits: a larger value is not valid.
-        self.window -= f64::from(asked.penalty.min(127)) * acked as f64 / 128.0;
+        self.window -= f64::from(request.penalty.min(127)) * acked as f64 / 128.0;
         self.limit();
     }
 }

@@ -16,15 +16,15 @@ impl Nscc {
             let gate = state.law.quick_adapt_gate * state.law.largest(state.base_rtt);
             // The first period only counts: it has no earlier period to judge by.
             let beyond = delay > state.law.quick_adapt_delay;
-            let wanted = state.period_end.is_some() && (state.called || beyond);
+            let wanted = state.period_end.is_some() && (state.quick_adapt_requested || beyond);
             if wanted && (state.achieved as f64) < gate {
                 // At least one packet, so that the window never closes.
                 let achieved = state.achieved.max(state.law.packet) as f64;
                 // Quick adapt must not raise a window that is under a penalty.
-                let most = if state.saved.is_some() { self.window } else { f64::INFINITY };
-                self.window = achieved.min(most);
+                let limit = if state.saved.is_some() { self.window } else { f64::INFINITY };
+                self.window = achieved.min(limit);
                 (state.to_ignore, state.ignored) = (state.in_flight, 0);
-                state.called = false;
+                state.quick_adapt_requested = false;
                 done = true;
             }
             // A new period begins whether or not the window was adapted.

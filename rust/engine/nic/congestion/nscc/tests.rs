@@ -9,7 +9,7 @@ const PACKET: u64 = 1_000;
 const PATH: PathFacts = PathFacts {
     line_rate: BitRate::from_gbps(100),
     base_rtt: Span::from_us(12),
-    is_even: true,
+    has_equal_paths: true,
     packet: Bytes::new(PACKET),
     ..PathFacts::FOR_TEST
 };
@@ -49,7 +49,7 @@ fn the_first_window_is_one_and_a_half_bdp_on_any_path() {
         let path = PathFacts {
             line_rate: BitRate::from_gbps(gbps),
             base_rtt: Span::from_us(rtt_us),
-            is_even: true,
+            has_equal_paths: true,
             ..PATH
         };
         let control = Nscc::new(&Config::default(), &path);
@@ -206,7 +206,7 @@ fn each_hole_takes_off_a_packet_without_quick_adapt() {
     // window to that.
     control.handle_loss(at(25), Loss::Nack);
     assert_eq!(control.window(), 96_000);
-    assert!(!control.state.called && control.state.average_delay == average);
+    assert!(!control.state.quick_adapt_requested && control.state.average_delay == average);
 }
 
 /// The window after a trimmed packet, and after a lost one, if hardly anything arrived.

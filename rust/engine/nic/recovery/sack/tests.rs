@@ -173,7 +173,7 @@ fn the_window_parses_and_serializes() {
     let path = PathFacts {
         line_rate: BitRate::from_gbps(16),
         base_rtt: Span::from_ns(1_001),
-        is_even: true,
+        has_equal_paths: true,
         packet: Bytes::new(1_000),
         payload: Bytes::new(1_000),
         pace_unit: Span::from_ps(1),

@@ -36,8 +36,8 @@ impl Requester {
         now: Time,
         sources: u64,
     ) -> Option<Packet> {
-        let take_request = |credit: &mut dyn CreditController| credit.take_request(now);
-        if !self.has_waiting() || !self.congestion.credit().is_some_and(take_request) {
+        let try_request = |credit: &mut dyn CreditController| credit.try_request(now);
+        if !self.has_waiting() || !self.congestion.credit().is_some_and(try_request) {
             return None;
         }
         let (entropy, flags) = (self.entropy(now), self.flags);

@@ -19,7 +19,7 @@ pub(in crate::nic) struct RequesterParts {
     pub owner: Owner,
     pub port: PortFacts,
     /// True if all paths have the base round trip.
-    pub is_even: bool,
+    pub has_equal_paths: bool,
     /// Number of ports of the NIC.
     pub planes: u32,
     pub policy: Sender,
@@ -66,7 +66,7 @@ impl Requester {
             label,
             owner,
             port,
-            is_even: true,
+            has_equal_paths: true,
             planes,
             policy,
             settings,

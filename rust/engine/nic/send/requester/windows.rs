@@ -45,8 +45,8 @@ impl PlaneWindows {
     /// its recovery counts by planes, or it shares them.
     pub(super) fn of(config: &NicConfig, port: PortFacts, planes: u32) -> Option<Box<Self>> {
         let scope = config.congestion.scope();
-        let count = if scope.is_of_plane() { planes } else { 1 };
-        if count == 1 && !scope.is_of_destination() {
+        let count = if scope.is_per_plane() { planes } else { 1 };
+        if count == 1 && !scope.is_per_destination() {
             return None;
         }
         if count > 1 && !config.recovery.counts_planes() {

@@ -4,7 +4,7 @@ use super::*;
 use crate::nic::congestion::ReceiverRequest;
 
 /// Acknowledges one packet, marked at the target so that the window does not change otherwise.
-fn asked(control: &mut Nscc, in_flight: u64, receiver: ReceiverRequest) -> f64 {
+fn requested(control: &mut Nscc, in_flight: u64, receiver: ReceiverRequest) -> f64 {
     let rtt = PATH.base_rtt + us(6);
     let sample = AckSample { rtt, in_flight, receiver, ..AckSample::for_test(0, 0, 1) };
     control.handle_ack(at(5), sample);
@@ -23,7 +23,7 @@ fn a_round_trip_of_penalties_takes_off_its_fraction_of_the_window() {
     for (p, left) in [(1, 99_218.75), (32, 75_000.0), (64, 50_000.0), (127, 1_000.0)] {
         let mut control = control(100);
         for packet in 1..=100 {
-            asked(&mut control, 100_000 - packet * PACKET, penalty(p));
+            requested(&mut control, 100_000 - packet * PACKET, penalty(p));
         }
         assert_eq!(control.window, left, "p = {p}");
     }
@@ -32,9 +32,13 @@ fn a_round_trip_of_penalties_takes_off_its_fraction_of_the_window() {
 #[test]
 fn the_first_penalty_cuts_to_the_bytes_in_flight_and_restore_reverts_it() {
     let mut control = control(100);
-    assert_eq!(asked(&mut control, 39_000, penalty(0)), 100_000.0);
-    assert_eq!(asked(&mut control, 39_000, penalty(64)), 39_500.0, "40 packets, and half of one");
-    assert_eq!(asked(&mut control, 20_000, penalty(64)), 39_000.0, "cut once");
+    assert_eq!(requested(&mut control, 39_000, penalty(0)), 100_000.0);
+    assert_eq!(
+        requested(&mut control, 39_000, penalty(64)),
+        39_500.0,
+        "40 packets, and half of one"
+    );
+    assert_eq!(requested(&mut control, 20_000, penalty(64)), 39_000.0, "cut once");
     // Increases are suspended, with and without a penalty.
     for receiver in [penalty(0), penalty(0), penalty(0)] {
         for delay in [Span::ZERO, us(12)] {
@@ -47,11 +51,11 @@ fn the_first_penalty_cuts_to_the_bytes_in_flight_and_restore_reverts_it() {
     // Cuts by losses are not.
     control.handle_loss(at(8), Loss::Timeout);
     assert_eq!(control.window, 38_000.0);
-    assert_eq!(asked(&mut control, 20_000, RESTORE), 100_000.0);
-    assert_eq!(asked(&mut control, 20_000, RESTORE), 100_000.0, "there is nothing saved");
+    assert_eq!(requested(&mut control, 20_000, RESTORE), 100_000.0);
+    assert_eq!(requested(&mut control, 20_000, RESTORE), 100_000.0, "there is nothing saved");
     // The next penalty saves the window again, and is at most 127.
-    assert_eq!(asked(&mut control, 1_000, penalty(255)), 2_000.0 - 127.0 * 1_000.0 / 128.0);
-    let last = (0..10).map(|_| asked(&mut control, 1_000, penalty(127))).last();
+    assert_eq!(requested(&mut control, 1_000, penalty(255)), 2_000.0 - 127.0 * 1_000.0 / 128.0);
+    let last = (0..10).map(|_| requested(&mut control, 1_000, penalty(127))).last();
     assert_eq!(last, Some(PACKET as f64), "never less than a packet");
 }
 
@@ -62,7 +66,7 @@ fn check_bounds(steps: &[[u8; 5]]) {
     for &[kind, amount, penalty, time, delay] in steps {
         now = now.saturating_add(us(time.into()));
         let before = control.window;
-        let is_asked = control.state.saved.is_some();
+        let has_penalty = control.state.saved.is_some();
         match kind % 8 {
             0 => control.handle_loss(now, Loss::Timeout),
             1 => control.handle_loss(now, Loss::Trimmed),
@@ -77,7 +81,7 @@ fn check_bounds(steps: &[[u8; 5]]) {
                     ..AckSample::for_test(0, 0, u32::from(kind & 128 != 0))
                 };
                 control.handle_ack(now, sample);
-                let may_grow = receiver.restore || !is_asked && penalty == 0;
+                let may_grow = receiver.restore || !has_penalty && penalty == 0;
                 assert!(may_grow || control.window <= before);
             }
         }
