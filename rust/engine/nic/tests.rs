@@ -79,7 +79,7 @@ fn a_message_becomes_packets_and_is_delivered_and_completed() {
 }
 
 #[test]
-fn a_message_of_no_bytes_is_one_packet() {
+fn an_empty_message_is_one_packet() {
     let (mut a, mut b, qp) = pair(Recovery::GO_BACK_N, 1);
     a.post(qp, Bytes::ZERO, 1, 0);
     let packets = drain(&mut a, at(0));
@@ -89,7 +89,7 @@ fn a_message_of_no_bytes_is_one_packet() {
 }
 
 #[test]
-fn go_back_n_nacks_a_gap_once_and_sends_everything_from_there_again() {
+fn go_back_n_nacks_a_gap_once_and_retransmits_everything_from_there() {
     let (mut a, mut b, qp) = pair(Recovery::GO_BACK_N, 1);
     a.post(qp, Bytes::new(5_000), 1, 0);
     let packets = drain(&mut a, at(0));
@@ -223,7 +223,7 @@ fn forged_packets_are_dropped_and_counted() {
 }
 
 #[test]
-fn a_packet_shorter_than_its_header_carries_nothing() {
+fn a_packet_shorter_than_its_header_has_no_payload() {
     for recovery in [Recovery::GO_BACK_N, Recovery::PER_PACKET] {
         let (_, mut b, qp) = pair(recovery, 1);
         b.handle_packet(at(1), &Packet { qp, wire_bytes: 61, ..Packet::default() });
@@ -275,7 +275,7 @@ fn no_more_packets_are_in_flight_than_sequence_numbers_distinguish() {
 }
 
 #[test]
-fn queue_pairs_take_turns() {
+fn queue_pairs_are_served_round_robin() {
     let (mut a, mut b, first) = pair(Recovery::GO_BACK_N, 1);
     let policy = SenderConfig::Ecmp(ecmp::Config {})
         .build(&QpContext { qp_index: 1, ..QpContext::for_test() });

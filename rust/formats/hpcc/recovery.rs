@@ -53,7 +53,7 @@ fn irn(config: &HpccConfig, topology: &Topology) -> DialectRecovery {
     let recovery = sack::Config {
         flow_control: sack::Window::Bytes(on_wire),
         rto_low: wire::IRN_RTO_LOW,
-        resends: sack::Resends::Unreported,
+        resends: sack::Retransmit::Unreported,
         ..sack::Config::default()
     };
     DialectRecovery { recovery: recovery.into(), timeout: wire::IRN_RTO_HIGH }

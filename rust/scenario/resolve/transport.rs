@@ -126,7 +126,8 @@ fn check_credit(
         return Ok(());
     }
     let name = congestion.name();
-    if recovery.numbering() == Numbering::Message || !recovery.can_deliver(Delivery::Ordered) {
+    if recovery.numbering() == Numbering::Message || !recovery.supports_delivery(Delivery::Ordered)
+    {
         let expected = format!(
             "with {} = '{name}', the packet field for the sender's demand holds the message length \
              with '{}'; use another recovery, such as per-packet",
@@ -155,7 +156,7 @@ fn reports(
     recovery: Recovery,
 ) -> Result<(AckRange, AckSpan, (First, Resent)), ScenarioError> {
     let is_uet = congestion.is_ultra_ethernet();
-    let repeats = is_uet && recovery.can_read(AckRange::Last64);
+    let repeats = is_uet && recovery.supports_ack_range(AckRange::Last64);
     let range = if repeats { AckRange::Last64 } else { recovery.default_ack_range() };
     let range = section.ack_range.fill(range);
     check_ack_range(context, section, &range, recovery)?;
@@ -181,12 +182,12 @@ fn check_ack_range(
     recovery: Recovery,
 ) -> Result<(), ScenarioError> {
     let every = section.ack_every.unwrap_or(1);
-    if !recovery.can_read(**range) && !recovery.can_read(AckRange::Cumulative) {
+    if !recovery.supports_ack_range(**range) && !recovery.supports_ack_range(AckRange::Cumulative) {
         let expected = format!("{} responds to each packet; it must be 'packet'", recovery.name());
         let name = if **range == AckRange::Cumulative { "cumulative" } else { "last-64" };
         return Err(context.invalid_as(range.key(), name, expected));
     }
-    if !recovery.can_read(**range) {
+    if !recovery.supports_ack_range(**range) {
         let expected = format!(
             "{} uses only the cumulative number; it must be 'cumulative', or {} 'per-packet'",
             recovery.name(),
@@ -214,7 +215,7 @@ fn delivery(
         DeliveryName::Ordered => Delivery::Ordered,
         DeliveryName::Unordered => Delivery::Unordered,
     };
-    if !recovery.can_deliver(delivery) {
+    if !recovery.supports_delivery(delivery) {
         let (name, only) = (recovery.name(), recovery.delivery());
         let expected = format!(
             "{name} supports only {only} delivery; it must be 'auto' or '{only}', or {} must name \

@@ -15,7 +15,7 @@ use evenkeel::fabric::{
 };
 use evenkeel::hpcc::{Experiment, Overrides};
 use evenkeel::nic::congestion::CongestionControl;
-use evenkeel::nic::recovery::sack::Resends;
+use evenkeel::nic::recovery::sack::Retransmit;
 use evenkeel::nic::{AckRange, AckSpan, First, NackSignal, Recovery, Resent, RoundTrips};
 use evenkeel::scenario::{self, Scenario};
 use evenkeel::topology::Routes;
@@ -182,7 +182,7 @@ const RULES: &[Rule] = &[
         case: "drill-irn",
         without: |setup| {
             let Recovery::Sack(sack) = &mut setup.nic.recovery else { panic!("IRN") };
-            sack.resends = Resends::Gap;
+            sack.resends = Retransmit::Gap;
         },
     },
     Rule {
@@ -195,7 +195,7 @@ const RULES: &[Rule] = &[
         case: "skewed-irn",
         without: |setup| {
             let Recovery::Sack(sack) = &mut setup.nic.recovery else { panic!("IRN") };
-            sack.resends = Resends::Gap;
+            sack.resends = Retransmit::Gap;
         },
     },
     Rule {

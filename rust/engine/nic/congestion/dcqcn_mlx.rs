@@ -362,7 +362,7 @@ mod tests {
     }
 
     #[test]
-    fn a_rise_precedes_a_cut_at_the_same_time() {
+    fn an_increase_precedes_a_cut_at_the_same_time() {
         let mut control = control();
         marked(&mut control, at(0));
         let cut = control.rate(at(10)).as_bps() as f64;
@@ -380,7 +380,7 @@ mod tests {
     }
 
     #[test]
-    fn a_cut_precedes_a_rise_if_both_timers_have_the_same_length() {
+    fn a_cut_precedes_an_increase_if_both_timers_have_the_same_length() {
         let increase_timer = Config::default().decrease_timer;
         let config = Config { increase_timer, ..Config::default() };
         let mut control = DcqcnMlx::new(&config, &PathFacts::FOR_TEST);
@@ -432,7 +432,7 @@ mod tests {
     }
 
     #[test]
-    fn a_cut_lowers_the_target_after_a_rise_or_if_clamped() {
+    fn a_cut_lowers_the_target_after_an_increase_or_if_clamped() {
         for (clamp_target_rate, stage, target) in
             [(false, 0, 80e9), (false, 1, 40e9), (true, 0, 40e9)]
         {

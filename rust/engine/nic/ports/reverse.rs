@@ -146,7 +146,7 @@ mod tests {
     }
 
     #[test]
-    fn an_answered_value_becomes_the_reverse_path_of_its_plane() {
+    fn a_value_with_a_reply_becomes_the_reverse_path_of_its_plane() {
         let answer =
             Packet { kind: PacketKind::Ack, dst: OF.0, qp: OF.1, entropy: 21, ..Packet::default() };
         let mut hashed = reverse(AnswerPlanes::ProbedHash);

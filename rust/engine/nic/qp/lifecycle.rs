@@ -135,7 +135,7 @@ impl Nic {
     /// order.
     pub fn set_settings(&mut self, qp: QpId, settings: QpSettings) {
         let delivery = self.config.delivery_with(settings.recovery);
-        assert!(settings.recovery.can_deliver(delivery), "{} delivers otherwise", delivery);
+        assert!(settings.recovery.supports_delivery(delivery), "{} delivers otherwise", delivery);
         assert!(self.setups.pending.contains_key(&qp), "{qp} is connected already");
         self.setups.settings.insert(qp, settings);
     }
@@ -165,7 +165,7 @@ impl Nic {
     /// Creates a queue pair whatever the MTU is: simulators use packets of any size.
     pub(in crate::nic) fn add_qp(&mut self, attributes: QpAttributes) -> Result<QpId, VerbsError> {
         let (delivery, recovery) = (self.config.delivery(), self.config.recovery);
-        if !recovery.can_deliver(delivery) {
+        if !recovery.supports_delivery(delivery) {
             let recovery = recovery.name();
             return Err(VerbsError::UnsupportedDelivery { recovery, delivery });
         }

@@ -355,7 +355,7 @@ mod tests {
     }
 
     #[test]
-    fn what_it_covers_lies_within_64_in_any_order() {
+    fn covered_packets_span_at_most_64_in_any_order() {
         let all = noted(&[100, 163, 130]);
         let has_room = |sequence| all.has_room_for(sequence, AckRange::Cumulative);
         assert!(!has_room(99) && !has_room(164) && has_room(101));
@@ -366,13 +366,13 @@ mod tests {
     }
 
     #[test]
-    fn it_covers_32_packets_at_most() {
+    fn an_acknowledgement_covers_at_most_32_packets() {
         let all: Vec<u64> = (0..32).collect();
         assert!(!noted(&all).has_room_for(32, AckRange::Cumulative));
     }
 
     #[test]
-    fn a_bitmap_that_repeats_has_what_arrived_among_the_64_before_its_end() {
+    fn a_repeating_bitmap_covers_the_last_64_packets() {
         let mut board = Board::default();
         (0..300).filter(|n| ![10, 250, 290].contains(n)).for_each(|n| board.insert(n));
         let mut late = noted(&[250]);
@@ -392,7 +392,7 @@ mod tests {
     }
 
     #[test]
-    fn a_bitmap_begins_with_the_first_missing_packet_and_repeats_what_is_behind_it() {
+    fn a_bitmap_starts_at_the_first_missing_packet_and_repeats_later_ones() {
         let mut board = Board::default();
         (0..249).chain([250, 260]).for_each(|n| board.insert(n));
         let report = noted(&[260]).take_with(&board);
@@ -403,7 +403,7 @@ mod tests {
     }
 
     #[test]
-    fn without_a_limit_the_bitmap_keeps_what_fits_with_the_latest() {
+    fn without_a_limit_the_bitmap_keeps_packets_near_the_latest() {
         let mut far = noted(&[100, 110]);
         far.make_room_for(141);
         note(&mut far, 141, Flags::NONE);
@@ -423,7 +423,7 @@ mod tests {
     }
 
     #[test]
-    fn count_and_bytes_each_make_it_due() {
+    fn either_packets_or_bytes_make_an_acknowledgement_due() {
         let config = AckConfig { every: 4, every_bytes: Bytes::new(300), ..AckConfig::default() };
         assert!(!noted(&[5, 6]).is_full(&config) && noted(&[5, 6, 7]).is_full(&config));
         let by_count = AckConfig { every: 2, ..AckConfig::default() };
@@ -431,7 +431,7 @@ mod tests {
     }
 
     #[test]
-    fn room_for_an_older_one_is_made_by_leaving_out_what_is_32_beyond_it() {
+    fn an_older_packet_displaces_packets_32_beyond_it() {
         let mut late = noted(&[100, 101, 110]);
         note(&mut late, 131, Flags::MARKED);
         late.make_room_for(99);

@@ -273,7 +273,7 @@ mod tests {
     }
 
     #[test]
-    fn a_step_of_one_counts_what_had_arrived_beyond() {
+    fn a_step_of_one_counts_packets_that_arrived_beyond() {
         let mut board = Board::default();
         [1, 2, 5].into_iter().for_each(|sequence| board.insert(sequence));
         assert_eq!((board.first(), board.ahead()), (0, 3));
@@ -288,7 +288,7 @@ mod tests {
     }
 
     #[test]
-    fn what_was_never_sent_has_not_arrived_whatever_is_reported() {
+    fn packets_never_sent_are_not_marked_as_arrived() {
         for sack in [1, 0b11] {
             let mut board = Board::default();
             board.mark(70, sack, 70);

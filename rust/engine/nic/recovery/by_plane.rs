@@ -16,9 +16,9 @@ struct Sent {
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 enum State {
     /// It was sent once.
-    Flying,
+    InFlight,
     /// It was sent more than once. The copy that will arrive is unknown, so it gives no round trip.
-    FlyingAgain,
+    Retransmitted,
     /// It waits for retransmission.
     Lost,
     /// It has arrived, but an earlier packet has not.
@@ -46,7 +46,7 @@ impl ByPlane {
         self.planes.get(plane as usize).copied().unwrap_or_default()
     }
 
-    fn with_value(&mut self, entropy: u16) -> &mut PlaneUse {
+    fn plane_of(&mut self, entropy: u16) -> &mut PlaneUse {
         let planes = self.planes.len();
         &mut self.planes[usize::from(entropy) % planes]
     }
@@ -56,10 +56,10 @@ impl ByPlane {
         // An entry that exists means a retransmission; it may leave by another plane.
         let at = now;
         match self.sent.get_mut((sequence - self.first) as usize) {
-            Some(again) => *again = Sent { at, entropy, state: State::FlyingAgain },
-            None => self.sent.push_back(Sent { at, entropy, state: State::Flying }),
+            Some(again) => *again = Sent { at, entropy, state: State::Retransmitted },
+            None => self.sent.push_back(Sent { at, entropy, state: State::InFlight }),
         }
-        self.with_value(entropy).in_flight += 1;
+        self.plane_of(entropy).in_flight += 1;
     }
 
     /// Marks a packet as lost.
@@ -68,7 +68,7 @@ impl ByPlane {
         let was = std::mem::replace(&mut sent.state, State::Lost);
         let entropy = sent.entropy;
         // A packet can be given up twice; it left the plane the first time.
-        self.with_value(entropy).in_flight -= u64::from(was != State::Lost);
+        self.plane_of(entropy).in_flight -= u64::from(was != State::Lost);
     }
 
     /// Resets the arrivals before an acknowledgement is read.
@@ -81,12 +81,12 @@ impl ByPlane {
         let sent = &mut self.sent[(sequence - self.first) as usize];
         let Sent { at, entropy, state } =
             std::mem::replace(sent, Sent { state: State::Arrived, ..*sent });
-        let plane = self.with_value(entropy);
+        let plane = self.plane_of(entropy);
         // A lost packet that arrives late was already subtracted.
         plane.in_flight -= u64::from(state != State::Lost);
         plane.arrived += 1;
         // Karn's rule: an acknowledgement of a retransmitted packet is ambiguous.
-        if state == State::Flying {
+        if state == State::InFlight {
             plane.rtt = Some(now.since(at));
         }
     }
@@ -103,7 +103,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn packets_before_the_first_that_is_missing_are_forgotten() {
+    fn packets_before_the_first_missing_one_are_forgotten() {
         let mut planes = ByPlane::new(2);
         (0..6).for_each(|packet| planes.send(Time::ZERO, packet, packet as u16));
         [0, 1, 2, 4].into_iter().for_each(|packet| planes.arrive(Time::ZERO, packet));

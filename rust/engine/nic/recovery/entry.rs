@@ -35,9 +35,9 @@ crate::nic::parameters::registered_name!(
 impl RecoveryName {
     /// Returns the recovery of this name. If it is the policy's own recovery (`policys`), the
     /// parameters of the policy are the defaults.
-    pub fn recovery(self, policys: Recovery) -> Recovery {
-        if self.0 == AUTO || self.0 == policys.name() {
-            return policys;
+    pub fn recovery(self, policy_default: Recovery) -> Recovery {
+        if self.0 == AUTO || self.0 == policy_default.name() {
+            return policy_default;
         }
         let entry = RECOVERIES.iter().find(|entry| entry.name == self.0);
         (entry.expect("names come from the registry").default)()

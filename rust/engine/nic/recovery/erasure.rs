@@ -21,7 +21,8 @@ use serde::{Deserialize, Serialize};
 
 use super::flights::{Flight, Flights};
 use super::{
-    Arrived, Expired, Missed, Numbering, Recovery, RecoveryConfig, SendRecovery, SenderFacts, Why,
+    Arrived, MissReason, NackReport, Numbering, Recovery, RecoveryConfig, SendRecovery,
+    SenderFacts, TimedOut,
 };
 use crate::nic::parameters::Configuration;
 use crate::nic::qp::delivery::Delivery;
@@ -42,7 +43,7 @@ pub struct Config {}
 impl Configuration for Config {
     const NAME: &'static str = "erasure";
     const SUMMARY: &'static str =
-        "an ideal rateless erasure code: any m packets of a message of m packets are the message";
+        "an ideal rateless erasure code: any m coded packets yield a message of m packets";
     const SOURCE: &'static str = "Ofan, 2025 (arXiv 2507.21372), section 2";
 }
 
@@ -78,7 +79,7 @@ struct Message {
     /// Coded packets sent.
     sent: u64,
     /// Coded packets in flight.
-    out: u64,
+    in_flight: u64,
     /// Coded packets that arrived. The message is complete with the `needed`-th.
     arrived: Board,
     /// Coded packets that arrived or were given up.
@@ -96,8 +97,8 @@ enum Complete {
 
 impl Message {
     /// True if another of its packets must be sent.
-    fn wants(&self) -> bool {
-        self.complete == Complete::No && self.arrived.count() + self.out < self.needed
+    fn needs_packet(&self) -> bool {
+        self.complete == Complete::No && self.arrived.count() + self.in_flight < self.needed
     }
 
     /// Records the arrival of packets, one per bit from `base` on; returns how many were missing.
@@ -107,7 +108,7 @@ impl Message {
         self.settled.mark(base, bits, self.sent);
         // A packet that arrives after it was given up has already left `out`: only packets that
         // settle now are subtracted.
-        self.out -= self.settled.count() - settled;
+        self.in_flight -= self.settled.count() - settled;
         self.arrived.count() - arrived
     }
 
@@ -117,7 +118,7 @@ impl Message {
             return false;
         }
         self.settled.insert(index);
-        self.out -= 1;
+        self.in_flight -= 1;
         true
     }
 }
@@ -138,14 +139,14 @@ pub(in crate::nic) struct Erasure {
     /// Packets of all messages posted so far.
     posted: u64,
     /// The next packet to be sent for the first time.
-    fresh: u64,
+    next_new: u64,
     /// The message of that packet.
-    fresh_message: u64,
+    next_new_message: u64,
     /// Messages that lost a packet, one entry per loss. The front one needs a packet.
     repairs: VecDeque<u64>,
     flights: Flights<Coding>,
     sent: u64,
-    out: u64,
+    in_flight: u64,
 }
 
 impl Erasure {
@@ -154,12 +155,12 @@ impl Erasure {
             oldest: 0,
             messages: VecDeque::new(),
             posted: 0,
-            fresh: 0,
-            fresh_message: 0,
+            next_new: 0,
+            next_new_message: 0,
             repairs: VecDeque::new(),
             flights: Flights::new(timeout),
             sent: 0,
-            out: 0,
+            in_flight: 0,
         }
     }
 
@@ -174,27 +175,27 @@ impl Erasure {
     /// The message of the next packet.
     fn next_message(&self) -> u64 {
         // Repairs first: they hold back the completion of older messages.
-        self.repairs.front().copied().unwrap_or(self.fresh_message)
+        self.repairs.front().copied().unwrap_or(self.next_new_message)
     }
 
     /// Ensures that the next packet, repair or new, belongs to a message that needs one.
-    fn tidy(&mut self) {
+    fn advance(&mut self) {
         // Several losses of one message may have requested more than it still needs.
         while let Some(&number) = self.repairs.front() {
-            if self.message(number).is_some_and(Message::wants) {
+            if self.message(number).is_some_and(Message::needs_packet) {
                 break;
             }
             self.repairs.pop_front();
         }
-        while let Some(message) = self.message(self.fresh_message) {
+        while let Some(message) = self.message(self.next_new_message) {
             // Sequence numbers count the packets needed, sent or not. A message that needs no more
             // skips its remaining numbers, so that the next one starts at its own `first`.
             let end = message.first + message.needed;
-            if message.wants() && self.fresh < end {
+            if message.needs_packet() && self.next_new < end {
                 break;
             }
-            self.fresh = end;
-            self.fresh_message += 1;
+            self.next_new = end;
+            self.next_new_message += 1;
         }
         // Messages complete in any order, but leave in the order posted, as work requests complete.
         while self.messages.front().is_some_and(|message| message.complete == Complete::Yes) {
@@ -215,9 +216,9 @@ impl Erasure {
         if message.complete == Complete::Yes || !message.give_up(index) {
             return false;
         }
-        self.out -= 1;
+        self.in_flight -= 1;
         self.repairs.push_back(number);
-        self.tidy();
+        self.advance();
         true
     }
 }
@@ -230,7 +231,7 @@ impl SendRecovery for Erasure {
             ..Message::default()
         });
         self.posted += packets;
-        self.tidy();
+        self.advance();
     }
 
     /// A repair is represented by the first packet of its message.
@@ -238,7 +239,7 @@ impl SendRecovery for Erasure {
     fn next(&self, end: u64) -> Option<u64> {
         match self.repairs.front() {
             Some(&number) => self.message(number).map(|message| message.first),
-            None => (self.fresh < end).then_some(self.fresh),
+            None => (self.next_new < end).then_some(self.next_new),
         }
     }
 
@@ -247,7 +248,7 @@ impl SendRecovery for Erasure {
     }
 
     fn never_sent(&self) -> u64 {
-        self.fresh
+        self.next_new
     }
 
     /// Posted messages cannot be withdrawn.
@@ -258,17 +259,17 @@ impl SendRecovery for Erasure {
     /// Packets are numbered per message, and messages are numbered too: `most` limits both.
     /// Arrivals move the window although the message is complete only at its end.
     #[inline]
-    fn window_end(&self, most: u64) -> u64 {
-        let begun = self.fresh_message - self.oldest;
-        self.fresh + most.saturating_sub(self.out.max(begun))
+    fn window_end(&self, max_in_flight: u64) -> u64 {
+        let begun = self.next_new_message - self.oldest;
+        self.next_new + max_in_flight.saturating_sub(self.in_flight.max(begun))
     }
 
     #[inline]
     fn in_flight(&self) -> u64 {
-        self.out
+        self.in_flight
     }
 
-    fn waiting_again(&self) -> u64 {
+    fn pending_retransmissions(&self) -> u64 {
         self.repairs.len() as u64
     }
 
@@ -295,7 +296,7 @@ impl SendRecovery for Erasure {
     }
 
     fn progress(&self) -> (u64, u64) {
-        (self.sent - self.out, self.sent)
+        (self.sent - self.in_flight, self.sent)
     }
 
     #[inline]
@@ -303,17 +304,17 @@ impl SendRecovery for Erasure {
         let number = self.next_message();
         // A repair replaces a packet that already has its number in the sequence.
         if self.repairs.pop_front().is_none() {
-            self.fresh += 1;
+            self.next_new += 1;
         }
         let Some(message) = self.message_mut(number) else { return };
         let index = message.sent;
         message.sent += 1;
-        message.out += 1;
+        message.in_flight += 1;
         self.sent += 1;
-        self.out += 1;
+        self.in_flight += 1;
         let packet = Coding { message: number, index };
         self.flights.push(Flight { sent: now, packet, entropy });
-        self.tidy();
+        self.advance();
     }
 
     #[inline]
@@ -322,24 +323,24 @@ impl SendRecovery for Erasure {
         if message.complete == Complete::Yes {
             return 0;
         }
-        let out = message.out;
+        let in_flight = message.in_flight;
         let mut new = message.handle_arrival(arrived.base, arrived.sack);
         if arrived.complete || message.arrived.count() >= message.needed {
             // Packets of the message that are still in flight are no longer needed.
-            new += message.out;
-            message.out = 0;
+            new += message.in_flight;
+            message.in_flight = 0;
             message.complete = Complete::Yes;
         }
-        let settled = out - message.out;
-        self.out -= settled;
-        self.tidy();
+        let settled = in_flight - message.in_flight;
+        self.in_flight -= settled;
+        self.advance();
         new
     }
 
-    fn handle_nack(&mut self, _now: Time, missed: Missed) -> bool {
-        let packet = Coding { message: missed.missing, index: missed.psn };
+    fn handle_nack(&mut self, _now: Time, nack: NackReport) -> bool {
+        let packet = Coding { message: nack.missing, index: nack.psn };
         // There are no gaps to report: any later packet of the message fills one.
-        missed.why == Why::Trimmed && self.give_up(packet)
+        nack.reason == MissReason::Trimmed && self.give_up(packet)
     }
 
     #[inline]
@@ -347,10 +348,10 @@ impl SendRecovery for Erasure {
         self.flights.deadline()
     }
 
-    fn handle_timeout(&mut self, now: Time) -> Option<Expired> {
+    fn handle_timeout(&mut self, now: Time) -> Option<TimedOut> {
         let Flight { packet, entropy, .. } = self.flights.pop_expired(now)?;
         self.give_up(packet);
-        Some(Expired { entropy })
+        Some(TimedOut { entropy })
     }
 }
 

@@ -11,7 +11,7 @@ impl Recovery {
     }
 
     /// True if it can deliver messages in this order.
-    pub fn can_deliver(self, delivery: Delivery) -> bool {
+    pub fn supports_delivery(self, delivery: Delivery) -> bool {
         self.deliveries().contains(&delivery)
     }
 
@@ -19,7 +19,7 @@ impl Recovery {
     pub fn writes_only(self) -> bool {
         // Message numbering leaves no header room for other verbs; repeated packets must be
         // idempotent.
-        self.numbering() == Numbering::Message || self.repeats()
+        self.numbering() == Numbering::Message || self.requires_idempotence()
     }
 
     /// The default range of acknowledgements.
@@ -28,7 +28,7 @@ impl Recovery {
     }
 
     /// True if acknowledgements with this range suffice.
-    pub fn can_read(self, range: AckRange) -> bool {
+    pub fn supports_ack_range(self, range: AckRange) -> bool {
         self.ack_ranges().contains(&range)
     }
 }

@@ -34,8 +34,8 @@ impl<P: Copy> Flights<P> {
 
     /// Removes packets from the front while `landed` is true for them.
     #[inline]
-    pub(super) fn discard_while(&mut self, mut landed: impl FnMut(P) -> bool) {
-        while self.queue.front().is_some_and(|oldest| landed(oldest.packet)) {
+    pub(super) fn discard_while(&mut self, mut arrived: impl FnMut(P) -> bool) {
+        while self.queue.front().is_some_and(|oldest| arrived(oldest.packet)) {
             self.queue.pop_front();
         }
     }

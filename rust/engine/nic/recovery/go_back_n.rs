@@ -7,7 +7,7 @@
 
 use serde::{Deserialize, Serialize};
 
-use super::{Arrived, Expired, Missed, Recovery, RecoveryConfig, SendRecovery, SenderFacts};
+use super::{Arrived, NackReport, Recovery, RecoveryConfig, SendRecovery, SenderFacts, TimedOut};
 use crate::nic::parameters::Configuration;
 use crate::nic::qp::delivery::Delivery;
 use crate::nic::receive::receiver::{InOrder, Receiving};
@@ -25,7 +25,7 @@ pub struct Config {
 impl Configuration for Config {
     const NAME: &'static str = "go-back-n";
     const SUMMARY: &'static str =
-        "everything from the missing packet on is sent again; packets are taken in order alone";
+        "retransmits everything from the missing packet on; accepts packets only in order";
     const SOURCE: &'static str =
         "InfiniBand Architecture Specification, volume 1, sections 9.7.5 and 9.9";
 }
@@ -139,7 +139,7 @@ impl SendRecovery for GoBackN {
         self.next - self.unacknowledged
     }
 
-    fn waiting_again(&self) -> u64 {
+    fn pending_retransmissions(&self) -> u64 {
         self.never_sent - self.next
     }
 
@@ -158,9 +158,9 @@ impl SendRecovery for GoBackN {
         new
     }
 
-    fn handle_nack(&mut self, _now: Time, missed: Missed) -> bool {
+    fn handle_nack(&mut self, _now: Time, nack: NackReport) -> bool {
         let back_beyond = self.back_to == BackTo::Message;
-        let missing = missed.missing;
+        let missing = nack.missing;
         // A packet that was acknowledged since is no longer missing. Only back-to-zero revokes
         // acknowledgements.
         if missing >= self.never_sent || (missing < self.unacknowledged && !back_beyond) {
@@ -177,24 +177,24 @@ impl SendRecovery for GoBackN {
         self.timers.deadline(Timer::Retransmission)
     }
 
-    fn handle_timeout(&mut self, _now: Time) -> Option<Expired> {
+    fn handle_timeout(&mut self, _now: Time) -> Option<TimedOut> {
         self.go_back();
         // The lost packet is unknown: the entropy value sent last stands for all packets in flight.
-        Some(Expired { entropy: self.last_entropy })
+        Some(TimedOut { entropy: self.last_entropy })
     }
 }
 
 #[cfg(test)]
 mod tests {
-    use super::super::Why;
+    use super::super::MissReason;
     use super::*;
 
     fn arrived(ack: u64) -> Arrived {
         Arrived { ack, ..Arrived::default() }
     }
 
-    fn missed(missing: u64) -> Missed {
-        Missed { missing, psn: missing, why: Why::Gap }
+    fn gap_at(missing: u64) -> NackReport {
+        NackReport { missing, psn: missing, reason: MissReason::Gap }
     }
 
     fn sent(packets: u64) -> GoBackN {
@@ -208,9 +208,9 @@ mod tests {
     #[test]
     fn a_nack_goes_back_to_the_missing_packet() {
         let mut window = sent(10);
-        assert!(window.handle_nack(Time::ZERO, missed(4)));
+        assert!(window.handle_nack(Time::ZERO, gap_at(4)));
         assert_eq!((window.next(10), window.unacknowledged()), (Some(4), 4));
-        assert_eq!((window.never_sent(), window.waiting_again()), (10, 6));
+        assert_eq!((window.never_sent(), window.pending_retransmissions()), (10, 6));
         // Packets from here on are retransmissions, up to 10.
         window.handle_ack(Time::ZERO, arrived(8));
         assert_eq!(window.next(10), Some(8), "late acknowledgements still count");
@@ -232,15 +232,15 @@ mod tests {
     fn a_timeout_starts_from_the_oldest_unacknowledged() {
         let mut window = sent(5);
         window.handle_ack(Time::ZERO, arrived(2));
-        assert_eq!(window.handle_timeout(Time::ZERO), Some(Expired { entropy: 7 }));
+        assert_eq!(window.handle_timeout(Time::ZERO), Some(TimedOut { entropy: 7 }));
         assert_eq!(window.next(5), Some(2));
     }
 
     #[test]
-    fn back_to_zero_takes_back_what_was_acknowledged() {
+    fn back_to_zero_revokes_acknowledgements() {
         let mut window = GoBackN { back_to: BackTo::Message, ..sent(9) };
         window.handle_ack(Time::ZERO, arrived(6));
-        assert!(window.handle_nack(Time::ZERO, missed(4)));
+        assert!(window.handle_nack(Time::ZERO, gap_at(4)));
         assert_eq!((window.unacknowledged(), window.next(9), window.in_flight()), (4, Some(4), 0));
     }
 
@@ -249,7 +249,7 @@ mod tests {
         let mut window = sent(5);
         window.handle_ack(Time::ZERO, arrived(3));
         for nack in [0, 2, 5, 900] {
-            assert!(!window.handle_nack(Time::ZERO, missed(nack)), "{nack}");
+            assert!(!window.handle_nack(Time::ZERO, gap_at(nack)), "{nack}");
         }
         window.handle_ack(Time::ZERO, arrived(900));
         window.handle_ack(Time::ZERO, arrived(1));
@@ -257,7 +257,7 @@ mod tests {
     }
 
     #[test]
-    fn an_acknowledgement_counts_what_it_is_the_first_to_cover() {
+    fn an_acknowledgement_counts_only_newly_covered_packets() {
         let mut window = sent(9);
         let new = [3, 3, 5, 9].map(|ack| window.handle_ack(Time::ZERO, arrived(ack)));
         assert_eq!(new, [3, 0, 2, 4]);

@@ -20,7 +20,7 @@ pub mod sack;
 mod selective;
 
 pub use entry::{RecoveryEntry, RecoveryName};
-pub(super) use report::{Expired, Lost, LostPosition, Missed, PlaneUse, Why};
+pub(super) use report::{Lost, LostPosition, MissReason, NackReport, PlaneUse, TimedOut};
 
 use super::congestion::PathFacts;
 use super::parameters::{Configuration, Configured, ParameterError, overridden};
@@ -92,14 +92,14 @@ macro_rules! registry {
 
             /// True if all packets of a queue pair share one entropy value. Its policy then gets no
             /// feedback.
-            pub(super) const fn keeps_path(self) -> bool {
-                match self { $(Self::$recovery(_) => $module::Config::KEEPS_PATH,)* }
+            pub(super) const fn uses_single_path(self) -> bool {
+                match self { $(Self::$recovery(_) => $module::Config::SINGLE_PATH,)* }
             }
 
             /// True if a receiver may execute a packet more than once. Operations must then be
             /// idempotent.
-            const fn repeats(self) -> bool {
-                match self { $(Self::$recovery(_) => $module::Config::REPEATS,)* }
+            const fn requires_idempotence(self) -> bool {
+                match self { $(Self::$recovery(_) => $module::Config::REQUIRES_IDEMPOTENCE,)* }
             }
 
             /// True if it counts packets by plane, so that each plane may have its own window.
@@ -169,15 +169,15 @@ macro_rules! registry {
                 match self { $(Self::$recovery(it) => it.first_withdrawable(),)* }
             }
             #[inline(always)]
-            fn window_end(&self, most: u64) -> u64 {
-                match self { $(Self::$recovery(it) => it.window_end(most),)* }
+            fn window_end(&self, max_in_flight: u64) -> u64 {
+                match self { $(Self::$recovery(it) => it.window_end(max_in_flight),)* }
             }
             #[inline(always)]
             fn in_flight(&self) -> u64 {
                 match self { $(Self::$recovery(it) => it.in_flight(),)* }
             }
-            fn waiting_again(&self) -> u64 {
-                match self { $(Self::$recovery(it) => it.waiting_again(),)* }
+            fn pending_retransmissions(&self) -> u64 {
+                match self { $(Self::$recovery(it) => it.pending_retransmissions(),)* }
             }
             #[inline]
             fn handle_sent(&mut self, now: Time, entropy: u16) {
@@ -195,14 +195,14 @@ macro_rules! registry {
             fn handle_ack(&mut self, now: Time, arrived: Arrived) -> u64 {
                 match self { $(Self::$recovery(it) => it.handle_ack(now, arrived),)* }
             }
-            fn reads_gap_nacks_as_acks(&self) -> bool {
-                match self { $(Self::$recovery(it) => it.reads_gap_nacks_as_acks(),)* }
+            fn treats_gap_nacks_as_acks(&self) -> bool {
+                match self { $(Self::$recovery(it) => it.treats_gap_nacks_as_acks(),)* }
             }
-            fn handle_nack(&mut self, now: Time, missed: Missed) -> bool {
-                match self { $(Self::$recovery(it) => it.handle_nack(now, missed),)* }
+            fn handle_nack(&mut self, now: Time, nack: NackReport) -> bool {
+                match self { $(Self::$recovery(it) => it.handle_nack(now, nack),)* }
             }
-            fn series(&self) -> u32 {
-                match self { $(Self::$recovery(it) => it.series(),)* }
+            fn consecutive_failures(&self) -> u32 {
+                match self { $(Self::$recovery(it) => it.consecutive_failures(),)* }
             }
             #[inline(always)]
             fn poll_lost(&mut self) -> Option<Lost> {
@@ -219,10 +219,10 @@ macro_rules! registry {
             fn deadline(&self) -> Time {
                 match self { $(Self::$recovery(it) => it.deadline(),)* }
             }
-            fn has_run_out(&self, now: Time) -> bool {
-                match self { $(Self::$recovery(it) => it.has_run_out(now),)* }
+            fn has_timed_out(&self, now: Time) -> bool {
+                match self { $(Self::$recovery(it) => it.has_timed_out(now),)* }
             }
-            fn handle_timeout(&mut self, now: Time) -> Option<Expired> {
+            fn handle_timeout(&mut self, now: Time) -> Option<TimedOut> {
                 match self { $(Self::$recovery(it) => it.handle_timeout(now),)* }
             }
         }
@@ -291,9 +291,9 @@ pub(super) trait RecoveryConfig: Configuration + Into<Recovery> {
     const NUMBERING: Numbering = Numbering::QueuePair;
     /// True if all packets of a queue pair share one entropy value. Its policy then gets no
     /// feedback.
-    const KEEPS_PATH: bool = false;
+    const SINGLE_PATH: bool = false;
     /// True if a receiver may execute a packet more than once.
-    const REPEATS: bool = false;
+    const REQUIRES_IDEMPOTENCE: bool = false;
     /// True if the sender counts packets by plane.
     const COUNTS_PLANES: bool = false;
     /// The longest message that it can send; `None` if there is no limit.
@@ -375,17 +375,17 @@ pub(super) trait SendRecovery {
         self.never_sent()
     }
 
-    /// One past the last packet that may be sent for the first time, with at most `most` packets in
-    /// flight.
-    fn window_end(&self, most: u64) -> u64 {
-        self.unacknowledged() + most
+    /// One past the last packet that may be sent for the first time, with at most
+    /// `max_in_flight` packets in flight.
+    fn window_end(&self, max_in_flight: u64) -> u64 {
+        self.unacknowledged() + max_in_flight
     }
 
     /// Packets sent that are neither acknowledged nor given up.
     fn in_flight(&self) -> u64;
 
     /// Packets that wait for retransmission.
-    fn waiting_again(&self) -> u64;
+    fn pending_retransmissions(&self) -> u64;
 
     /// The packet returned by `next` was sent.
     fn handle_sent(&mut self, now: Time, entropy: u16);
@@ -406,15 +406,15 @@ pub(super) trait SendRecovery {
 
     /// True if a NACK for a gap is only read as an acknowledgement, because the sender detects
     /// losses.
-    fn reads_gap_nacks_as_acks(&self) -> bool {
+    fn treats_gap_nacks_as_acks(&self) -> bool {
         false
     }
 
     /// The receiver misses a packet; returns true if a retransmission follows.
-    fn handle_nack(&mut self, now: Time, missed: Missed) -> bool;
+    fn handle_nack(&mut self, now: Time, nack: NackReport) -> bool;
 
     /// Consecutive timeouts and NACKs, if NACKs count towards the retry limit; otherwise 0.
-    fn series(&self) -> u32 {
+    fn consecutive_failures(&self) -> u32 {
         0
     }
 
@@ -438,10 +438,10 @@ pub(super) trait SendRecovery {
     fn deadline(&self) -> Time;
 
     /// True if packets went without an acknowledgement for a full timeout.
-    fn has_run_out(&self, now: Time) -> bool {
+    fn has_timed_out(&self, now: Time) -> bool {
         self.deadline() <= now
     }
 
     /// Handles the expiry of the retransmission timer.
-    fn handle_timeout(&mut self, now: Time) -> Option<Expired>;
+    fn handle_timeout(&mut self, now: Time) -> Option<TimedOut>;
 }

@@ -25,8 +25,8 @@ use std::collections::VecDeque;
 use serde::{Deserialize, Serialize};
 
 use super::selective::Selective;
-use super::{Arrived, Expired, Lost, LostPosition, Missed, PlaneUse};
-use super::{RecoveryConfig, SendRecovery, SenderFacts, Why};
+use super::{Arrived, Lost, LostPosition, NackReport, PlaneUse, TimedOut};
+use super::{MissReason, RecoveryConfig, SendRecovery, SenderFacts};
 use crate::nic::parameters::{Configuration, InvalidValue, require, timer};
 use crate::nic::qp::delivery::Delivery;
 use crate::nic::receive::ack::AckRange;
@@ -36,11 +36,11 @@ use crate::units::{Span, Time};
 /// The unit of timeouts: 1.024 us · 2^t (`timeout` of `mrc.h`).
 const TIMER_UNIT: Span = Span::from_ps(1_024_000);
 /// The largest t.
-const LONGEST_TIMER: u32 = 24;
+const MAX_EXPONENT: u32 = 24;
 /// The number of doubling intervals that means no limit (`exp_cnt` of `mrc.h`).
-const ENDLESS: u32 = 25;
+const UNLIMITED: u32 = 25;
 /// The t of the shortest timeout that `"rtt"` yields.
-const SHORTEST: u32 = 2;
+const MIN_EXPONENT: u32 = 2;
 
 /// The parameters of `mrc`.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
@@ -71,7 +71,7 @@ impl Default for Config {
             mpr: 1_024,
             timer: Wait::Timeout,
             linear: 7,
-            exponential: ENDLESS,
+            exponential: UNLIMITED,
         }
     }
 }
@@ -87,13 +87,13 @@ impl Config {
 impl Configuration for Config {
     const NAME: &'static str = "mrc";
     const SUMMARY: &'static str =
-        "selective acknowledgements: holes are lost by age (Multipath Reliable Connection)";
+        "selective acknowledgements; a gap is lost after a time (Multipath Reliable Connection)";
     const SOURCE: &'static str = "OCP, Multipath Reliable Connection 1.0, 2026, by public notes";
 
     fn check(&self) -> Result<(), InvalidValue> {
         require("mpr", self.mpr, self.mpr > 0, "it must be at least 1")?;
-        let right = "it must be at most 25, which stands for no end";
-        require("exponential", self.exponential, self.exponential <= ENDLESS, right)?;
+        let expected = "it must be at most 25 (25 means unlimited)";
+        require("exponential", self.exponential, self.exponential <= UNLIMITED, expected)?;
         if let Wait::Span(span) = self.reordering {
             timer("reordering", span)?;
         }
@@ -131,14 +131,14 @@ impl RecoveryConfig for Config {
     }
 
     fn retries(&self) -> Option<u32> {
-        (self.exponential < ENDLESS).then(|| self.linear.saturating_add(self.exponential))
+        (self.exponential < UNLIMITED).then(|| self.linear.saturating_add(self.exponential))
     }
 
     fn shortest_timeout(&self, timeout: Span) -> Span {
         match self.timer {
             Wait::Timeout => covering(timeout),
             // The network is not known here, so this is the lower bound of `covering`.
-            Wait::Rtt => TIMER_UNIT * (1 << SHORTEST),
+            Wait::Rtt => TIMER_UNIT * (1 << MIN_EXPONENT),
             Wait::Span(span) => span,
         }
     }
@@ -147,7 +147,7 @@ impl RecoveryConfig for Config {
 /// The shortest timeout that is at least `least` (G9).
 fn covering(least: Span) -> Span {
     let covers = |t: &u32| TIMER_UNIT.as_ps() << t >= least.as_ps();
-    let t = (SHORTEST..LONGEST_TIMER).find(covers).unwrap_or(LONGEST_TIMER);
+    let t = (MIN_EXPONENT..MAX_EXPONENT).find(covers).unwrap_or(MAX_EXPONENT);
     TIMER_UNIT * (1 << t)
 }
 
@@ -162,9 +162,9 @@ struct Sent {
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 enum State {
     /// It was sent once.
-    Flying,
+    InFlight,
     /// It was retransmitted: later arrivals say nothing about it.
-    FlyingAgain,
+    Retransmitted,
     /// It waits for retransmission.
     Lost,
 }
@@ -189,13 +189,13 @@ pub(in crate::nic) struct Mrc {
     sent: VecDeque<Sent>,
     verdicts: VecDeque<Verdict>,
     /// Verdicts have been passed on missing packets before this one.
-    judged: u64,
+    checked_until: u64,
     /// The recovery ends when everything before this packet has arrived.
     recovery_end: u64,
     /// Start of the timer.
     since: Time,
     /// Timeouts, and NACKs for the oldest packet, since it became the oldest.
-    series: u32,
+    consecutive_failures: u32,
     /// The timeouts among them.
     timeouts: u32,
     /// Entropy values of packets that timed out and are not yet reported.
@@ -217,10 +217,10 @@ impl Mrc {
             window: Selective::new(facts.planes),
             sent: VecDeque::new(),
             verdicts: VecDeque::new(),
-            judged: 0,
+            checked_until: 0,
             recovery_end: 0,
             since: Time::ZERO,
-            series: 0,
+            consecutive_failures: 0,
             timeouts: 0,
             expired: VecDeque::new(),
             losses: VecDeque::new(),
@@ -234,7 +234,7 @@ impl Mrc {
         }
         // Saturating: the first `linear` timeouts double nothing. The bound keeps the shift in
         // range.
-        let doublings = self.timeouts.saturating_sub(self.config.linear).min(LONGEST_TIMER);
+        let doublings = self.timeouts.saturating_sub(self.config.linear).min(MAX_EXPONENT);
         let wait = Span::from_ps(self.timer.as_ps().saturating_mul(1 << doublings));
         self.since.saturating_add(wait)
     }
@@ -244,7 +244,7 @@ impl Mrc {
     }
 
     /// Returns the state of `sequence` if it is in flight.
-    fn flying(&self, sequence: u64) -> Option<Sent> {
+    fn in_flight_entry(&self, sequence: u64) -> Option<Sent> {
         let in_window = self.window.first_missing()..self.window.never_sent();
         if !in_window.contains(&sequence) || self.window.has_arrived(sequence) {
             return None;
@@ -259,32 +259,33 @@ impl Mrc {
 
     /// Schedules a verdict, one `reordering` from now, on packets missing before the newest
     /// arrival.
-    fn note_arrivals(&mut self, now: Time) {
+    fn schedule_verdict(&mut self, now: Time) {
         let Some(edge) = self.window.arrival_before(0) else { return };
-        let asked = self.verdicts.back().map_or(self.judged, |verdict| verdict.edge);
+        let scheduled = self.verdicts.back().map_or(self.checked_until, |verdict| verdict.edge);
         // Only a new edge needs a verdict; verdicts stay sorted by time and by edge.
-        if edge > asked {
+        if edge > scheduled {
             let due = now.saturating_add(self.reordering);
             self.verdicts.push_back(Verdict { due, edge });
         }
     }
 
     /// Declares holes lost that are old enough.
-    fn judge(&mut self, now: Time) {
+    fn apply_verdicts(&mut self, now: Time) {
         while let Some(&Verdict { due, edge }) = self.verdicts.front()
             && due <= now
         {
             self.verdicts.pop_front();
             // Each packet is judged once, so the total work is linear.
-            for sequence in self.judged.max(self.window.first_missing())..edge {
-                let once = self.flying(sequence).filter(|sent| sent.state == State::Flying);
-                let Some(Sent { entropy, .. }) = once else { continue };
+            for sequence in self.checked_until.max(self.window.first_missing())..edge {
+                let sent_once =
+                    self.in_flight_entry(sequence).filter(|sent| sent.state == State::InFlight);
+                let Some(Sent { entropy, .. }) = sent_once else { continue };
                 self.lose(sequence);
                 self.window.lose_in_order(sequence);
                 let position = self.enter_recovery();
                 self.losses.push_back(Lost { entropy, position });
             }
-            self.judged = self.judged.max(edge);
+            self.checked_until = self.checked_until.max(edge);
         }
     }
 
@@ -299,7 +300,7 @@ impl Mrc {
     /// Declares every packet lost that was sent at least a timeout ago.
     fn expire(&mut self, now: Time) {
         for sequence in self.window.first_missing()..self.window.never_sent() {
-            let Some(sent) = self.flying(sequence) else { continue };
+            let Some(sent) = self.in_flight_entry(sequence) else { continue };
             // `timer`, not the doubled wait: older packets have had their time.
             if sent.at.saturating_add(self.timer) <= now {
                 self.lose(sequence);
@@ -309,7 +310,7 @@ impl Mrc {
         }
         // The next, possibly doubled, wait starts now.
         self.since = now;
-        self.series = self.series.saturating_add(1);
+        self.consecutive_failures = self.consecutive_failures.saturating_add(1);
         self.timeouts = self.timeouts.saturating_add(1);
         // Holes found from here on belong to this timeout and are not a second sign of congestion.
         self.recovery_end = self.window.never_sent();
@@ -330,9 +331,9 @@ impl SendRecovery for Mrc {
         self.window.never_sent()
     }
 
-    fn window_end(&self, most: u64) -> u64 {
+    fn window_end(&self, max_in_flight: u64) -> u64 {
         // The peer supports only `mpr` outstanding PSNs, whatever the window permits.
-        self.unacknowledged() + most.min(self.config.mpr.into())
+        self.unacknowledged() + max_in_flight.min(self.config.mpr.into())
     }
 
     #[inline]
@@ -341,8 +342,8 @@ impl SendRecovery for Mrc {
         let sequence = self.window.handle_sent(now, entropy);
         let index = self.index(sequence);
         match self.sent.get_mut(index) {
-            Some(again) => *again = Sent { at: now, entropy, state: State::FlyingAgain },
-            None => self.sent.push_back(Sent { at: now, entropy, state: State::Flying }),
+            Some(again) => *again = Sent { at: now, entropy, state: State::Retransmitted },
+            None => self.sent.push_back(Sent { at: now, entropy, state: State::InFlight }),
         }
         // The timer belongs to the oldest packet: other packets do not restart it.
         if idle || sequence == self.window.first_missing() {
@@ -355,8 +356,8 @@ impl SendRecovery for Mrc {
         self.window.in_flight()
     }
 
-    fn waiting_again(&self) -> u64 {
-        self.window.waiting_again()
+    fn pending_retransmissions(&self) -> u64 {
+        self.window.pending_retransmissions()
     }
 
     #[inline]
@@ -371,16 +372,16 @@ impl SendRecovery for Mrc {
             self.sent.drain(..passed as usize);
             self.since = now;
             // Progress ends the series, and with it the back-off.
-            (self.series, self.timeouts) = (0, 0);
+            (self.consecutive_failures, self.timeouts) = (0, 0);
         }
-        self.note_arrivals(now);
+        self.schedule_verdict(now);
         // Verdicts may be due already; waiting for the timer would delay the retransmission.
-        self.judge(now);
+        self.apply_verdicts(now);
         new
     }
 
     /// Excludes verdicts on holes: they are not timeouts.
-    fn has_run_out(&self, now: Time) -> bool {
+    fn has_timed_out(&self, now: Time) -> bool {
         self.timer_due() <= now
     }
 
@@ -389,26 +390,26 @@ impl SendRecovery for Mrc {
     }
 
     /// The sender detects losses from reported arrivals, whatever the receiver requests.
-    fn reads_gap_nacks_as_acks(&self) -> bool {
+    fn treats_gap_nacks_as_acks(&self) -> bool {
         true
     }
 
-    fn handle_nack(&mut self, _now: Time, missed: Missed) -> bool {
-        if missed.why != Why::Trimmed || self.flying(missed.psn).is_none() {
+    fn handle_nack(&mut self, _now: Time, nack: NackReport) -> bool {
+        if nack.reason != MissReason::Trimmed || self.in_flight_entry(nack.psn).is_none() {
             return false;
         }
         // The trimmed header proves the loss: the packet goes first.
-        self.lose(missed.psn);
-        self.window.lose_first(missed.psn);
+        self.lose(nack.psn);
+        self.window.lose_first(nack.psn);
         // The series is that of the oldest packet.
-        if missed.psn == self.window.first_missing() {
-            self.series = self.series.saturating_add(1);
+        if nack.psn == self.window.first_missing() {
+            self.consecutive_failures = self.consecutive_failures.saturating_add(1);
         }
         true
     }
 
-    fn series(&self) -> u32 {
-        self.series
+    fn consecutive_failures(&self) -> u32 {
+        self.consecutive_failures
     }
 
     #[inline]
@@ -426,13 +427,13 @@ impl SendRecovery for Mrc {
         verdict.min(self.timer_due())
     }
 
-    fn handle_timeout(&mut self, now: Time) -> Option<Expired> {
+    fn handle_timeout(&mut self, now: Time) -> Option<TimedOut> {
         // Before `expire`: a hole that is also due by age counts as a gap, not as a timeout.
-        self.judge(now);
+        self.apply_verdicts(now);
         if self.timer_due() <= now {
             self.expire(now);
         }
-        self.expired.pop_front().map(|entropy| Expired { entropy })
+        self.expired.pop_front().map(|entropy| TimedOut { entropy })
     }
 }
 

@@ -8,7 +8,8 @@ use serde::{Deserialize, Serialize};
 use super::flights::{Flight, Flights};
 use super::selective::Selective;
 use super::{
-    Arrived, Expired, Missed, PlaneUse, Recovery, RecoveryConfig, SendRecovery, SenderFacts, Why,
+    Arrived, MissReason, NackReport, PlaneUse, Recovery, RecoveryConfig, SendRecovery, SenderFacts,
+    TimedOut,
 };
 use crate::nic::parameters::Configuration;
 use crate::nic::qp::delivery::Delivery;
@@ -25,7 +26,7 @@ pub struct Config {}
 impl Configuration for Config {
     const NAME: &'static str = "per-packet";
     const SUMMARY: &'static str =
-        "each packet has a timer of its own and is sent again alone; packets in any order";
+        "one timer per packet; only the lost packet is retransmitted; any order";
     const SOURCE: &'static str = "Ethereal, 2024 (arXiv 2407.00550), its simulator's baselines";
 }
 
@@ -81,7 +82,7 @@ impl PerPacket {
         Self::new(facts, Reads::Response)
     }
 
-    fn discard_landed(&mut self) {
+    fn discard_arrived(&mut self) {
         let Self { window, flights, .. } = self;
         // An arrived packet behind the oldest one stays until it reaches the front.
         flights.discard_while(|packet| window.has_arrived(sequence_of(window, packet)));
@@ -121,8 +122,8 @@ impl SendRecovery for PerPacket {
         self.window.in_flight()
     }
 
-    fn waiting_again(&self) -> u64 {
-        self.window.waiting_again()
+    fn pending_retransmissions(&self) -> u64 {
+        self.window.pending_retransmissions()
     }
 
     #[inline]
@@ -140,13 +141,13 @@ impl SendRecovery for PerPacket {
     #[inline]
     fn handle_ack(&mut self, now: Time, arrived: Arrived) -> u64 {
         let new = self.window.handle_arrived(now, arrived);
-        self.discard_landed();
+        self.discard_arrived();
         new
     }
 
-    fn handle_nack(&mut self, _now: Time, missed: Missed) -> bool {
-        let sequence = missed.psn;
-        if missed.why != Why::Trimmed || self.window.has_arrived(sequence) {
+    fn handle_nack(&mut self, _now: Time, nack: NackReport) -> bool {
+        let sequence = nack.psn;
+        if nack.reason != MissReason::Trimmed || self.window.has_arrived(sequence) {
             return false;
         }
         // Its timer is removed with it; the retransmission starts a new one.
@@ -156,7 +157,7 @@ impl SendRecovery for PerPacket {
         }
         // Retransmitted first: the trimmed header proves the loss.
         window.lose_first(sequence);
-        self.discard_landed();
+        self.discard_arrived();
         true
     }
 
@@ -169,12 +170,12 @@ impl SendRecovery for PerPacket {
         self.flights.deadline()
     }
 
-    fn handle_timeout(&mut self, now: Time) -> Option<Expired> {
+    fn handle_timeout(&mut self, now: Time) -> Option<TimedOut> {
         let Flight { packet, entropy, .. } = self.flights.pop_expired(now)?;
         // The popped packet has not arrived: `discard_landed` runs after every arrival and removal.
         self.window.lose(sequence_of(&self.window, packet));
-        self.discard_landed();
-        Some(Expired { entropy })
+        self.discard_arrived();
+        Some(TimedOut { entropy })
     }
 }
 
@@ -204,7 +205,7 @@ mod tests {
         assert_eq!(window.unacknowledged(), 70);
         assert_eq!(window.deadline(), Time::from_ps(100_070));
         let due = window.deadline();
-        assert_eq!(window.handle_timeout(due), Some(Expired { entropy: 70 }));
+        assert_eq!(window.handle_timeout(due), Some(TimedOut { entropy: 70 }));
         assert_eq!(window.handle_timeout(due), None, "one packet, one timer");
         assert_eq!(window.next(200), Some(70));
         window.handle_sent(due, 9);
@@ -225,10 +226,10 @@ mod tests {
     #[test]
     fn a_trimmed_packet_goes_first_and_takes_its_timer_along() {
         let mut window = sent(5);
-        let trimmed = Missed { missing: 0, psn: 3, why: Why::Trimmed };
+        let trimmed = NackReport { missing: 0, psn: 3, reason: MissReason::Trimmed };
         assert!(window.handle_nack(Time::ZERO, trimmed));
         assert!(!window.handle_nack(Time::ZERO, trimmed), "it waits already");
-        assert!(!window.handle_nack(Time::ZERO, Missed { psn: 9, ..trimmed }), "never sent");
+        assert!(!window.handle_nack(Time::ZERO, NackReport { psn: 9, ..trimmed }), "never sent");
         assert_eq!((window.next(9), window.in_flight()), (Some(3), 4));
         window.handle_sent(Time::from_ps(5_000), 8);
         assert_eq!((window.next(5), window.in_flight()), (None, 5));

@@ -4,18 +4,18 @@ use crate::units::Span;
 
 /// The content of a negative acknowledgement.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(in crate::nic) struct Missed {
+pub(in crate::nic) struct NackReport {
     /// Every packet before this one has arrived. With an erasure code, the message that it reports.
     pub missing: u64,
     /// The packet that triggered the NACK.
     pub psn: u64,
     /// The reason.
-    pub why: Why,
+    pub reason: MissReason,
 }
 
-/// Why a receiver lacks a packet.
+/// MissReason a receiver lacks a packet.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(in crate::nic) enum Why {
+pub(in crate::nic) enum MissReason {
     /// A later packet arrived first.
     Gap,
     /// A switch trimmed it to its header.
@@ -53,7 +53,7 @@ pub(in crate::nic) enum LostPosition {
 
 /// A packet whose timer expired.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(in crate::nic) struct Expired {
+pub(in crate::nic) struct TimedOut {
     /// Its entropy value.
     pub entropy: u16,
 }

@@ -28,7 +28,7 @@ pub struct Config {}
 impl Configuration for Config {
     const NAME: &'static str = "rod";
     const SUMMARY: &'static str =
-        "reliable ordered delivery of Ultra Ethernet: go-back-N, one path for each queue pair";
+        "reliable ordered delivery of Ultra Ethernet: go-back-N, one path per queue pair";
     const SOURCE: &'static str =
         "Ultra Ethernet Specification 1.0, delivery modes, by public notes";
 }
@@ -38,7 +38,7 @@ impl RecoveryConfig for Config {
 
     /// Packets are accepted in order, so no message can overtake another.
     const DELIVERIES: &'static [Delivery] = &[Delivery::Ordered];
-    const KEEPS_PATH: bool = true;
+    const SINGLE_PATH: bool = true;
 
     fn sender(&self, facts: &SenderFacts) -> GoBackN {
         GoBackN::new(BackTo::Missing, facts.timeout)

@@ -28,7 +28,7 @@ pub struct Config {}
 impl Configuration for Config {
     const NAME: &'static str = "rudi";
     const SUMMARY: &'static str =
-        "unordered delivery of idempotent operations of Ultra Ethernet: each packet has a response";
+        "unordered delivery of idempotent operations of Ultra Ethernet: one response per packet";
     const SOURCE: &'static str =
         "Ultra Ethernet Specification 1.0, delivery modes, by public notes";
 }
@@ -39,7 +39,7 @@ impl RecoveryConfig for Config {
     /// Without state, a target cannot hold anything back.
     const DELIVERIES: &'static [Delivery] = &[Delivery::Unordered];
     const ACK_RANGES: &'static [AckRange] = &[AckRange::Packet];
-    const REPEATS: bool = true;
+    const REQUIRES_IDEMPOTENCE: bool = true;
     const COUNTS_PLANES: bool = true;
 
     fn sender(&self, facts: &SenderFacts) -> PerPacket {

@@ -7,7 +7,7 @@
 //!   6 to 32 if packets are sprayed). It is retransmitted once. If the retransmission is lost too,
 //!   the timer recovers it.
 //! - A recovery lasts until everything sent before its start is acknowledged. Its losses are one
-//!   sign of congestion. [`Resends`] says what is retransmitted at its start.
+//!   sign of congestion. [`Retransmit`] says what is retransmitted at its start.
 //! - A queue pair has one timer. It starts when the oldest packet became the oldest or was last
 //!   sent. It is short while few packets are in flight, because no later arrival may ever reveal
 //!   their loss. On expiry, everything sent longer ago is retransmitted. \[inferred\] The authors
@@ -18,8 +18,8 @@ use std::collections::VecDeque;
 use serde::{Deserialize, Deserializer, Serialize, Serializer};
 
 use super::selective::Selective;
-use super::{Arrived, Expired, Lost, LostPosition, Missed, PlaneUse};
-use super::{RecoveryConfig, SendRecovery, SenderFacts, Why};
+use super::{Arrived, Lost, LostPosition, NackReport, PlaneUse, TimedOut};
+use super::{MissReason, RecoveryConfig, SendRecovery, SenderFacts};
 use crate::nic::congestion::PathFacts;
 use crate::nic::parameters::{Configuration, InvalidValue, require, timer};
 use crate::nic::qp::delivery::Delivery;
@@ -42,7 +42,7 @@ pub struct Config {
     /// The most packets in flight that count as few: 3 (the paper's N).
     pub rto_low_packets: u32,
     /// The packets retransmitted when a recovery starts: those of the gap.
-    pub resends: Resends,
+    pub resends: Retransmit,
 }
 
 impl Default for Config {
@@ -52,7 +52,7 @@ impl Default for Config {
             flow_control: Window::Bdp,
             rto_low: Span::from_us(100),
             rto_low_packets: 3,
-            resends: Resends::Gap,
+            resends: Retransmit::Gap,
         }
     }
 }
@@ -60,7 +60,7 @@ impl Default for Config {
 /// The packets retransmitted when arrivals reveal a loss outside of a recovery.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "kebab-case")]
-pub enum Resends {
+pub enum Retransmit {
     /// The packets of the gap, as in IRN.
     Gap,
     /// Every packet that is not reported: like go-back-N, but without the reported packets. This is
@@ -71,8 +71,7 @@ pub enum Resends {
 
 impl Configuration for Config {
     const NAME: &'static str = "sack";
-    const SUMMARY: &'static str =
-        "selective acknowledgements: what later arrivals show to be lost is sent again (IRN)";
+    const SUMMARY: &'static str = "retransmits packets that later arrivals show to be lost (IRN)";
     const SOURCE: &'static str =
         "Mittal et al., Revisiting Network Support for RDMA, 2018, sections 3.1 and 3.2";
 
@@ -164,7 +163,7 @@ struct Sent {
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 enum State {
-    Flying,
+    InFlight,
     /// It waits for retransmission.
     Lost,
 }
@@ -179,7 +178,7 @@ pub(in crate::nic) struct Sack {
     /// Packets sent, from the first missing one on.
     sent: VecDeque<Sent>,
     /// Missing packets before this one were already declared lost.
-    judged: u64,
+    checked_until: u64,
     /// The recovery ends when everything before this packet has arrived (recovery sequence).
     recovery_end: u64,
     /// Start of the timer. Its length depends on the packets in flight.
@@ -196,7 +195,7 @@ impl Sack {
             rto_high: facts.timeout,
             window: Selective::new(facts.planes),
             sent: VecDeque::new(),
-            judged: 0,
+            checked_until: 0,
             recovery_end: 0,
             since: Time::ZERO,
             timers: SenderTimers::default(),
@@ -227,10 +226,10 @@ impl Sack {
     }
 
     /// True if `sequence` is in flight as far as the sender knows.
-    fn flies(&self, sequence: u64) -> bool {
+    fn is_in_flight(&self, sequence: u64) -> bool {
         (self.window.first_missing()..self.window.never_sent()).contains(&sequence)
             && !self.window.has_arrived(sequence)
-            && self.sent[self.index(sequence)].state == State::Flying
+            && self.sent[self.index(sequence)].state == State::InFlight
     }
 
     fn lose(&mut self, sequence: u64) -> Sent {
@@ -240,21 +239,21 @@ impl Sack {
     }
 
     /// Declares packets lost if enough packets beyond them have arrived.
-    fn judge(&mut self) {
+    fn detect_losses(&mut self) {
         let Some(edge) = self.window.arrival_before(u64::from(self.config.reordering)) else {
-            if self.config.resends == Resends::Unreported {
+            if self.config.resends == Retransmit::Unreported {
                 // No gap is left, which ends a recovery of ConWeave.
                 self.recovery_end = self.recovery_end.min(self.window.first_missing());
             }
             return;
         };
-        if self.config.resends == Resends::Unreported {
+        if self.config.resends == Retransmit::Unreported {
             return self.go_back(edge);
         }
         // Each packet is judged once, so the total work is linear. A retransmitted packet lies
         // before `judged` and is left to the timer.
-        for sequence in self.judged.max(self.window.first_missing())..edge {
-            if !self.flies(sequence) {
+        for sequence in self.checked_until.max(self.window.first_missing())..edge {
+            if !self.is_in_flight(sequence) {
                 continue;
             }
             let entropy = self.lose(sequence).entropy;
@@ -262,7 +261,7 @@ impl Sack {
             let position = self.enter_recovery();
             self.losses.push_back(Lost { entropy, position });
         }
-        self.judged = self.judged.max(edge);
+        self.checked_until = self.checked_until.max(edge);
     }
 
     /// Starts a recovery, unless one is under way: retransmits every packet that is not reported.
@@ -317,7 +316,8 @@ impl SendRecovery for Sack {
     fn handle_sent(&mut self, now: Time, entropy: u16) {
         let idle = self.in_flight() == 0;
         let sequence = self.window.handle_sent(now, entropy);
-        let (index, sent) = (self.index(sequence), Sent { at: now, entropy, state: State::Flying });
+        let (index, sent) =
+            (self.index(sequence), Sent { at: now, entropy, state: State::InFlight });
         // New packets are sent in order, so a new one is exactly one past the end.
         match self.sent.get_mut(index) {
             Some(again) => *again = sent,
@@ -335,8 +335,8 @@ impl SendRecovery for Sack {
         self.window.in_flight()
     }
 
-    fn waiting_again(&self) -> u64 {
-        self.window.waiting_again()
+    fn pending_retransmissions(&self) -> u64 {
+        self.window.pending_retransmissions()
     }
 
     #[inline]
@@ -353,23 +353,23 @@ impl SendRecovery for Sack {
             self.sent.drain(..passed as usize);
             self.since = now;
         }
-        self.judge();
+        self.detect_losses();
         self.update_timer();
         new
     }
 
     /// Losses are detected from the arrivals that each NACK reports.
-    fn reads_gap_nacks_as_acks(&self) -> bool {
+    fn treats_gap_nacks_as_acks(&self) -> bool {
         true
     }
 
-    fn handle_nack(&mut self, _now: Time, missed: Missed) -> bool {
-        if missed.why != Why::Trimmed || !self.flies(missed.psn) {
+    fn handle_nack(&mut self, _now: Time, nack: NackReport) -> bool {
+        if nack.reason != MissReason::Trimmed || !self.is_in_flight(nack.psn) {
             return false;
         }
         // The trimmed header proves the loss: it goes first, without waiting for later arrivals.
-        self.lose(missed.psn);
-        self.window.lose_first(missed.psn);
+        self.lose(nack.psn);
+        self.window.lose_first(nack.psn);
         self.update_timer();
         true
     }
@@ -388,14 +388,14 @@ impl SendRecovery for Sack {
         self.timers.deadline(Timer::Retransmission)
     }
 
-    fn handle_timeout(&mut self, now: Time) -> Option<Expired> {
+    fn handle_timeout(&mut self, now: Time) -> Option<TimedOut> {
         if !self.timers.is_due(Timer::Retransmission, now) {
             return None;
         }
         let timeout = self.timeout();
         let mut oldest = None;
         for sequence in self.window.first_missing()..self.window.never_sent() {
-            if !self.flies(sequence) {
+            if !self.is_in_flight(sequence) {
                 continue;
             }
             // Packets sent less than a timeout ago may still arrive.
@@ -403,7 +403,7 @@ impl SendRecovery for Sack {
                 let sent = self.lose(sequence);
                 self.window.lose(sequence);
                 // One report per timeout: its packets are one sign of congestion.
-                oldest = oldest.or(Some(Expired { entropy: sent.entropy }));
+                oldest = oldest.or(Some(TimedOut { entropy: sent.entropy }));
             }
         }
         self.since = now;

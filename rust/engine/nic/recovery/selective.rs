@@ -75,7 +75,7 @@ impl Selective {
     }
 
     /// Packets that wait for retransmission.
-    pub(super) fn waiting_again(&self) -> u64 {
+    pub(super) fn pending_retransmissions(&self) -> u64 {
         self.lost.len() as u64
     }
 
@@ -205,20 +205,20 @@ mod tests {
                         let sack = u64::from(random.next_u16() & random.next_u16());
                         let arrived = Arrived { ack, base: any, sack, complete: false };
                         let new = window.handle_arrived(now, arrived);
-                        let told: u32 = (0..planes).map(|it| window.plane(it).arrived).sum();
-                        assert_eq!(u64::from(told), new);
+                        let counted: u32 = (0..planes).map(|it| window.plane(it).arrived).sum();
+                        assert_eq!(u64::from(counted), new);
                         arrivals += new;
                     }
                 }
-                let flying: u64 = (0..planes).map(|it| window.plane(it).in_flight).sum();
-                assert_eq!(flying, window.in_flight(), "{planes} planes, step {step}");
+                let in_flight: u64 = (0..planes).map(|it| window.plane(it).in_flight).sum();
+                assert_eq!(in_flight, window.in_flight(), "{planes} planes, step {step}");
             }
             assert!(arrivals > 1_000, "{arrivals}");
         }
     }
 
     #[test]
-    fn a_round_trip_is_that_of_a_packet_that_was_sent_once() {
+    fn round_trips_are_measured_on_packets_sent_once() {
         let mut window = Selective::new(Some(2));
         for n in 0..3 {
             window.handle_sent(Time::from_ps(n), n as u16);

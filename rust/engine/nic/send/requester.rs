@@ -29,7 +29,9 @@ use crate::nic::event::{Backlog, NicEvent, Owner};
 use crate::nic::qp::delivery::Delivery;
 use crate::nic::qp::settings::QpSettings;
 use crate::nic::receive::ack::{Entropies, NackSignal};
-use crate::nic::recovery::{Lost, Missed, Numbering, SendRecovery, SenderFacts, Sending, Why};
+use crate::nic::recovery::{
+    Lost, MissReason, NackReport, Numbering, SendRecovery, SenderFacts, Sending,
+};
 use crate::nic::send::pacer::Pacer;
 use crate::nic::send::sent_entropies::SentEntropies;
 use crate::packet::{AckView, DataFields, Flags, MessageLabel, NackView, Packet, Psn, Stamp, View};
@@ -392,9 +394,12 @@ impl Requester {
     }
 
     fn handle_nack(&mut self, now: Time, nack: NackView<'_>, events: &mut VecDeque<NicEvent>) {
-        let why = if nack.is_for_trimmed() { Why::Trimmed } else { Why::Gap };
-        let is_ack = why == Why::Gap && self.recovery.reads_gap_nacks_as_acks();
-        if why == Why::Gap && self.nacks != NackSignal::None && nack.as_ack().echoes_mark() {
+        let reason = if nack.is_for_trimmed() { MissReason::Trimmed } else { MissReason::Gap };
+        let is_ack = reason == MissReason::Gap && self.recovery.treats_gap_nacks_as_acks();
+        if reason == MissReason::Gap
+            && self.nacks != NackSignal::None
+            && nack.as_ack().echoes_mark()
+        {
             match is_ack && nack.as_ack().report().marked_packets() > 0 {
                 // Controls that read marks in acknowledgements see this one in `handle_ack`.
                 true => self.congestion.handle_cnp(now),
@@ -406,7 +411,7 @@ impl Requester {
             return;
         }
         let said = self.recovery.read(nack.as_ack());
-        let missed = Missed { missing: said.ack, psn: said.base, why };
+        let missed = NackReport { missing: said.ack, psn: said.base, reason };
         // A NACK for a packet before the oldest incomplete message is late.
         let late = self.work.oldest().is_none_or(|work| missed.missing < work.first);
         // An erasure code numbers packets within their message, so these cannot be compared.
@@ -414,10 +419,10 @@ impl Requester {
         if late || !self.recovery.handle_nack(now, missed) {
             return;
         }
-        let signal = match why {
-            Why::Gap => PathSignal::Nack,
-            Why::Trimmed if nack.was_trimmed_at_last_hop() => PathSignal::TrimmedAtLastHop,
-            Why::Trimmed => PathSignal::Trimmed,
+        let signal = match reason {
+            MissReason::Gap => PathSignal::Nack,
+            MissReason::Trimmed if nack.was_trimmed_at_last_hop() => PathSignal::TrimmedAtLastHop,
+            MissReason::Trimmed => PathSignal::Trimmed,
         };
         self.notify_policy(now, missing(now, nack.as_ack(), nack.entropy, signal));
         let loss = match signal {

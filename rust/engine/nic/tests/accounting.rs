@@ -46,7 +46,7 @@ fn arrivals_load_contexts_of_queue_pairs_that_exist() {
 }
 
 #[test]
-fn the_account_of_several_nics_has_the_most_of_each_and_all_that_their_caches_did() {
+fn the_account_of_several_nics_has_maxima_and_summed_cache_counts() {
     let cache =
         |hits, send_misses, receive_misses| CacheCounters { hits, send_misses, receive_misses };
     let one = QpAccount {

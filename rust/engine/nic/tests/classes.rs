@@ -27,7 +27,7 @@ fn sent(nic: &mut Nic) -> Vec<(u32, u32)> {
 }
 
 #[test]
-fn queue_pairs_take_turns_within_their_class_and_classes_by_their_order() {
+fn queue_pairs_are_round_robin_within_a_class_and_classes_are_in_order() {
     let scheduling = [Scheduling::Weighted(2), Scheduling::Strict, Scheduling::Weighted(1)];
     let mut nic = sender(&scheduling, &[0, 0, 1, 2], 2);
     assert_eq!(nic.schedule.waiting(), 4);
@@ -37,7 +37,7 @@ fn queue_pairs_take_turns_within_their_class_and_classes_by_their_order() {
 }
 
 #[test]
-fn answers_go_before_every_class() {
+fn control_packets_precede_every_class() {
     let mut nic = sender(&[Scheduling::Strict], &[0], 2);
     nic.out.control.push_back(Packet::cnp(Stamp::default()));
     let kinds: Vec<_> = drain(&mut nic, at(0)).iter().map(|packet| packet.kind).collect();
@@ -45,14 +45,14 @@ fn answers_go_before_every_class() {
 }
 
 #[test]
-fn a_queue_pair_that_is_reset_leaves_the_line_of_its_class() {
+fn a_reset_queue_pair_leaves_the_queue_of_its_class() {
     let mut nic = sender(&[Scheduling::Weighted(1); 2], &[0, 1], 3);
     nic.modify_qp(QpId(0), QpState::Reset).unwrap();
     assert_eq!(sent(&mut nic), [(1, 1); 3]);
 }
 
 #[test]
-fn a_queue_pair_that_was_reset_takes_turns_with_others_of_its_class_as_before() {
+fn a_reset_queue_pair_rejoins_the_round_robin_of_its_class() {
     let mut nic = sender(&[Scheduling::Weighted(1); 2], &[0, 0], 3);
     nic.modify_qp(QpId(0), QpState::Reset).unwrap();
     nic.modify_qp(QpId(0), QpState::Init).unwrap();
@@ -75,7 +75,7 @@ fn a_paused_class_does_not_block_others() {
 }
 
 #[test]
-fn others_wait_for_the_same_wire_in_the_order_of_classes() {
+fn external_traffic_waits_for_the_wire_in_class_order() {
     let mut nic = sender(&[Scheduling::Weighted(2), Scheduling::Weighted(1)], &[0], 3);
     nic.out.control.push_back(Packet::cnp(Stamp::default()));
     let set = |classes: &[usize]| classes.iter().fold(ClassSet::NONE, |set, &it| set.with(it));

@@ -120,7 +120,7 @@ fn unordered_sends_take_receives_in_delivery_order_and_complete_in_posting_order
 }
 
 #[test]
-fn go_back_n_refuses_unordered_delivery_by_name() {
+fn go_back_n_rejects_unordered_delivery_by_name() {
     for recovery in [Recovery::GO_BACK_N, Recovery::GO_BACK_TO_ZERO] {
         let mut config = NicConfig::clone(&config(recovery, 1));
         config.queue_pairs.delivery = Some(Delivery::Unordered);

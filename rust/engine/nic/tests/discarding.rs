@@ -40,9 +40,9 @@ fn a_queue_pair_is_quiet_once_all_its_packets_have_arrived() {
     let quiet = [true, false, true];
     assert_eq!(is_quiet(plain(), ecmp_policy()), quiet);
     assert_eq!(is_quiet((*config(Recovery::GO_BACK_N, 1)).clone(), ecmp_policy()), quiet);
-    let keeps_path = (*config(Recovery::ROD, 1)).clone();
+    let uses_single_path = (*config(Recovery::ROD, 1)).clone();
     // A policy whose paths the recovery does not use sends no probes either.
-    assert_eq!(is_quiet(keeps_path, Told::default().policy()), quiet);
+    assert_eq!(is_quiet(uses_single_path, Told::default().policy()), quiet);
 }
 
 #[test]

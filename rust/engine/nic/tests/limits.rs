@@ -128,7 +128,7 @@ fn a_separate_request_asks_for_a_share_while_another_requester_is_waiting() {
 }
 
 #[test]
-fn a_request_for_credit_to_a_queue_pair_that_grants_none_is_counted_as_discarded() {
+fn credit_requests_to_a_queue_pair_without_grants_are_counted_as_discarded() {
     let [mut a, mut b] = nics((*config(Recovery::PER_PACKET, 1)).clone());
     let policy = SenderConfig::Ecmp(ecmp::Config {}).build(&QpContext::for_test());
     let qp = joined(&mut a, &mut b, policy);

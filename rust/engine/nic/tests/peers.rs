@@ -13,7 +13,7 @@ fn plain(every: u32) -> NicConfig {
 }
 
 #[test]
-fn each_knows_how_the_others_acknowledge_and_who_wants_notifications() {
+fn nics_know_the_acknowledgement_and_notification_settings_of_their_peers() {
     let dcqcn = peer(CongestionControl::Dcqcn(dcqcn::Config::default()), 1);
     let plain = plain(16);
     let peers = Peers::new([&plain, &dcqcn, &plain].into_iter());

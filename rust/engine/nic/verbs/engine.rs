@@ -219,12 +219,12 @@ impl Nic {
                 self.out.counters.control_received += 1;
                 self.relay_to_sender(qp.requester);
                 // Some recoveries count NACKs as timeouts.
-                let before = self.requesters[qp.requester].recovery.series();
+                let before = self.requesters[qp.requester].recovery.consecutive_failures();
                 self.with_windows(qp.requester, |nic| {
                     let requester = &mut nic.requesters[qp.requester];
                     requester.handle_control(now, packet, &mut nic.verbs.events);
                 });
-                if self.requesters[qp.requester].recovery.series() > before
+                if self.requesters[qp.requester].recovery.consecutive_failures() > before
                     && let Some(most) = self.retries_of(qp.requester)
                 {
                     self.count_timeout(qp.requester, most);

@@ -35,7 +35,7 @@ fn granted(credits: &mut Credits, end: Time) -> Vec<(u64, usize, u64)> {
 }
 
 #[test]
-fn askers_are_served_round_robin_at_99_percent_of_the_rate() {
+fn requesting_senders_are_served_round_robin_at_99_percent_of_the_rate() {
     let mut credits = credits(Config { unasked: false, ..Config::default() });
     credits.note(Time::ZERO, slot(0), asks(128));
     credits.note(Time::ZERO, slot(2), asks(100));

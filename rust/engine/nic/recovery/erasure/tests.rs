@@ -47,10 +47,10 @@ fn without_losses_a_message_is_sent_once() {
 }
 
 #[test]
-fn each_known_loss_is_one_packet_more() {
+fn each_known_loss_costs_one_more_packet() {
     let mut code = posted(&[4, 1]);
     send(&mut code, 0);
-    let trimmed = |psn| Missed { missing: 0, psn, why: Why::Trimmed };
+    let trimmed = |psn| NackReport { missing: 0, psn, reason: MissReason::Trimmed };
     assert!(code.handle_nack(Time::ZERO, trimmed(1)));
     assert!(!code.handle_nack(Time::ZERO, trimmed(1)), "once");
     assert!(!code.handle_nack(Time::ZERO, trimmed(77)), "never sent");
@@ -64,7 +64,7 @@ fn each_known_loss_is_one_packet_more() {
 }
 
 #[test]
-fn a_packet_given_up_counts_when_it_arrives_after_all() {
+fn a_packet_that_was_given_up_counts_if_it_arrives_late() {
     let mut code = posted(&[2]);
     send(&mut code, 0);
     let due = Time::from_ps(100_000);
@@ -77,7 +77,7 @@ fn a_packet_given_up_counts_when_it_arrives_after_all() {
 }
 
 #[test]
-fn a_message_that_is_complete_early_is_sent_no_further() {
+fn a_message_that_completes_early_sends_no_more_packets() {
     let mut code = posted(&[3, 1]);
     code.label(&mut DataFields::default(), 1);
     code.handle_sent(Time::ZERO, 0);
@@ -97,7 +97,7 @@ fn messages_complete_in_order() {
 }
 
 #[test]
-fn as_many_packets_or_messages_are_out_at_once_as_numbers_tell_apart() {
+fn the_window_limits_both_packets_and_messages() {
     let mut code = posted(&[1; 9]);
     // Six messages were started and two are complete: four messages and packets are in flight.
     (0..6).for_each(|_| code.handle_sent(Time::ZERO, 0));

@@ -29,7 +29,7 @@ fn lost(mrc: &mut Mrc) -> Vec<u16> {
 }
 
 #[test]
-fn the_time_out_is_the_least_power_of_two_that_covers_four_round_trips() {
+fn the_timeout_is_the_smallest_power_of_two_above_four_round_trips() {
     assert_eq!(by_round_trip(RTT).timer, Span::from_ps(32_768_000));
     assert_eq!(by_round_trip(Span::from_ns(100)).timer, Span::from_ps(4_096_000));
     // Reports show the same value.
@@ -75,12 +75,19 @@ fn the_oldest_packet_goes_first_even_if_it_was_lost_last() {
     assert_eq!(mrc.next(10), Some(0));
     // It arrives, and the next timeout starts another series.
     mrc.handle_sent(due, 78);
-    assert_eq!((mrc.series(), mrc.handle_ack(due, arrived(1, 0)), mrc.series()), (1, 1, 0));
+    assert_eq!(
+        (
+            mrc.consecutive_failures(),
+            mrc.handle_ack(due, arrived(1, 0)),
+            mrc.consecutive_failures()
+        ),
+        (1, 1, 0)
+    );
     assert_eq!(mrc.next(10), Some(1));
 }
 
 #[test]
-fn a_hole_that_fills_in_time_is_no_loss() {
+fn a_gap_that_fills_in_time_is_not_a_loss() {
     let mut mrc = ten();
     mrc.handle_ack(at(12), arrived(0, 0b10));
     mrc.handle_ack(at(19), arrived(2, 0));
@@ -94,7 +101,7 @@ fn every_timeout_is_reported_and_waits_double_after_the_linear_ones() {
     let due = Time::from_ps(32_768_000);
     assert_eq!(mrc.deadline(), due);
     // Only packets sent a full timeout ago: the first of ten.
-    assert_eq!(mrc.handle_timeout(due), Some(Expired { entropy: 0 }));
+    assert_eq!(mrc.handle_timeout(due), Some(TimedOut { entropy: 0 }));
     assert_eq!(mrc.handle_timeout(due), None);
     let wait = |mrc: &mut Mrc| {
         let from = mrc.since;
@@ -121,27 +128,27 @@ fn no_packet_goes_beyond_the_maximum_psn_range() {
 #[test]
 fn nacks_for_the_oldest_packet_count_and_do_not_lengthen_the_wait() {
     let mut mrc = ten();
-    let trimmed = |psn| Missed { missing: 0, psn, why: Why::Trimmed };
+    let trimmed = |psn| NackReport { missing: 0, psn, reason: MissReason::Trimmed };
     let nack = |mrc: &mut Mrc, psn| {
         assert!(mrc.handle_nack(at(12), trimmed(psn)));
         assert_eq!(mrc.next(10), Some(psn));
         mrc.handle_sent(at(12), 0);
     };
     nack(&mut mrc, 3);
-    assert_eq!(mrc.series(), 0, "3 is not the oldest");
+    assert_eq!(mrc.consecutive_failures(), 0, "3 is not the oldest");
     (0..7).for_each(|_| nack(&mut mrc, 0));
     let wait = |mrc: &Mrc| mrc.deadline().since(mrc.since).as_ps() / 32_768_000;
-    assert_eq!((mrc.series(), wait(&mrc)), (7, 1));
+    assert_eq!((mrc.consecutive_failures(), wait(&mrc)), (7, 1));
     nack(&mut mrc, 0);
-    assert_eq!((mrc.series(), wait(&mrc)), (8, 1));
-    assert!(!mrc.handle_nack(at(13), Missed { why: Why::Gap, ..trimmed(0) }));
-    assert_eq!(mrc.series(), 8, "it repeats what acknowledgements say");
+    assert_eq!((mrc.consecutive_failures(), wait(&mrc)), (8, 1));
+    assert!(!mrc.handle_nack(at(13), NackReport { reason: MissReason::Gap, ..trimmed(0) }));
+    assert_eq!(mrc.consecutive_failures(), 8, "it repeats what acknowledgements say");
     mrc.handle_ack(at(14), arrived(1, 0));
-    assert_eq!((mrc.series(), wait(&mrc)), (0, 1), "progress ends the series");
+    assert_eq!((mrc.consecutive_failures(), wait(&mrc)), (0, 1), "progress ends the series");
 }
 
 #[test]
-fn a_recovery_begins_with_the_first_hole_beyond_what_was_out_when_the_last_one_began() {
+fn a_new_recovery_begins_with_the_first_gap_beyond_the_last_one() {
     let mut mrc = ten();
     let positions = |mrc: &mut Mrc| -> Vec<_> {
         std::iter::from_fn(|| mrc.poll_lost()).map(|lost| (lost.entropy, lost.position)).collect()
@@ -158,13 +165,13 @@ fn a_recovery_begins_with_the_first_hole_beyond_what_was_out_when_the_last_one_b
 }
 
 #[test]
-fn twenty_five_doubling_intervals_stand_for_no_end_of_retries() {
+fn twenty_five_doubling_intervals_mean_unlimited_retries() {
     let retries = |exponential| Config { linear: 7, exponential, ..Config::default() }.retries();
     assert_eq!([0, 24, 25].map(retries), [Some(7), Some(31), None]);
 }
 
 #[test]
-fn an_arrival_before_the_newest_makes_no_hole_wait_for_another_verdict() {
+fn an_arrival_before_the_newest_does_not_delay_the_verdict() {
     let mut mrc = ten();
     mrc.handle_ack(at(12), arrived(0, 1 << 5));
     mrc.handle_ack(at(14), arrived(0, 1 << 3));
@@ -174,8 +181,8 @@ fn an_arrival_before_the_newest_makes_no_hole_wait_for_another_verdict() {
 }
 
 #[test]
-fn the_timer_runs_from_when_the_oldest_packet_or_the_only_one_was_sent_again() {
-    let trimmed = |psn| Missed { missing: 0, psn, why: Why::Trimmed };
+fn retransmitting_the_oldest_packet_or_the_only_one_restarts_the_timer() {
+    let trimmed = |psn| NackReport { missing: 0, psn, reason: MissReason::Trimmed };
     for all in [[0].as_slice(), &[0, 1, 2, 3, 4, 5, 6, 7, 8, 9]] {
         let mut mrc = ten();
         assert!(all.iter().all(|&psn| mrc.handle_nack(at(12), trimmed(psn))));
@@ -187,13 +194,15 @@ fn the_timer_runs_from_when_the_oldest_packet_or_the_only_one_was_sent_again() {
 }
 
 #[test]
-fn an_arrival_behind_the_oldest_packet_ends_no_series_and_does_not_restart_the_timer() {
+fn only_the_oldest_packet_resets_failures_and_the_timer() {
     let mut mrc = ten();
-    assert!(mrc.handle_nack(at(12), Missed { missing: 0, psn: 0, why: Why::Trimmed }));
+    assert!(
+        mrc.handle_nack(at(12), NackReport { missing: 0, psn: 0, reason: MissReason::Trimmed })
+    );
     mrc.handle_sent(at(12), 77);
     let due = mrc.timer_due();
-    assert_eq!((mrc.handle_ack(at(14), arrived(0, 1 << 5)), mrc.series()), (1, 1));
+    assert_eq!((mrc.handle_ack(at(14), arrived(0, 1 << 5)), mrc.consecutive_failures()), (1, 1));
     assert_eq!(mrc.timer_due(), due);
-    assert_eq!((mrc.handle_ack(at(15), arrived(1, 0)), mrc.series()), (1, 0));
+    assert_eq!((mrc.handle_ack(at(15), arrived(1, 0)), mrc.consecutive_failures()), (1, 0));
     assert_eq!(mrc.timer_due(), at(15) + Span::from_ps(32_768_000));
 }

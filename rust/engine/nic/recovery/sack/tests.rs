@@ -37,7 +37,7 @@ fn resend(window: &mut Sack, now: Time) -> Vec<u64> {
 }
 
 #[test]
-fn the_first_arrival_beyond_a_gap_begins_a_recovery_that_sends_the_gap_alone() {
+fn the_first_arrival_beyond_a_gap_retransmits_only_the_gap() {
     let mut window = sent(10, 0);
     ack(&mut window, at(1), 1, 0);
     assert_eq!((window.next(10), window.poll_lost()), (None, None));
@@ -46,7 +46,7 @@ fn the_first_arrival_beyond_a_gap_begins_a_recovery_that_sends_the_gap_alone() {
     assert_eq!(window.poll_lost(), Some(Lost { entropy: 2, position: LostPosition::Later }));
     assert_eq!(resend(&mut window, at(2)), [1, 2]);
     ack(&mut window, at(2), 1, 4);
-    assert!(resend(&mut window, at(2)).is_empty(), "each is sent again once");
+    assert!(resend(&mut window, at(2)).is_empty(), "each is retransmitted once");
     ack(&mut window, at(2), 1, 8);
     assert_eq!(resend(&mut window, at(2)), [5, 6, 7]);
     assert_eq!(window.poll_lost().unwrap().position, LostPosition::Later, "the same recovery");
@@ -72,8 +72,8 @@ fn a_recovery_ends_when_everything_sent_before_it_has_arrived() {
 }
 
 #[test]
-fn the_first_gap_of_a_recovery_sends_all_again_that_is_not_reported() {
-    let config = Config { resends: Resends::Unreported, ..Config::default() };
+fn the_first_gap_of_a_recovery_retransmits_every_unreported_packet() {
+    let config = Config { resends: Retransmit::Unreported, ..Config::default() };
     let mut window = Sack::new(config, &SenderFacts::for_test(RTO_HIGH, Span::ZERO));
     for n in 0..10 {
         window.handle_sent(Time::from_ps(n), n as u16);
@@ -115,9 +115,9 @@ fn few_packets_wait_for_the_short_timer_and_many_for_the_long_one() {
     let mut window = sent(4, 0);
     assert_eq!(window.deadline(), Time::ZERO + RTO_HIGH);
     ack(&mut window, at(5), 1, 0);
-    assert_eq!(window.deadline(), at(5) + RTO_LOW, "three are out");
+    assert_eq!(window.deadline(), at(5) + RTO_LOW, "three are in flight");
     assert_eq!(window.handle_timeout(at(104)), None, "early is harmless");
-    assert_eq!(window.handle_timeout(at(105)), Some(Expired { entropy: 1 }));
+    assert_eq!(window.handle_timeout(at(105)), Some(TimedOut { entropy: 1 }));
     assert_eq!((window.deadline(), window.in_flight()), (Time::NEVER, 0));
     assert_eq!(resend(&mut window, at(106)), [1, 2, 3]);
     assert_eq!(window.deadline(), at(106) + RTO_LOW);
@@ -132,7 +132,7 @@ fn acknowledgements_that_leave_the_oldest_missing_do_not_restart_its_timer() {
     assert_eq!(resend(&mut window, at(50)), [0]);
     let due = at(50) + RTO_HIGH;
     ack(&mut window, at(60), 0, 50);
-    assert_eq!(window.deadline(), due, "from when it was sent again");
+    assert_eq!(window.deadline(), due, "counted from the retransmission");
     // Packets sent longer ago than the timeout are lost with it, except those known to have
     // arrived.
     window.handle_timeout(due);
@@ -152,7 +152,7 @@ fn a_late_acknowledgement_cancels_the_retransmission() {
 fn a_trimmed_packet_goes_first_and_invalid_nacks_change_nothing() {
     let mut window = sent(10, 0);
     ack(&mut window, at(1), 0, 2);
-    let trimmed = |psn| Missed { missing: 0, psn, why: Why::Trimmed };
+    let trimmed = |psn| NackReport { missing: 0, psn, reason: MissReason::Trimmed };
     assert!(window.handle_nack(at(1), trimmed(7)));
     for psn in [7, 0, 2, 10, 1 << 40] {
         assert!(!window.handle_nack(at(1), trimmed(psn)), "{psn}");
@@ -182,15 +182,17 @@ fn the_window_parses_and_serializes() {
 }
 
 #[test]
-fn what_waits_already_when_all_is_sent_again_is_sent_once() {
-    let config = Config { resends: Resends::Unreported, ..Config::default() };
+fn a_waiting_packet_is_not_retransmitted_twice() {
+    let config = Config { resends: Retransmit::Unreported, ..Config::default() };
     let mut window = Sack::new(config, &SenderFacts::for_test(RTO_HIGH, Span::ZERO));
     for n in 0..5 {
         window.handle_sent(Time::from_ps(n), n as u16);
     }
-    assert!(window.handle_nack(at(1), Missed { missing: 0, psn: 2, why: Why::Trimmed }));
-    assert_eq!(window.waiting_again(), 1);
+    assert!(
+        window.handle_nack(at(1), NackReport { missing: 0, psn: 2, reason: MissReason::Trimmed })
+    );
+    assert_eq!(window.pending_retransmissions(), 1);
     ack(&mut window, at(2), 0, 3);
-    assert_eq!((window.waiting_again(), window.in_flight()), (4, 0));
+    assert_eq!((window.pending_retransmissions(), window.in_flight()), (4, 0));
     assert_eq!(resend(&mut window, at(3)), [0, 1, 2, 4]);
 }

@@ -53,7 +53,7 @@ impl Requester {
 
     /// Returns the bytes on the wire that it has to send or retransmit.
     fn waiting_bytes(&self) -> u64 {
-        self.unsent + self.recovery.waiting_again() * u64::from(self.packet_bytes)
+        self.unsent + self.recovery.pending_retransmissions() * u64::from(self.packet_bytes)
     }
 
     fn target(&mut self, sources: u64) -> Psn {

@@ -23,7 +23,7 @@ pub(super) enum Path {
 impl Path {
     /// Returns the source for a new requester with that recovery and policy.
     pub(super) fn new(recovery: Recovery, policy: &Sender) -> Self {
-        match (recovery.keeps_path(), policy.keeps_value()) {
+        match (recovery.uses_single_path(), policy.keeps_value()) {
             (false, _) => Self::Chosen,
             (true, true) => Self::OfPolicy,
             (true, false) => Self::Undrawn,

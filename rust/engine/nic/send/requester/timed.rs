@@ -33,7 +33,7 @@ impl Requester {
 
     /// True if packets have gone without an acknowledgement for a timeout.
     pub(in crate::nic) fn has_timed_out(&self, now: Time) -> bool {
-        self.recovery.has_run_out(now)
+        self.recovery.has_timed_out(now)
     }
 
     /// Returns the host at its other end.

@@ -1,7 +1,7 @@
 //! The part of a requester that only verbs other than plain WRITEs need.
 
 use super::{Requester, Work};
-use crate::nic::recovery::{Missed, SendRecovery as _, Why};
+use crate::nic::recovery::{MissReason, NackReport, SendRecovery as _};
 use crate::packet::Psn;
 use crate::units::{Bytes, Time};
 
@@ -31,7 +31,8 @@ impl Requester {
     pub(in crate::nic) fn handle_refusal(&mut self, now: Time, psn: Psn, resume: Time) {
         let psn = psn.near(self.recovery.unacknowledged());
         // Like a trimmed packet: it arrived, but was not accepted.
-        self.recovery.handle_nack(now, Missed { missing: psn, psn, why: Why::Trimmed });
+        self.recovery
+            .handle_nack(now, NackReport { missing: psn, psn, reason: MissReason::Trimmed });
         self.pacer.hold_until(resume);
     }
 

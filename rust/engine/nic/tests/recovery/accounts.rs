@@ -60,7 +60,7 @@ fn senders_count_packets_in_flight_and_waiting_for_retransmission() {
         // In flight and waiting for retransmission; left the network and sent.
         let state = |a: &Nic| {
             let sending = &a.requesters[Slot(0)].recovery;
-            (sending.in_flight(), sending.waiting_again(), sending.progress())
+            (sending.in_flight(), sending.pending_retransmissions(), sending.progress())
         };
         assert_eq!(state(&a), (4, 0, (0, 4)), "{recovery:?}");
         b.handle_packet(at(1), &packets[0]);

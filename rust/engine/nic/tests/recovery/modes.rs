@@ -131,6 +131,6 @@ fn with_rudi_only_writes_can_be_posted_and_only_unordered() {
     for (recovery, delivery) in
         [(Recovery::RUDI, Delivery::Ordered), (Recovery::ROD, Delivery::Unordered)]
     {
-        assert!(!recovery.can_deliver(delivery), "{recovery:?}");
+        assert!(!recovery.supports_delivery(delivery), "{recovery:?}");
     }
 }

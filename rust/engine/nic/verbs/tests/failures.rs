@@ -169,7 +169,7 @@ fn the_oldest_incomplete_work_fails() {
 /// MRC's series of timeouts: `linear` retries at a constant interval, `exponential` ones at
 /// doubling intervals, then an error.
 #[test]
-fn the_queue_pair_fails_after_mrcs_series_of_timeouts() {
+fn the_queue_pair_fails_after_all_timeouts_of_mrc() {
     let t = Span::from_us(10);
     for (linear, exponential, intervals) in [(2, 1, 3 + 2), (2, 3, 3 + 2 + 4 + 8), (0, 0, 1)] {
         let timer = mrc::Wait::Span(t);
