@@ -9,7 +9,7 @@ use super::records::FabricPacket;
 use crate::endpoint::JobClass;
 use crate::fabric::Setup;
 use crate::ids::{ClassId, HostId, PortId};
-use crate::nic::{ClassSet, Discipline, Others, Start, Turns};
+use crate::nic::{ClassSet, Discipline, ExternalTraffic, Start, Turns};
 use crate::units::Time;
 
 /// Size of the range of message streams that programs have in each class. The range of class `c`
@@ -96,15 +96,17 @@ impl Core {
         packet: &mut FabricPacket,
         traffic_class: &mut u32,
     ) -> bool {
-        let others =
-            Others { waiting: ClassSet::of_bits(waiting), first: ClassSet::of_bits(first) };
+        let others = ExternalTraffic {
+            waiting: ClassSet::of_bits(waiting),
+            first: ClassSet::of_bits(first),
+        };
         let nic = &mut self.endpoints.host_mut(HostId(host)).nic;
-        match nic.poll_transmit_beside(Time::from_ps(now_ps), others) {
+        match nic.poll_transmit_shared(Time::from_ps(now_ps), others) {
             Some(Start::Own(own)) => {
                 *packet = FabricPacket::from(&own);
                 true
             }
-            Some(Start::Other(class)) => {
+            Some(Start::External(class)) => {
                 *traffic_class = class.0;
                 false
             }
@@ -114,6 +116,6 @@ impl Core {
 
     pub(super) fn charge_beside(&mut self, host: u32, class: u32, bytes: u16, waits: bool) {
         let nic = &mut self.endpoints.host_mut(HostId(host)).nic;
-        nic.charge_other(ClassId(class), bytes, waits);
+        nic.charge_external(ClassId(class), bytes, waits);
     }
 }

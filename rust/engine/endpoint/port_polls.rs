@@ -77,7 +77,9 @@ impl PortPolls {
             let data = PlaneMask::of_bits(free.bits() & !ports.paused.bits());
             // Without priority, control packets are paused like data.
             let answers = if ports.answers_pass { free } else { data };
-            if let Some((packet, plane)) = nic.poll_transmit_on(at, FreePorts { data, answers }) {
+            if let Some((packet, plane)) =
+                nic.poll_transmit_on(at, FreePorts { data, control: answers })
+            {
                 return Some(PortStart { at, plane, packet });
             }
             // A pacing time that has passed is not a reason to poll: that packet waits for a port.

@@ -10,7 +10,7 @@
 //!   completions ([`verbs`] has the rules). A driver that needs only WRITEs and their delivery uses
 //!   [`Nic::post`].
 //! - [`Nic::handle_packet`] and [`Nic::handle_timeout`] pass in packets and the time.
-//! - [`Nic::poll_transmit`], or [`Nic::poll_transmit_beside`] where the NIC shares the wire,
+//! - [`Nic::poll_transmit`], or [`Nic::poll_transmit_shared`] where the NIC shares the wire,
 //!   returns the packet that starts now. The driver calls it whenever the wire is free, in order of
 //!   time.
 //! - [`Nic::poll_timeout`] returns when to call again if no packet arrives before.
@@ -49,7 +49,7 @@ pub use config::{Mismatch, NicConfig, Peers, PortFacts};
 pub use counters::NicCounters;
 pub use event::{Backlog, NicEvent, Owner};
 pub use ports::answer_planes::AnswerPlanes;
-pub use ports::classes::{Others, Start};
+pub use ports::classes::{ExternalTraffic, Start};
 pub use ports::planes::FreePorts;
 pub use qp::accounting::{PeerAccount, QpAccount};
 pub use qp::context_cache::{CacheConfig, CacheCounters};
@@ -143,7 +143,7 @@ impl Nic {
     /// counted.
     pub fn handle_packet(&mut self, now: Time, packet: &Packet) {
         if self.planes.is_some() {
-            return self.handle_packet_of_plane(now, packet);
+            return self.handle_packet_from_plane(now, packet);
         }
         self.handle_received(now, packet);
     }

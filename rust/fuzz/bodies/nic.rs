@@ -209,7 +209,7 @@ impl Rig {
         let packet = match self.planes {
             1 => nic.poll_transmit(self.now),
             _ => {
-                let free = FreePorts { data: free, answers: free };
+                let free = FreePorts { data: free, control: free };
                 nic.poll_transmit_on(self.now, free).map(|(packet, _)| packet)
             }
         };

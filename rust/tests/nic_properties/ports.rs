@@ -78,7 +78,7 @@ impl Ports {
     pub(crate) fn poll(&self, nic: &mut Nic, now: Time, free: PlaneMask) -> Option<(Packet, u32)> {
         match self.planes {
             1 => nic.poll_transmit(now).map(|packet| (packet, 0)),
-            _ => nic.poll_transmit_on(now, FreePorts { data: free, answers: free }),
+            _ => nic.poll_transmit_on(now, FreePorts { data: free, control: free }),
         }
     }
 

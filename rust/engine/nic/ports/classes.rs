@@ -4,7 +4,7 @@
 //! packet by packet. Control packets go before all classes. A NIC without classes has a single
 //! queue of requesters ([`Nic::poll_transmit`]).
 //!
-//! Other sources may share the NIC's wire ([`Nic::poll_transmit_beside`]). Their classes are
+//! Other sources may share the NIC's wire ([`Nic::poll_transmit_shared`]). Their classes are
 //! scheduled together with the NIC's own. Within a class, the NIC and the other sources alternate
 //! packet by packet; the caller says whose turn it is.
 
@@ -20,7 +20,7 @@ use crate::units::Time;
 
 /// Classes in which other sources have packets for the NIC's wire.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
-pub struct Others {
+pub struct ExternalTraffic {
     /// Classes with such packets.
     pub waiting: ClassSet,
     /// Classes in which the other sources go first.
@@ -33,12 +33,12 @@ pub enum Start {
     /// A packet of the NIC.
     Own(Packet),
     /// A packet of the other sources, of this class.
-    Other(ClassId),
+    External(ClassId),
 }
 
 /// The per-class queues of ready requesters.
 #[derive(Debug, Clone)]
-pub(in crate::nic) struct ClassLines {
+pub(in crate::nic) struct ClassQueues {
     discipline: Discipline,
     turns: Turns,
     /// By class: requesters that may send, in round-robin order.
@@ -49,7 +49,7 @@ pub(in crate::nic) struct ClassLines {
     open: ClassSet,
 }
 
-impl ClassLines {
+impl ClassQueues {
     fn new(discipline: Discipline) -> Self {
         Self {
             discipline,
@@ -66,13 +66,13 @@ impl ClassLines {
     }
 
     /// Picks the next class and takes a requester from its queue; the requester is `None` if it is
-    /// the turn of `others`.
-    fn pop_front(&mut self, others: Others) -> Option<(usize, Option<Slot>)> {
-        let may_start = self.waiting.or(others.waiting).and(self.open);
+    /// the turn of `external`.
+    fn pop_front(&mut self, external: ExternalTraffic) -> Option<(usize, Option<Slot>)> {
+        let may_start = self.waiting.or(external.waiting).and(self.open);
         let class = self.discipline.choose(&mut self.turns, may_start)?;
         // With an empty own queue the others need not wait for their turn.
-        let goes_first = others.first.has(class) || !self.waiting.has(class);
-        if others.waiting.has(class) && goes_first {
+        let goes_first = external.first.has(class) || !self.waiting.has(class);
+        if external.waiting.has(class) && goes_first {
             return Some((class, None));
         }
         let slot = self.ready[class].pop_front()?;
@@ -84,9 +84,9 @@ impl ClassLines {
 
     // Scans every class: only resets, errors and rejected packets remove a requester.
     pub(in crate::nic) fn remove(&mut self, slot: Slot) {
-        for (class, line) in self.ready.iter_mut().enumerate() {
-            line.retain(|&other| other != slot);
-            if line.is_empty() {
+        for (class, queue) in self.ready.iter_mut().enumerate() {
+            queue.retain(|&queued| queued != slot);
+            if queue.is_empty() {
                 self.waiting = self.waiting.without(class);
             }
         }
@@ -103,7 +103,7 @@ impl Schedule {
     /// True if, with several classes, a requester waits in a class that is not paused.
     #[inline]
     pub(in crate::nic) fn has_open_class(&self) -> bool {
-        let has_any = |classes: &ClassLines| !classes.waiting.and(classes.open).is_empty();
+        let has_any = |classes: &ClassQueues| !classes.waiting.and(classes.open).is_empty();
         self.classes.as_deref().is_some_and(has_any)
     }
 }
@@ -116,7 +116,7 @@ impl Nic {
     /// If the NIC has several ports.
     pub fn set_classes(&mut self, discipline: Discipline) {
         assert!(self.planes.is_none(), "a NIC with several ports has one class");
-        self.schedule.classes = Some(Box::new(ClassLines::new(discipline)));
+        self.schedule.classes = Some(Box::new(ClassQueues::new(discipline)));
     }
 
     /// Applies a pause frame (PFC) of the far end: pauses or resumes a class.
@@ -142,27 +142,27 @@ impl Nic {
     // Cold: keeps the class scheduler out of the hot path of NICs without classes.
     #[cold]
     pub(in crate::nic) fn poll_transmit_by_class(&mut self, now: Time) -> Option<Packet> {
-        match self.poll_classes(now, Others::default())? {
+        match self.poll_classes(now, ExternalTraffic::default())? {
             Start::Own(packet) => Some(packet),
             // Not reached: no other source was offered.
-            Start::Other(_) => None,
+            Start::External(_) => None,
         }
     }
 
-    /// Returns the packet that starts at `now` on a wire for which `others` have packets too.
+    /// Returns the packet that starts at `now` on a wire for which `external` sources have packets too.
     /// Control packets of the NIC go first, then the class whose turn it is. A caller that starts
-    /// another source's packet reports it to [`Self::charge_other`].
-    pub fn poll_transmit_beside(&mut self, now: Time, others: Others) -> Option<Start> {
+    /// another source's packet reports it to [`Self::charge_external`].
+    pub fn poll_transmit_shared(&mut self, now: Time, external: ExternalTraffic) -> Option<Start> {
         if let Some(packet) = self.poll_transmit_control() {
             return Some(Start::Own(packet));
         }
         self.end_pauses(now);
-        self.poll_classes(now, others)
+        self.poll_classes(now, external)
     }
 
     /// Charges a packet of another source to its class, which was polled before. `waits` is true if
     /// more packets of the other sources wait in the class.
-    pub fn charge_other(&mut self, class: ClassId, bytes: u16, waits: bool) {
+    pub fn charge_external(&mut self, class: ClassId, bytes: u16, waits: bool) {
         if let Some(classes) = &mut self.schedule.classes {
             // A class keeps the rest of its turn while the NIC or the others have packets in it.
             let waits = waits || classes.waiting.has(class.index());
@@ -170,9 +170,9 @@ impl Nic {
         }
     }
 
-    fn poll_classes(&mut self, now: Time, others: Others) -> Option<Start> {
-        while let Some((class, slot)) = self.schedule.classes.as_mut()?.pop_front(others) {
-            let Some(slot) = slot else { return Some(Start::Other(ClassId(class as u32))) };
+    fn poll_classes(&mut self, now: Time, external: ExternalTraffic) -> Option<Start> {
+        while let Some((class, slot)) = self.schedule.classes.as_mut()?.pop_front(external) {
+            let Some(slot) = slot else { return Some(Start::External(ClassId(class as u32))) };
             // Windows that queue pairs share are lent to the requester for this one packet.
             self.requesters.borrow_windows(slot);
             let mut packet = Packet::default();
@@ -183,7 +183,7 @@ impl Nic {
                 self.requesters.end_turn(slot);
                 let classes = self.schedule.classes.as_mut()?;
                 // Charged after the packet was built: only then is its length known.
-                let waits = classes.waiting.or(others.waiting).has(class);
+                let waits = classes.waiting.or(external.waiting).has(class);
                 classes.discipline.charge(&mut classes.turns, class, packet.wire_bytes, waits);
                 return Some(Start::Own(packet));
             }

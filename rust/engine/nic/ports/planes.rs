@@ -18,7 +18,7 @@ use crate::balance::sender::{PathSignal, SenderPolicy as _};
 use crate::ids::{HostId, QpId};
 use crate::nic::Nic;
 use crate::nic::ports::answer_planes::AnswerPlanes;
-use crate::nic::ports::reverse::{Reverse, is_answer};
+use crate::nic::ports::reverse::{ReversePaths, is_acknowledgement};
 use crate::nic::qp::{Qp, Slot, answer_label};
 use crate::nic::send::requester::{Next, SendState};
 use crate::packet::{EndpointView, Flags, Packet, PacketKind, PlaneMask, Stamp};
@@ -35,11 +35,11 @@ pub(in crate::nic) struct Planes {
     /// The usable planes of peers that reported dead ports.
     peers: BTreeMap<HostId, PlaneMask>,
     /// By requester: the value that waits for the port of its plane.
-    drawn: Vec<Option<u16>>,
+    pending_values: Vec<Option<u16>>,
     /// The plane at which the search for the next control packet's plane starts.
-    turn: u32,
+    next_plane: u32,
     /// The reverse paths of queue pairs that only receive, if they are probed.
-    reverse: Option<Reverse>,
+    reverse: Option<ReversePaths>,
 }
 
 /// The ports whose wires are free. A pause holds data but not control packets.
@@ -48,15 +48,15 @@ pub struct FreePorts {
     /// Ports free for data.
     pub data: PlaneMask,
     /// Ports free for control packets.
-    pub answers: PlaneMask,
+    pub control: PlaneMask,
 }
 
 /// The outcome of a requester's turn.
 enum Turn {
     /// It waits for another port.
-    Waits,
+    Waiting,
     /// It has no packet, or waits for its context to be loaded.
-    Over,
+    Done,
     /// Its packet leaves by this plane.
     Sends { next: Next, plane: u32 },
 }
@@ -80,7 +80,7 @@ impl Planes {
     /// The plane of an entropy value. The values of an unusable plane are spread over the usable
     /// ones.
     #[inline]
-    fn of_entropy(&self, entropy: u16, usable: PlaneMask) -> u32 {
+    fn plane_of(&self, entropy: u16, usable: PlaneMask) -> u32 {
         // The quotient spreads them evenly; the remainder is the same for all values of a plane.
         let (rest, plane) = (u32::from(entropy) / self.count, u32::from(entropy) % self.count);
         match usable.has(plane) {
@@ -90,31 +90,31 @@ impl Planes {
     }
 
     /// The value in the same row (same quotient) of another plane.
-    fn moved(&self, entropy: u16, plane: u32) -> u16 {
+    fn in_plane(&self, entropy: u16, plane: u32) -> u16 {
         let row = u32::from(entropy) - u32::from(entropy) % self.count;
         // The last row may be incomplete; the row before it has a value for every plane.
         let row = if row + plane > u16::MAX.into() { row - self.count } else { row };
-        u16::try_from(row + plane).expect("a value of 16 bits")
+        u16::try_from(row + plane).expect("entropy values have 16 bits")
     }
 
     /// The reverse paths that probes found; `None` if the NIC does not probe for them.
     #[inline]
-    pub(in crate::nic) fn reverse(&self) -> Option<&Reverse> {
+    pub(in crate::nic) fn reverse(&self) -> Option<&ReversePaths> {
         self.reverse.as_ref()
     }
 
     /// Sets the packet's route to the path within its plane, as used behind the host's port.
-    fn routed(&self, packet: Packet) -> Packet {
-        let planes = u16::try_from(self.count).expect("at most 32");
+    fn with_route(&self, packet: Packet) -> Packet {
+        let planes = u16::try_from(self.count).expect("at most 32 planes");
         Packet { route: packet.entropy / planes, ..packet }
     }
 
-    fn drawn(&mut self, slot: Slot) -> &mut Option<u16> {
+    fn pending_value(&mut self, slot: Slot) -> &mut Option<u16> {
         // Grown on demand: queue pairs may be added at any time.
-        if self.drawn.len() <= slot.index() {
-            self.drawn.resize(slot.index() + 1, None);
+        if self.pending_values.len() <= slot.index() {
+            self.pending_values.resize(slot.index() + 1, None);
         }
-        &mut self.drawn[slot.index()]
+        &mut self.pending_values[slot.index()]
     }
 }
 
@@ -123,7 +123,7 @@ impl Nic {
     /// before it has queue pairs. Values to probe are drawn from `seed`.
     pub fn set_planes(&mut self, count: u32, answers: AnswerPlanes, seed: u64) {
         let random = Stream::new(seed, Purpose::Reverse, u64::from(self.host.0));
-        let reverse = Reverse::new(answers, count, self.port.base_rtt, random);
+        let reverse = ReversePaths::new(answers, count, self.port.base_rtt, random);
         // With one plane the NIC keeps the path for a single port.
         self.planes = (count > 1).then(|| {
             Box::new(Planes {
@@ -131,8 +131,8 @@ impl Nic {
                 answers,
                 up: PlaneMask::all(count),
                 peers: BTreeMap::new(),
-                drawn: Vec::new(),
-                turn: 0,
+                pending_values: Vec::new(),
+                next_plane: 0,
                 reverse,
             })
         });
@@ -141,8 +141,8 @@ impl Nic {
     /// Returns the packet that starts at `now` on a free port, and its plane. Control packets go
     /// first. Queue pairs follow round-robin, except those whose packet waits for another port.
     pub fn poll_transmit_on(&mut self, now: Time, free: FreePorts) -> Option<(Packet, u32)> {
-        if let Some(answer) = self.poll_answer_on(free.answers) {
-            return Some(answer);
+        if let Some(packet) = self.poll_control_on(free.control) {
+            return Some(packet);
         }
         if free.data.is_empty() {
             return None;
@@ -152,8 +152,8 @@ impl Nic {
         while let Some(&slot) = self.schedule.ready.get(index) {
             match self.with_windows(slot, |nic| nic.take_turn(now, slot, free.data)) {
                 // It keeps its position in the queue, but does not block those behind it.
-                Turn::Waits => index += 1,
-                Turn::Over => drop(self.schedule.ready.remove(index)),
+                Turn::Waiting => index += 1,
+                Turn::Done => drop(self.schedule.ready.remove(index)),
                 Turn::Sends { next, plane } => {
                     self.schedule.ready.remove(index);
                     // Removed first: `transmit` may enqueue the requester again, at the end.
@@ -161,7 +161,7 @@ impl Nic {
                     self.with_windows(slot, |nic| nic.transmit(now, slot, next, &mut packet));
                     self.requesters.end_turn(slot);
                     let planes = self.planes.as_ref().expect("a NIC with several ports");
-                    return Some((planes.routed(packet), plane));
+                    return Some((planes.with_route(packet), plane));
                 }
             }
         }
@@ -171,12 +171,12 @@ impl Nic {
     /// Handles a packet on a NIC with several ports.
     // Out of line: NICs with one port should not pay for this code.
     #[inline(never)]
-    pub(in crate::nic) fn handle_packet_of_plane(&mut self, now: Time, packet: &Packet) {
+    pub(in crate::nic) fn handle_packet_from_plane(&mut self, now: Time, packet: &Packet) {
         if let Some(reverse) = self.planes.as_ref().and_then(|planes| planes.reverse()) {
-            let packet = reverse.received(packet);
+            let packet = reverse.restore_echo(packet);
             self.handle_received(now, &packet);
             if !packet.is_control() {
-                self.probe_way_back(now, packet.qp);
+                self.probe_reverse_path(now, packet.qp);
             }
             return;
         }
@@ -190,7 +190,7 @@ impl Nic {
         // Its window may have closed, or acknowledgements left it nothing to send.
         let Some(next) = requester.next_packet() else {
             requester.send_state = SendState::Idle;
-            return Turn::Over;
+            return Turn::Done;
         };
         if let Some(cache) = &mut self.cache
             && let Some(miss) = cache.send(self.requesters.qp_of(slot))
@@ -201,13 +201,13 @@ impl Nic {
             // loaded.
             let turn = requester.turn(slot);
             self.schedule.paced.push(now.saturating_add(miss), turn);
-            return Turn::Over;
+            return Turn::Done;
         }
         match self.choose(now, slot, free) {
             Some((entropy, plane)) => {
                 Turn::Sends { next: Next { entropy: Some(entropy), ..next }, plane }
             }
-            None => Turn::Waits,
+            None => Turn::Waiting,
         }
     }
 
@@ -218,57 +218,59 @@ impl Nic {
         let planes = self.planes.as_mut().expect("a NIC with several ports");
         let usable = planes.usable(requester.peer());
         // A value that was drawn in an earlier turn is kept: the policy chooses once per packet.
-        let entropy = match planes.drawn(slot).take() {
+        let entropy = match planes.pending_value(slot).take() {
             Some(entropy) => entropy,
             None => requester.choose(now, free.and(usable))?,
         };
-        let plane = planes.of_entropy(entropy, usable);
+        let plane = planes.plane_of(entropy, usable);
         if free.has(plane) {
             return Some((entropy, plane));
         }
-        let others = || requester.open(free).and(usable);
+        let alternatives = || requester.open(free).and(usable);
         if requester.policy.takes_any_plane()
-            && let Some(other) = others().next_from(plane)
+            && let Some(other) = alternatives().next_from(plane)
         {
-            return Some((planes.moved(entropy, other), other));
+            return Some((planes.in_plane(entropy, other), other));
         }
-        *planes.drawn(slot) = Some(entropy);
+        *planes.pending_value(slot) = Some(entropy);
         None
     }
 
     /// Returns the first control packet that may leave by a free plane.
-    fn poll_answer_on(&mut self, free: PlaneMask) -> Option<(Packet, u32)> {
+    fn poll_control_on(&mut self, free: PlaneMask) -> Option<(Packet, u32)> {
         let planes = self.planes.as_mut()?;
         // The common case: nothing to send, so no plane is looked up.
         if free.is_empty() || self.out.control.is_empty() {
             return None;
         }
-        let plane_of = |packet: &Packet| {
+        let free_plane_for = |packet: &Packet| {
             let usable = planes.usable(packet.dst);
             // A probe tests the path of its own value, so it cannot move to another plane.
-            let of_its_own = matches!(packet.kind, PacketKind::Probe | PacketKind::ProbeReply);
-            if planes.answers == AnswerPlanes::Echo || of_its_own {
-                return Some(planes.of_entropy(packet.entropy, usable)).filter(|&it| free.has(it));
+            let keeps_own_plane = matches!(packet.kind, PacketKind::Probe | PacketKind::ProbeReply);
+            if planes.answers == AnswerPlanes::Echo || keeps_own_plane {
+                return Some(planes.plane_of(packet.entropy, usable)).filter(|&it| free.has(it));
             }
-            free.and(usable).next_from(planes.turn)
+            free.and(usable).next_from(planes.next_plane)
         };
         // The first that can leave, not the head: a busy plane does not block the others.
         let found = self
             .out
             .control
             .iter()
-            .map(plane_of)
+            .map(free_plane_for)
             .enumerate()
             .find_map(|(index, plane)| plane.map(|plane| (index, plane)));
         let (index, plane) = found?;
         let packet = self.out.control.remove(index)?;
         // Round-robin: the next search starts behind this plane.
-        planes.turn = (plane + 1) % planes.count;
+        planes.next_plane = (plane + 1) % planes.count;
         self.out.counters.control_sent += 1;
-        // Probes and their replies are not redirected: `is_answer` is false for them.
+        // Probes and their replies are not redirected: `is_acknowledgement` is false for them.
         match &planes.reverse {
-            Some(reverse) if is_answer(&packet) => Some((reverse.directed(packet, plane), plane)),
-            _ => Some((planes.routed(packet), plane)),
+            Some(reverse) if is_acknowledgement(&packet) => {
+                Some((reverse.set_reverse_path(packet, plane), plane))
+            }
+            _ => Some((planes.with_route(packet), plane)),
         }
     }
 
@@ -283,7 +285,7 @@ impl Nic {
             return;
         }
         let status = planes.up;
-        self.inform_senders(now, None);
+        self.notify_requesters(now, None);
         for peer in self.peers() {
             self.push_endpoint(peer, Packet::port_status(status));
         }
@@ -300,7 +302,7 @@ impl Nic {
     }
 
     /// Notifies the policies of all requesters, or only those to `peer`, of the usable planes.
-    fn inform_senders(&mut self, now: Time, peer: Option<HostId>) {
+    fn notify_requesters(&mut self, now: Time, peer: Option<HostId>) {
         let Some(planes) = &self.planes else { return };
         for requester in self.requesters.iter_mut() {
             if peer.is_none_or(|peer| peer == requester.peer()) {
@@ -314,7 +316,7 @@ impl Nic {
     }
 
     /// Notifies the policy of a new requester of planes that are already known to be unusable.
-    pub(in crate::nic) fn inform_new_sender(&mut self, slot: Slot) {
+    pub(in crate::nic) fn notify_new_requester(&mut self, slot: Slot) {
         let Some(planes) = &self.planes else { return };
         let requester = &mut self.requesters[slot];
         let usable = planes.usable(requester.peer());
@@ -351,9 +353,9 @@ impl Nic {
                     true => drop(planes.peers.remove(&packet.src)),
                     false => drop(planes.peers.insert(packet.src, packet.usable())),
                 }
-                self.inform_senders(now, Some(packet.src));
+                self.notify_requesters(now, Some(packet.src));
             }
-            _ => unreachable!("the view has these kinds alone"),
+            _ => unreachable!("the view has only these kinds"),
         }
     }
 
@@ -382,7 +384,7 @@ impl Nic {
 
     /// Called when data has arrived for the responder of `qp`. Sends a probe of the reverse path if
     /// the queue pair only receives and a probe is due.
-    pub(in crate::nic) fn probe_way_back(&mut self, now: Time, qp: QpId) {
+    pub(in crate::nic) fn probe_reverse_path(&mut self, now: Time, qp: QpId) {
         let Some(Qp { requester, responder, .. }) = self.qps.get(qp).copied() else {
             return;
         };

@@ -1,4 +1,4 @@
-//! Reverse paths of queue pairs that only receive: one entropy value per plane, found by probes.
+//! ReversePaths paths of queue pairs that only receive: one entropy value per plane, found by probes.
 //!
 //! Source: "MRC, Multipath Reliable Connection" (OCP 1.0, 2026), by public notes. Once per round
 //! trip such a queue pair probes a random value. If the probe is answered, control packets in that
@@ -20,7 +20,7 @@ use crate::units::{Span, Time};
 
 /// The reverse paths of one NIC.
 #[derive(Debug, Clone)]
-pub(in crate::nic) struct Reverse {
+pub(in crate::nic) struct ReversePaths {
     answers: AnswerPlanes,
     planes: u32,
     /// Interval between two probes of a queue pair.
@@ -37,7 +37,7 @@ struct Paths {
     next_probe: Time,
 }
 
-impl Reverse {
+impl ReversePaths {
     /// Creates the table; `None` if `answers` needs no probes.
     pub(in crate::nic) fn new(
         answers: AnswerPlanes,
@@ -82,7 +82,7 @@ impl Reverse {
     }
 
     /// Sets the reverse path of a control packet that leaves by `plane`.
-    pub(in crate::nic) fn directed(&self, packet: Packet, plane: u32) -> Packet {
+    pub(in crate::nic) fn set_reverse_path(&self, packet: Packet, plane: u32) -> Packet {
         let found = self.paths.get(&(packet.dst, packet.qp));
         // Until a probe was answered, the path of the acknowledged packet is the best guess.
         let value = found.and_then(|paths| paths.found[plane as usize]).unwrap_or(packet.entropy);
@@ -94,9 +94,9 @@ impl Reverse {
     }
 
     /// Restores the acknowledged value of a control packet that has arrived.
-    pub(in crate::nic) fn received(&self, packet: &Packet) -> Packet {
+    pub(in crate::nic) fn restore_echo(&self, packet: &Packet) -> Packet {
         match self.answers {
-            AnswerPlanes::ProbedHash if is_answer(packet) => {
+            AnswerPlanes::ProbedHash if is_acknowledgement(packet) => {
                 Packet { entropy: packet.route, ..*packet }
             }
             _ => *packet,
@@ -105,7 +105,7 @@ impl Reverse {
 }
 
 /// True if the packet acknowledges or rejects data, or notifies its sender of congestion.
-pub(in crate::nic) fn is_answer(packet: &Packet) -> bool {
+pub(in crate::nic) fn is_acknowledgement(packet: &Packet) -> bool {
     use PacketKind::{Ack, Cnp, Nack, Refusal};
     matches!(packet.kind, Ack | Nack | Cnp | Refusal)
 }
@@ -121,9 +121,9 @@ mod tests {
         Time::ZERO + Span::from_us(us)
     }
 
-    fn reverse(answers: AnswerPlanes) -> Reverse {
+    fn reverse(answers: AnswerPlanes) -> ReversePaths {
         let random = Stream::new(1, Purpose::Test, 0);
-        Reverse::new(answers, 4, Span::from_us(8), random).expect("it probes")
+        ReversePaths::new(answers, 4, Span::from_us(8), random).expect("these planes are probed")
     }
 
     #[test]
@@ -142,32 +142,32 @@ mod tests {
         assert!(planes.iter().filter(|&&count| count > 15).count() == 3, "{planes:?}");
         seen.sort_unstable();
         seen.dedup();
-        assert!(seen.len() > 95, "they are drawn from all");
+        assert!(seen.len() > 95, "they are drawn from all values");
     }
 
     #[test]
     fn a_value_with_a_reply_becomes_the_reverse_path_of_its_plane() {
-        let answer =
+        let ack =
             Packet { kind: PacketKind::Ack, dst: OF.0, qp: OF.1, entropy: 21, ..Packet::default() };
         let mut hashed = reverse(AnswerPlanes::ProbedHash);
         assert!(hashed.poll_probe(at(0), OF, PlaneMask::all(4)).is_some());
         hashed.handle_reply(OF, 4 * 1_000 + 2);
-        let value = |reverse: &Reverse, plane| reverse.directed(answer, plane).entropy;
+        let value = |reverse: &ReversePaths, plane| reverse.set_reverse_path(ack, plane).entropy;
         assert_eq!([0, 1, 2, 3].map(|plane| value(&hashed, plane)), [21, 21, 4_002, 21]);
-        assert_eq!(hashed.received(&hashed.directed(answer, 2)).entropy, 21);
+        assert_eq!(hashed.restore_echo(&hashed.set_reverse_path(ack, 2)).entropy, 21);
         hashed.handle_reply(OF, 4 * 2_000 + 2);
-        assert_eq!(value(&hashed, 2), 8_002, "the last one that was answered");
+        assert_eq!(value(&hashed, 2), 8_002, "the last one with a reply");
         hashed.handle_reply((HostId(8), QpId(3)), 6);
         assert_eq!(value(&hashed, 2), 8_002, "another queue pair's");
         let data = Packet { entropy: 21, route: 5, ..Packet::default() };
-        assert_eq!(hashed.received(&data).entropy, 21, "data is no answer");
+        assert_eq!(hashed.restore_echo(&data).entropy, 21, "data packets are left alone");
         let mut routed = reverse(AnswerPlanes::ProbedRoute);
         assert!(routed.poll_probe(at(0), OF, PlaneMask::all(4)).is_some());
         routed.handle_reply(OF, 4 * 1_000 + 2);
-        let sent = routed.directed(answer, 2);
+        let sent = routed.set_reverse_path(ack, 2);
         assert_eq!((sent.entropy, sent.route), (21, 1_000));
-        assert_eq!(routed.directed(answer, 1).route, 5);
-        assert_eq!(routed.received(&sent).entropy, 21);
+        assert_eq!(routed.set_reverse_path(ack, 1).route, 5);
+        assert_eq!(routed.restore_echo(&sent).entropy, 21);
     }
 
     #[test]

@@ -336,7 +336,7 @@ impl Nic {
                 self.requesters[slot] = requester;
             }
         }
-        self.inform_new_sender(self.qps[id].requester);
+        self.notify_new_requester(self.qps[id].requester);
         self.requesters.join_destination(self.qps[id].requester);
         Ok(())
     }

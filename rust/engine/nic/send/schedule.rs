@@ -8,7 +8,7 @@
 use std::collections::VecDeque;
 
 use crate::nic::Nic;
-use crate::nic::ports::classes::ClassLines;
+use crate::nic::ports::classes::ClassQueues;
 use crate::nic::qp::{Slot, Turn};
 use crate::nic::send::agenda::Agenda;
 use crate::nic::send::requester::{Departure, Next, SendState};
@@ -29,7 +29,7 @@ pub(in crate::nic) struct Schedule {
     /// the timer of the credit pacer.
     pub ack_timers: Agenda<Slot>,
     /// The queues of a NIC with several classes.
-    pub classes: Option<Box<ClassLines>>,
+    pub classes: Option<Box<ClassQueues>>,
 }
 
 impl Schedule {

@@ -80,12 +80,12 @@ fn external_traffic_waits_for_the_wire_in_class_order() {
     nic.out.control.push_back(Packet::cnp(Stamp::default()));
     let set = |classes: &[usize]| classes.iter().fold(ClassSet::NONE, |set, &it| set.with(it));
     let mut poll = |waiting: &[usize], first: &[usize]| {
-        let others = Others { waiting: set(waiting), first: set(first) };
-        match nic.poll_transmit_beside(at(0), others)? {
+        let others = ExternalTraffic { waiting: set(waiting), first: set(first) };
+        match nic.poll_transmit_shared(at(0), others)? {
             Start::Own(packet) if packet.is_control() => Some(('c', 0)),
             Start::Own(packet) => Some(('o', packet.class().0)),
-            Start::Other(class) => {
-                nic.charge_other(class, 1_062, waiting.len() > 1);
+            Start::External(class) => {
+                nic.charge_external(class, 1_062, waiting.len() > 1);
                 Some(('x', class.0))
             }
         }

@@ -227,7 +227,7 @@ fn queue_pairs_to_a_host_share_a_window_in_each_plane() {
     // Each has 1.5 bandwidth-delay products of half of the rate.
     let window = a.sending_state(at(0), QpId(0)).window_bytes;
     assert_eq!(window, 2 * 375_000);
-    let free = FreePorts { data: PlaneMask::all(2), answers: PlaneMask::all(2) };
+    let free = FreePorts { data: PlaneMask::all(2), control: PlaneMask::all(2) };
     let mut sent = [0; 2];
     while let Some((_, plane)) = a.poll_transmit_on(at(0), free) {
         sent[plane as usize] += 1;

@@ -10,7 +10,7 @@ use crate::units::Fraction;
 
 /// Returns `planes` ports that are all free.
 fn free(planes: u32) -> FreePorts {
-    FreePorts { data: PlaneMask::all(planes), answers: PlaneMask::all(planes) }
+    FreePorts { data: PlaneMask::all(planes), control: PlaneMask::all(planes) }
 }
 
 fn drain_on(nic: &mut Nic, now: Time, free: FreePorts) -> Vec<(Packet, u32)> {
@@ -44,7 +44,7 @@ fn control_packets_leave_by_the_packets_plane_or_round_robin() {
 #[test]
 fn a_control_packet_with_a_busy_port_does_not_block_others() {
     let mut b = with_answers(AnswerPlanes::Echo);
-    let some = FreePorts { data: PlaneMask::NONE, answers: PlaneMask::of_bits(0b0110) };
+    let some = FreePorts { data: PlaneMask::NONE, control: PlaneMask::of_bits(0b0110) };
     let entropies = |sent: Vec<(Packet, u32)>| -> Vec<u16> {
         sent.into_iter().map(|(packet, _)| packet.entropy).collect()
     };
@@ -103,7 +103,7 @@ fn data(a: &mut Nic, free: FreePorts) -> Vec<(u32, u16, u32)> {
 
 /// Returns the host and the planes of each port status.
 fn statuses(a: &mut Nic) -> Vec<(u32, u32)> {
-    let none = FreePorts { data: PlaneMask::NONE, answers: PlaneMask::all(4) };
+    let none = FreePorts { data: PlaneMask::NONE, control: PlaneMask::all(4) };
     let status = |(packet, _): (Packet, u32)| match packet.view() {
         View::Endpoint(status) => (packet.dst.0, status.usable().bits()),
         _ => panic!("{packet:?}"),
@@ -125,7 +125,7 @@ fn working_planes_share_the_entropy_values_of_a_failed_one() {
 #[test]
 fn a_packet_waits_for_its_port_without_blocking_other_queue_pairs() {
     let mut a = senders(&[1, 2], &[0, 5].map(Told::from));
-    let second = FreePorts { data: PlaneMask::of_bits(0b10), answers: PlaneMask::NONE };
+    let second = FreePorts { data: PlaneMask::of_bits(0b10), control: PlaneMask::NONE };
     assert_eq!(data(&mut a, second), [(2, 5, 1)]);
     let mut rest = data(&mut a, free(4));
     rest.sort_unstable();

@@ -86,7 +86,7 @@ fn an_acknowledgement_updates_the_packets_in_flight_of_each_plane() {
     a.set_planes(2, AnswerPlanes::Echo, 1);
     let qp = joined(&mut a, &mut b, Told::default().policy());
     a.post(qp, Bytes::new(10_000), 1, 0);
-    let free = FreePorts { data: PlaneMask::all(2), answers: PlaneMask::all(2) };
+    let free = FreePorts { data: PlaneMask::all(2), control: PlaneMask::all(2) };
     let sent = std::iter::from_fn(|| a.poll_transmit_on(at(0), free));
     let packets: Vec<_> = sent.map(|(packet, _)| packet).collect();
     // One packet of plane 0, two of plane 1.
@@ -117,7 +117,7 @@ fn an_acknowledgement_reports_the_arrivals_of_each_plane() {
     a.set_planes(2, AnswerPlanes::Echo, 1);
     let qp = joined(&mut a, &mut b, Told::default().policy());
     a.post(qp, Bytes::new(4_000), 1, 0);
-    let free = FreePorts { data: PlaneMask::all(2), answers: PlaneMask::all(2) };
+    let free = FreePorts { data: PlaneMask::all(2), control: PlaneMask::all(2) };
     for round in 0..2 {
         let (sent, arrived) = (at(10_000 * round), at(10_000 * (round + 1)));
         let packets = std::iter::from_fn(|| a.poll_transmit_on(sent, free));
