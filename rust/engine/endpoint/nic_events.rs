@@ -10,13 +10,13 @@ impl Endpoints {
     /// Handles an event of the NIC of `id`.
     pub(super) fn handle_event(&mut self, now: Time, id: HostId, event: NicEvent) {
         match event {
-            NicEvent::Delivered { owner: Owner::World(cookie), message } => {
+            NicEvent::Delivered { owner: Owner::Driver(cookie), message } => {
                 self.handle_delivered(now, id, cookie, message);
             }
             NicEvent::Completed { owner: Owner::Program(qp), .. } => {
                 unreachable!("{qp}: its work is reported as completions")
             }
-            NicEvent::Completed { owner: Owner::World(cookie), work } => {
+            NicEvent::Completed { owner: Owner::Driver(cookie), work } => {
                 let flow = u32::try_from(work).expect("work is named by its flow");
                 self.handle_completed(now, id, cookie, flow);
             }
@@ -26,7 +26,7 @@ impl Endpoints {
             NicEvent::PathFailed { owner: Owner::Program(qp), path } => {
                 self.program_qps.leave_path(id, qp, path);
             }
-            NicEvent::PathFailed { owner: Owner::World(cookie), path } => {
+            NicEvent::PathFailed { owner: Owner::Driver(cookie), path } => {
                 let key = self.ledger.connections.as_slice()[cookie as usize].key();
                 self.handle_failed_path(now, &key, path);
             }

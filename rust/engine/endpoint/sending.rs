@@ -170,7 +170,7 @@ impl Endpoints {
         let half = SendHalf { peer: key.dst, label, cookie, extra, policy };
         let nic = &mut self.hosts[key.src.index()].nic;
         // A message split into many flows opens as many queue pairs: reserve memory once.
-        nic.expect_senders(flow.pieces as usize);
+        nic.reserve_senders(flow.pieces as usize);
         let qp = nic.open_sender(half);
         nic.set_round_trip(qp, round_trip.longest, round_trip.is_even);
         if let Some(settings) = settings {
@@ -181,7 +181,7 @@ impl Endpoints {
             None => {
                 let half = ReceiveHalf { peer: key.src, peer_qp: qp, label, cookie, settings };
                 let nic = &mut self.hosts[key.dst.index()].nic;
-                nic.expect_receivers(flow.pieces as usize);
+                nic.reserve_receivers(flow.pieces as usize);
                 nic.open_receiving(half)
             }
         };

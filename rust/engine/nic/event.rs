@@ -36,14 +36,14 @@ pub enum Owner {
     /// event that it may receive is [`NicEvent::PathFailed`], which no completion reports.
     Program(QpId),
     /// The driver, which identifies the queue pair by this cookie.
-    World(u32),
+    Driver(u32),
 }
 
 impl Owner {
     /// Returns the cookie if the driver owns the queue pair.
     pub(super) const fn cookie(self) -> Option<u32> {
         match self {
-            Self::World(cookie) => Some(cookie),
+            Self::Driver(cookie) => Some(cookie),
             Self::Program(_) => None,
         }
     }

@@ -56,7 +56,7 @@ pub use qp::context_cache::{CacheConfig, CacheCounters};
 pub use qp::delivery::Delivery;
 pub use qp::event_qps::{ReceiveHalf, SendHalf};
 pub use qp::settings::QpSettings;
-pub use qp::{Origin, QpAttributes, QpState, Reporting, answer_label};
+pub use qp::{Origin, QpAttributes, QpState, Reporting, reverse_label};
 pub use receive::ack::{
     AckConfig, AckRange, AckSpan, Entropies, First, Marked, NackSignal, Resent,
 };
@@ -67,7 +67,7 @@ pub use timer::Timer;
 use output::Output;
 use ports::planes::Planes;
 use qp::context_cache::ContextCache;
-use qp::lifecycle::Setups;
+use qp::lifecycle::QpSetup;
 use qp::table::QpTable;
 use qp::{Slot, Turn};
 use receive::responders::Responders;
@@ -99,7 +99,7 @@ pub struct Nic {
     port: PortFacts,
     host: HostId,
     qps: QpTable,
-    setups: Setups,
+    qp_setup: QpSetup,
     verbs: Verbs,
 }
 
@@ -118,7 +118,7 @@ impl Nic {
             port,
             host,
             qps: QpTable::default(),
-            setups: Setups::default(),
+            qp_setup: QpSetup::default(),
             verbs: Verbs::default(),
         }
     }

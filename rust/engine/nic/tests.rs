@@ -69,12 +69,12 @@ fn a_message_becomes_packets_and_is_delivered_and_completed() {
     assert_eq!(seen, [(0, 1_062, false), (1, 1_062, false), (2, 562, true)]);
 
     packets.iter().for_each(|packet| b.handle_packet(at(1), packet));
-    assert_eq!(events(&mut b), [NicEvent::Delivered { owner: Owner::World(0), message: 0 }]);
+    assert_eq!(events(&mut b), [NicEvent::Delivered { owner: Owner::Driver(0), message: 0 }]);
     let acks = drain(&mut b, at(1));
     assert_eq!(acks.iter().map(|ack| ack.fields.raw().ack).collect::<Vec<_>>(), [1, 2, 3]);
 
     acks.iter().for_each(|ack| a.handle_packet(at(2), ack));
-    assert_eq!(events(&mut a), [NicEvent::Completed { owner: Owner::World(0), work: 42 }]);
+    assert_eq!(events(&mut a), [NicEvent::Completed { owner: Owner::Driver(0), work: 42 }]);
     assert_eq!(b.counters().payload_received, 2_500);
 }
 

@@ -230,14 +230,14 @@ impl Rig {
         for nic in self.nics.iter_mut().rev() {
             while let Some(event) = nic.poll_event() {
                 match event {
-                    NicEvent::Delivered { owner: Owner::World(cookie), message }
+                    NicEvent::Delivered { owner: Owner::Driver(cookie), message }
                         if cookie == CLEAN.0 =>
                     {
                         // No check of the order: unordered delivery does not guarantee one.
                         assert!(self.arrived.insert(message), "each message once");
                         self.delivered += 1;
                     }
-                    NicEvent::Completed { owner: Owner::World(cookie), .. }
+                    NicEvent::Completed { owner: Owner::Driver(cookie), .. }
                         if cookie == CLEAN.0 =>
                     {
                         self.completed += 1;

@@ -160,7 +160,7 @@ impl Rig {
 
     fn modify(&mut self, side: usize, qp: QpId, to: QpState) {
         let expected = self.known(side, qp).and_then(|(from, owned)| {
-            if !from.may_become(to) {
+            if !from.can_transition_to(to) {
                 return Err(VerbsError::InvalidTransition { qp, from, to });
             }
             match to {

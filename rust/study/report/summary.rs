@@ -277,7 +277,7 @@ impl Summary {
             failures: Vec::new(),
             record: None,
             resolved: None,
-            qp_account: QpAccount::most(&outcome.qp_accounts),
+            qp_account: QpAccount::maxima(&outcome.qp_accounts),
             events: count.events,
             packet_hops: Some(count.packet_hops),
             wall_s: cost.wall.as_secs_f64(),

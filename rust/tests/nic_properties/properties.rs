@@ -1,7 +1,7 @@
 //! The properties that hold for every script.
 
 use evenkeel::nic::congestion::{CREDIT_UNIT, CongestionControl, FIRST_CREDIT};
-use evenkeel::nic::{Delivery, NicCounters, NicEvent, Owner, answer_label};
+use evenkeel::nic::{Delivery, NicCounters, NicEvent, Owner, reverse_label};
 use evenkeel::packet::{Flags, Packet, PacketKind, View};
 use evenkeel::units::{Bytes, Span, Time};
 
@@ -157,7 +157,7 @@ impl<'a> Ledger<'a> {
         let Some(data) = packet.as_data() else {
             crossed.control_received += 1;
             if let View::Credit(credit) = packet.view() {
-                let labels = (0..).map(answer_label);
+                let labels = (0..).map(reverse_label);
                 let mut pairs = labels.zip(&mut self.pairs);
                 let (_, pair) = pairs.find(|(label, _)| *label == packet.label).expect("a pair's");
                 pair.credit = pair.credit.max(u64::from(credit.number().get()));
@@ -182,7 +182,7 @@ impl<'a> Ledger<'a> {
 
     fn see_event(&mut self, side: Side, event: NicEvent) -> Result<(), String> {
         match event {
-            NicEvent::Delivered { owner: Owner::World(cookie), message } => {
+            NicEvent::Delivered { owner: Owner::Driver(cookie), message } => {
                 if side == cookie as usize % 2 {
                     return Err(format!("{event:?} at the sender"));
                 }
@@ -199,7 +199,7 @@ impl<'a> Ledger<'a> {
                 mark_done(&mut pair.delivered, index, any_order)
                     .map_err(|reason| format!("{event:?} {reason}"))
             }
-            NicEvent::Completed { owner: Owner::World(cookie), work } => {
+            NicEvent::Completed { owner: Owner::Driver(cookie), work } => {
                 if side != cookie as usize % 2 {
                     return Err(format!("{event:?} at the receiver"));
                 }

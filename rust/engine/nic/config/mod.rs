@@ -115,7 +115,7 @@ impl NicConfig {
     }
 
     /// The settings of the responders.
-    pub(super) fn receiving(&self) -> ReceiverSettings {
+    pub(super) fn receiver_settings(&self) -> ReceiverSettings {
         let own = self.congestion.wants_cnp();
         // A responder serves senders of any host, so one host that wants CNPs turns them on.
         let wants_cnp = self.peers.as_ref().map_or(own, |peers| peers.any_wants_cnp());

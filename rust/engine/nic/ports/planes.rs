@@ -19,7 +19,7 @@ use crate::ids::{HostId, QpId};
 use crate::nic::Nic;
 use crate::nic::ports::answer_planes::AnswerPlanes;
 use crate::nic::ports::reverse::{ReversePaths, is_acknowledgement};
-use crate::nic::qp::{Qp, Slot, answer_label};
+use crate::nic::qp::{Qp, Slot, reverse_label};
 use crate::nic::send::requester::{Next, SendState};
 use crate::packet::{EndpointView, Flags, Packet, PacketKind, PlaneMask, Stamp};
 use crate::rng::{Purpose, Stream};
@@ -340,7 +340,7 @@ impl Nic {
                 let reply = Packet::probe_reply(packet);
                 // The reply returns by the same entropy value: both directions of the path are
                 // tested.
-                let (label, route) = (answer_label(packet.label), packet.entropy);
+                let (label, route) = (reverse_label(packet.label), packet.entropy);
                 self.push_endpoint(packet.src, Packet { label, route, ..reply });
             }
             PacketKind::ProbeReply => self.handle_probe_reply(now, packet),
@@ -367,8 +367,8 @@ impl Nic {
             let responder = self.responders.get(qp.responder);
             let reverse = self.planes.as_mut().and_then(|planes| planes.reverse.as_mut());
             if let (Some(responder), Some(reverse)) = (responder, reverse) {
-                let peer = responder.as_peer();
-                reverse.handle_reply((peer.peer, peer.peer_qp), packet.entropy);
+                let endpoints = responder.endpoints();
+                reverse.handle_reply((endpoints.peer, endpoints.peer_qp), packet.entropy);
             }
             return;
         }
@@ -390,15 +390,15 @@ impl Nic {
         };
         let Some(responder) = self.responders.get(responder) else { return };
         let Some(planes) = self.planes.as_mut().filter(|_| requester.is_none()) else { return };
-        let peer = responder.as_peer();
-        let usable = planes.usable(peer.peer);
-        let of = (peer.peer, peer.peer_qp);
+        let endpoints = responder.endpoints();
+        let usable = planes.usable(endpoints.peer);
+        let of = (endpoints.peer, endpoints.peer_qp);
         let due = planes.reverse.as_mut().and_then(|it| it.poll_probe(now, of, usable));
         let Some(entropy) = due else { return };
         let probe = Packet::probe(qp, Stamp::at(now));
         self.push_endpoint(
-            peer.peer,
-            Packet { label: peer.label, entropy, route: entropy, ..probe },
+            endpoints.peer,
+            Packet { label: endpoints.label, entropy, route: entropy, ..probe },
         );
     }
 

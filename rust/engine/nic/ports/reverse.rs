@@ -1,4 +1,4 @@
-//! ReversePaths paths of queue pairs that only receive: one entropy value per plane, found by probes.
+//! Reverse paths of queue pairs that only receive: one entropy value per plane, found by probes.
 //!
 //! Source: "MRC, Multipath Reliable Connection" (OCP 1.0, 2026), by public notes. Once per round
 //! trip such a queue pair probes a random value. If the probe is answered, control packets in that

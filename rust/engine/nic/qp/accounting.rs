@@ -35,21 +35,21 @@ pub struct QpAccount {
 
 impl QpAccount {
     /// Returns the maximum of each count over several NICs. The cache counters are summed.
-    pub fn most(accounts: &[Self]) -> Self {
-        accounts.iter().fold(Self::default(), |most, it| Self {
-            opened: most.opened.max(it.opened),
-            live: most.live.max(it.live),
-            peak: most.peak.max(it.peak),
-            sending: most.sending.max(it.sending),
-            extra: most.extra.max(it.extra),
-            peers: most.peers.max(it.peers),
-            per_peer_max: most.per_peer_max.max(it.per_peer_max),
-            context_bytes: most.context_bytes.max(it.context_bytes),
+    pub fn maxima(accounts: &[Self]) -> Self {
+        accounts.iter().fold(Self::default(), |maxima, it| Self {
+            opened: maxima.opened.max(it.opened),
+            live: maxima.live.max(it.live),
+            peak: maxima.peak.max(it.peak),
+            sending: maxima.sending.max(it.sending),
+            extra: maxima.extra.max(it.extra),
+            peers: maxima.peers.max(it.peers),
+            per_peer_max: maxima.per_peer_max.max(it.per_peer_max),
+            context_bytes: maxima.context_bytes.max(it.context_bytes),
             // Sums, because misses cost time at every NIC, not only at the most loaded one.
             cache: CacheCounters {
-                hits: most.cache.hits + it.cache.hits,
-                send_misses: most.cache.send_misses + it.cache.send_misses,
-                receive_misses: most.cache.receive_misses + it.cache.receive_misses,
+                hits: maxima.cache.hits + it.cache.hits,
+                send_misses: maxima.cache.send_misses + it.cache.send_misses,
+                receive_misses: maxima.cache.receive_misses + it.cache.receive_misses,
             },
         })
     }
@@ -86,7 +86,7 @@ impl Nic {
         QpAccount {
             opened: self.qps.len() as u64,
             // Discarding only saves memory: the account must not depend on it.
-            live: self.qps.gone().all + self.count_qps(|qp| qp.life == Life::Live),
+            live: self.qps.discarded().all + self.count_qps(|qp| qp.life == Life::Live),
             peak: self.qps.peak(),
             sending: self.send_qps(),
             extra: self.extra_qps(),
@@ -100,7 +100,7 @@ impl Nic {
     /// Returns the account of its live queue pairs by peer.
     pub(crate) fn account_by_peer(&self) -> BTreeMap<HostId, PeerAccount> {
         // Starts with the discarded queue pairs, which still count as live.
-        let mut peers: BTreeMap<HostId, PeerAccount> = self.qps.gone().peers.iter().collect();
+        let mut peers: BTreeMap<HostId, PeerAccount> = self.qps.discarded().peers.iter().collect();
         for (number, qp) in self.qps.iter() {
             let id = QpId(number as u32);
             if qp.life != Life::Live {
@@ -120,20 +120,20 @@ impl Nic {
     /// Returns the largest state that a policy keeps for a queue pair, in bits.
     pub(crate) fn policy_bits_max(&self) -> u64 {
         // Slots of discarded requesters may hold others by now; their maximum was kept.
-        let gone = self.qps.gone().policy_bits;
-        self.requesters.iter().map(|requester| requester.policy_bits()).fold(gone, u64::max)
+        let discarded = self.qps.discarded().policy_bits;
+        self.requesters.iter().map(|requester| requester.policy_bits()).fold(discarded, u64::max)
     }
 
     /// Returns the number of queue pairs ever created to send.
     pub(crate) fn send_qps(&self) -> u64 {
-        self.qps.gone().sending + self.count_qps(|qp| qp.role == Role::Both)
+        self.qps.discarded().sending + self.count_qps(|qp| qp.role == Role::Both)
     }
 
     /// Returns how many of these a splitter asked for beyond one per pair of peers and message
     /// stream.
     pub(crate) fn extra_qps(&self) -> u64 {
         let is_extra = |qp: &Qp| qp.role == Role::Both && qp.origin == Origin::Extra;
-        self.qps.gone().extra + self.count_qps(is_extra)
+        self.qps.discarded().extra + self.count_qps(is_extra)
     }
 
     fn count_qps(&self, is: fn(&Qp) -> bool) -> u64 {

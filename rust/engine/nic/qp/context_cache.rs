@@ -69,7 +69,7 @@ pub(in crate::nic) struct ContextCache {
     nodes: Vec<Node>,
     newest: u32,
     oldest: u32,
-    held: u32,
+    len: u32,
     counters: CacheCounters,
 }
 
@@ -80,7 +80,7 @@ impl ContextCache {
             nodes: Vec::new(),
             newest: NONE,
             oldest: NONE,
-            held: 0,
+            len: 0,
             counters: CacheCounters::default(),
         }
     }
@@ -102,10 +102,10 @@ impl ContextCache {
             Presence::Fetched => {}
             Presence::Present => {
                 self.counters.hits += 1;
-                self.take_out(qp.0);
+                self.unlink(qp.0);
             }
         }
-        self.put_first(qp.0);
+        self.push_front(qp.0);
         None
     }
 
@@ -118,10 +118,10 @@ impl ContextCache {
             Presence::Absent => self.counters.receive_misses += 1,
             Presence::Present => {
                 self.counters.hits += 1;
-                self.take_out(qp.0);
+                self.unlink(qp.0);
             }
         }
-        self.put_first(qp.0);
+        self.push_front(qp.0);
     }
 
     fn presence(&mut self, qp: QpId) -> Presence {
@@ -133,7 +133,7 @@ impl ContextCache {
         self.nodes[qp.index()].presence
     }
 
-    fn take_out(&mut self, qp: u32) {
+    fn unlink(&mut self, qp: u32) {
         let Node { newer, older, .. } = self.nodes[qp as usize];
         match newer {
             NONE => self.newest = older,
@@ -144,14 +144,14 @@ impl ContextCache {
             _ => self.nodes[older as usize].newer = newer,
         }
         self.nodes[qp as usize].presence = Presence::Absent;
-        self.held -= 1;
+        self.len -= 1;
     }
 
-    fn put_first(&mut self, qp: u32) {
+    fn push_front(&mut self, qp: u32) {
         // Evicts before the new node is linked: with one entry the list is empty in between. A
         // cache of 0 entries counts as one of 1, or no context could ever be used.
-        if self.held >= self.config.entries.max(1) {
-            self.take_out(self.oldest);
+        if self.len >= self.config.entries.max(1) {
+            self.unlink(self.oldest);
         }
         self.nodes[qp as usize] =
             Node { newer: NONE, older: self.newest, presence: Presence::Present };
@@ -160,7 +160,7 @@ impl ContextCache {
             newest => self.nodes[newest as usize].newer = qp,
         }
         self.newest = qp;
-        self.held += 1;
+        self.len += 1;
     }
 }
 

@@ -28,7 +28,7 @@ impl Nic {
 
     /// Returns the number of the other end of a connected queue pair that sends.
     pub(crate) fn peer_qp(&self, qp: QpId) -> QpId {
-        self.requesters[self.qps[qp].requester].as_peer().peer_qp
+        self.requesters[self.qps[qp].requester].endpoints().peer_qp
     }
 
     /// Discards a queue pair if [`Nic::is_quiet`] is true for it or for its other end. It stays
@@ -45,13 +45,13 @@ impl Nic {
         });
         self.qps.free.requesters.extend(Some(qp.requester).filter(|slot| !slot.is_none()));
         self.qps.free.responders.extend(Some(qp.responder).filter(|slot| !slot.is_none()));
-        self.setups.settings.remove(&id);
+        self.qp_setup.settings.remove(&id);
         self.qps.remove(id.index(), peer, policy_bits);
-        self.forget_timers();
+        self.drop_stale_timers();
     }
 
     /// Removes the timer entries of discarded requesters once they are most of the entries.
-    fn forget_timers(&mut self) {
+    fn drop_stale_timers(&mut self) {
         // The scan is linear. Waiting until stale entries dominate makes its cost per entry
         // constant.
         if self.schedule.timers.len() <= 2 * self.requesters.len() + SPARE_TIMERS {
@@ -66,13 +66,13 @@ impl Nic {
     }
 
     /// True if a queue pair with that number existed and was discarded.
-    pub(in crate::nic) fn is_gone(&self, id: QpId) -> bool {
-        let is_gone = |life: Life| life == Life::Gone;
-        id.index() < self.qps.len() && self.qps.get(id).is_none_or(|qp| is_gone(qp.life))
+    pub(in crate::nic) fn is_discarded(&self, id: QpId) -> bool {
+        let is_discarded = |life: Life| life == Life::Discarded;
+        id.index() < self.qps.len() && self.qps.get(id).is_none_or(|qp| is_discarded(qp.life))
     }
 
     /// Puts a new requester into a free slot, or appends it.
-    pub(super) fn place_requester(&mut self, id: QpId, mut requester: Requester) -> Slot {
+    pub(super) fn store_requester(&mut self, id: QpId, mut requester: Requester) -> Slot {
         // The slots plus their reuses are all requesters ever created.
         let made = self.requesters.len() as u32 + self.qps.free.reused;
         requester.age = made;
@@ -85,7 +85,7 @@ impl Nic {
     }
 
     /// Puts a new responder into a free slot, or appends it.
-    pub(super) fn place_responder(&mut self, responder: Responder) -> Slot {
+    pub(super) fn store_responder(&mut self, responder: Responder) -> Slot {
         let Some(slot) = self.qps.free.responders.pop() else {
             return self.responders.push(responder);
         };

@@ -5,7 +5,7 @@ use crate::balance::sender::Sender;
 use crate::ids::{HostId, QpId};
 use crate::nic::Nic;
 use crate::nic::qp::settings::QpSettings;
-use crate::nic::qp::{Origin, Qp, QpAttributes, QpState, Reporting, answer_label};
+use crate::nic::qp::{Origin, Qp, QpAttributes, QpState, Reporting, reverse_label};
 use crate::units::Bytes;
 
 /// Attributes of a new requester.
@@ -41,20 +41,20 @@ pub struct ReceiveHalf {
 impl Nic {
     /// Reserves room for `count` more queue pairs that send once the tables are full. A message
     /// that is split into many flows then does not reallocate them again and again.
-    pub(crate) fn expect_senders(&mut self, count: usize) {
+    pub(crate) fn reserve_senders(&mut self, count: usize) {
         // Free slots are used first, so the list of requesters does not grow yet.
         if self.qps.free.requesters.is_empty() {
-            self.requesters.expect(count);
+            self.requesters.reserve(count);
         }
-        self.qps.expect(count);
+        self.qps.reserve(count);
     }
 
     /// Reserves room for `count` more queue pairs that only receive once the tables are full.
-    pub(crate) fn expect_receivers(&mut self, count: usize) {
+    pub(crate) fn reserve_receivers(&mut self, count: usize) {
         if self.qps.free.responders.is_empty() {
-            self.responders.expect(count);
+            self.responders.reserve(count);
         }
-        self.qps.expect(count);
+        self.qps.reserve(count);
     }
 
     /// Creates a queue pair that sends; [`Nic::connect`] completes it. Together with
@@ -73,7 +73,7 @@ impl Nic {
             origin: if half.extra { Origin::Extra } else { Origin::Regular },
         });
         let qp = qp.unwrap_or_else(|error| panic!("{error}"));
-        self.modify_qp(qp, QpState::Init).expect("it is new");
+        self.modify_qp(qp, QpState::Init).expect("the queue pair is new");
         qp
     }
 
@@ -95,7 +95,7 @@ impl Nic {
         let qp = self.add_qp(QpAttributes {
             peer,
             // It sends only control packets, which hash as the reverse flow.
-            label: answer_label(label),
+            label: reverse_label(label),
             policy: None,
             reporting: Reporting::Events(cookie),
             origin: Origin::Regular,
@@ -110,7 +110,7 @@ impl Nic {
             nic.set_peer_qp(qp, peer_qp)?;
             nic.modify_qp(qp, QpState::ReadyToReceive)
         };
-        ready(self).expect("it is new");
+        ready(self).expect("the queue pair is new");
         qp
     }
 

@@ -11,7 +11,7 @@ use crate::nic::Nic;
 use crate::nic::congestion::new_controls::NewControls;
 use crate::nic::event::Owner;
 use crate::nic::qp::settings::QpSettings;
-use crate::nic::receive::receiver::Peer;
+use crate::nic::receive::receiver::QpEndpoints;
 use crate::nic::receive::responder::Responder;
 use crate::nic::send::requester::{Requester, RequesterParts, SendState};
 use crate::nic::verbs::{CompletionStatus, LARGEST_MTU, SMALLEST_MTU, VerbsError, WorkQueues};
@@ -74,21 +74,21 @@ impl Reporting {
     const fn owner(self, id: QpId) -> Owner {
         match self {
             Self::Completions => Owner::Program(id),
-            Self::Events(cookie) => Owner::World(cookie),
+            Self::Events(cookie) => Owner::Driver(cookie),
         }
     }
 }
 
 /// A queue pair whose halves do not exist yet.
 #[derive(Debug, Clone)]
-pub(in crate::nic) struct Setup {
+pub(in crate::nic) struct PendingQp {
     attributes: QpAttributes,
     peer_qp: Option<QpId>,
     /// Base round trip, and whether all paths have it; `None` to use the NIC's.
     round_trip: Option<(Span, bool)>,
 }
 
-impl Setup {
+impl PendingQp {
     /// Passes the weights of paths to the policy of the future requester.
     pub(crate) fn handle_weights(&mut self, weights: &[u32]) {
         if let Some(policy) = &mut self.attributes.policy {
@@ -99,15 +99,15 @@ impl Setup {
 
 /// Returns the label of the control packets that answer packets with this label. A hashing switch
 /// sees another flow, because ports and addresses are swapped.
-pub const fn answer_label(label: u32) -> u32 {
+pub const fn reverse_label(label: u32) -> u32 {
     mix32(label ^ 0x5f35_6495)
 }
 
 /// The queue pairs that are being set up, and the settings of single queue pairs.
 #[derive(Debug, Clone, Default)]
-pub(in crate::nic) struct Setups {
+pub(in crate::nic) struct QpSetup {
     /// Queue pairs without halves.
-    pending: IdMap<QpId, Setup>,
+    pending: IdMap<QpId, PendingQp>,
     /// The settings of queue pairs that differ from the NIC's.
     pub settings: BTreeMap<QpId, QpSettings>,
     /// The congestion control of the next queue pair.
@@ -123,8 +123,8 @@ impl Nic {
         if let Some(requester) = self.requesters.get_mut(self.qps[qp].requester) {
             requester.handle_weights(weights);
         }
-        if let Some(setup) = self.setups.pending.get_mut(&qp) {
-            setup.handle_weights(weights);
+        if let Some(pending) = self.qp_setup.pending.get_mut(&qp) {
+            pending.handle_weights(weights);
         }
     }
 
@@ -135,9 +135,12 @@ impl Nic {
     /// order.
     pub fn set_settings(&mut self, qp: QpId, settings: QpSettings) {
         let delivery = self.config.delivery_with(settings.recovery);
-        assert!(settings.recovery.supports_delivery(delivery), "{} delivers otherwise", delivery);
-        assert!(self.setups.pending.contains_key(&qp), "{qp} is connected already");
-        self.setups.settings.insert(qp, settings);
+        assert!(
+            settings.recovery.supports_delivery(delivery),
+            "the recovery does not support {delivery} delivery"
+        );
+        assert!(self.qp_setup.pending.contains_key(&qp), "{qp} is already connected");
+        self.qp_setup.settings.insert(qp, settings);
     }
 
     /// Returns the settings of a queue pair: its own, or the NIC's.
@@ -146,7 +149,7 @@ impl Nic {
             let (recovery, flags) = (self.config.recovery, Flags::NONE);
             QpSettings { recovery, flags, class: ClassId::default() }
         };
-        self.setups.settings.get(&qp).copied().unwrap_or_else(common)
+        self.qp_setup.settings.get(&qp).copied().unwrap_or_else(common)
     }
 
     /// Creates a queue pair in state Reset.
@@ -190,15 +193,15 @@ impl Nic {
             responder: Slot::NONE,
             queues,
         });
-        self.setups.pending.insert(id, Setup { attributes, peer_qp: None, round_trip: None });
+        self.qp_setup.pending.insert(id, PendingQp { attributes, peer_qp: None, round_trip: None });
         Ok(id)
     }
 
     /// Sets the longest idle round trip between the two hosts of a queue pair that is not ready
     /// yet, and whether all of their paths have it.
     pub(crate) fn set_round_trip(&mut self, qp: QpId, longest: Span, has_equal_paths: bool) {
-        if let Some(setup) = self.setups.pending.get_mut(&qp) {
-            setup.round_trip = Some((longest, has_equal_paths));
+        if let Some(pending) = self.qp_setup.pending.get_mut(&qp) {
+            pending.round_trip = Some((longest, has_equal_paths));
         }
     }
 
@@ -208,8 +211,8 @@ impl Nic {
     /// If there is no such queue pair, or it is already ready.
     pub fn set_peer_qp(&mut self, qp: QpId, peer_qp: QpId) -> Result<(), VerbsError> {
         let state = self.live(qp)?.state;
-        match self.setups.pending.get_mut(&qp) {
-            Some(setup) if state <= QpState::Init => setup.peer_qp = Some(peer_qp),
+        match self.qp_setup.pending.get_mut(&qp) {
+            Some(pending) if state <= QpState::Init => pending.peer_qp = Some(peer_qp),
             _ => return Err(VerbsError::WrongState { qp, state, verb: "set_peer_qp" }),
         }
         Ok(())
@@ -222,7 +225,7 @@ impl Nic {
     /// without knowing its other end, or is to send and only receives.
     pub fn modify_qp(&mut self, qp: QpId, next: QpState) -> Result<(), VerbsError> {
         let from = self.live(qp)?.state;
-        if !from.may_become(next) {
+        if !from.can_transition_to(next) {
             return Err(VerbsError::InvalidTransition { qp, from, to: next });
         }
         match next {
@@ -274,33 +277,36 @@ impl Nic {
 
     /// Returns the host at the other end of `id`, which must exist.
     pub(in crate::nic) fn peer_of(&self, id: QpId) -> HostId {
-        self.setups
+        self.qp_setup
             .pending
             .get(&id)
-            .map_or_else(|| self.facts_of(id).peer, |setup| setup.attributes.peer)
+            .map_or_else(|| self.endpoints_of(id).peer, |pending| pending.attributes.peer)
     }
 
     /// Returns the ends of `id` as its halves know them; at least one half must exist.
-    fn facts_of(&self, id: QpId) -> Peer {
+    fn endpoints_of(&self, id: QpId) -> QpEndpoints {
         let Qp { requester, responder, .. } = self.qps[id];
         match self.requesters.get(requester) {
-            Some(requester) => requester.as_peer(),
-            None => self.responders[responder].as_peer(),
+            Some(requester) => requester.endpoints(),
+            None => self.responders[responder].endpoints(),
         }
     }
 
     /// Creates the half that the queue pair needs. That is the requester if it sends: a responder
     /// can be derived from it if data ever arrives. Otherwise it is the responder.
     fn make_halves(&mut self, id: QpId) -> Result<(), VerbsError> {
-        let setup = self.setups.pending.get(&id).expect("kept until it is ready");
+        let pending = self.qp_setup.pending.get(&id).expect("pending until it is ready to receive");
         // Checked before the removal: without a peer the queue pair stays in Init.
-        let peer_qp = setup.peer_qp.ok_or(VerbsError::NotConnected { qp: id })?;
-        let Setup { attributes, round_trip, .. } =
-            self.setups.pending.remove(&id).expect("it was just there");
+        let peer_qp = pending.peer_qp.ok_or(VerbsError::NotConnected { qp: id })?;
+        let PendingQp { attributes, round_trip, .. } =
+            self.qp_setup.pending.remove(&id).expect("looked up above");
         let QpAttributes { peer, label, policy, reporting, .. } = attributes;
         let owner = reporting.owner(id);
         let Some(policy) = policy else {
-            self.put_responder(id, Peer { host: self.host, peer, peer_qp, label, owner });
+            self.install_responder(
+                id,
+                QpEndpoints { host: self.host, peer, peer_qp, label, owner },
+            );
             return Ok(());
         };
         let (host, mut port, settings) = (self.host, self.port, self.settings_of(id));
@@ -323,13 +329,13 @@ impl Nic {
             settings,
             ack,
         };
-        let mut requester = Requester::new(parts, &self.config, &mut self.setups.controls);
+        let mut requester = Requester::new(parts, &self.config, &mut self.qp_setup.controls);
         requester.connect(peer_qp);
         // A queue pair that was reset keeps its slot, so the tables do not grow with resets. Timer
         // entries of the old requester name a slot that still exists.
         let slot = self.qps[id].requester;
         match slot.is_none() {
-            true => self.qps[id].requester = self.place_requester(id, requester),
+            true => self.qps[id].requester = self.store_requester(id, requester),
             false => {
                 // The age orders events at equal times: a reset must not change it.
                 requester.age = self.requesters[slot].age;
@@ -343,22 +349,22 @@ impl Nic {
 
     /// Creates the responder of a queue pair whose requester exists.
     pub(in crate::nic) fn make_responder(&mut self, id: QpId) {
-        let peer = self.facts_of(id);
-        self.put_responder(id, peer);
+        let endpoints = self.endpoints_of(id);
+        self.install_responder(id, endpoints);
     }
 
-    fn new_responder(&self, id: QpId, peer: Peer) -> Responder {
+    fn new_responder(&self, id: QpId, endpoints: QpEndpoints) -> Responder {
         let recovery = self.settings_of(id).recovery;
-        let responder = Responder::new(peer, recovery, self.config.delivery_with(recovery));
-        match self.config.notifies(peer.peer) {
+        let responder = Responder::new(endpoints, recovery, self.config.delivery_with(recovery));
+        match self.config.notifies(endpoints.peer) {
             true => responder,
             false => responder.without_notifications(),
         }
     }
 
-    fn put_responder(&mut self, id: QpId, peer: Peer) {
-        let responder = self.new_responder(id, peer);
-        self.qps[id].responder = self.place_responder(responder);
+    fn install_responder(&mut self, id: QpId, endpoints: QpEndpoints) {
+        let responder = self.new_responder(id, endpoints);
+        self.qps[id].responder = self.store_responder(responder);
     }
 
     /// Returns to Reset: both halves lose their state, and all work is discarded without
@@ -366,15 +372,15 @@ impl Nic {
     fn reset(&mut self, id: QpId) {
         let qp = self.qps[id];
         // A queue pair without halves was never ready: only its peer number is cleared.
-        if let Some(setup) = self.setups.pending.get_mut(&id) {
-            setup.peer_qp = None;
+        if let Some(pending) = self.qp_setup.pending.get_mut(&id) {
+            pending.peer_qp = None;
         } else {
             // The facts in the halves go back into a setup, from which both can be made again.
-            let Peer { peer, label, owner, .. } = self.facts_of(id);
+            let QpEndpoints { peer, label, owner, .. } = self.endpoints_of(id);
             let sender = self.requesters.get(qp.requester);
             let reporting = match owner {
                 Owner::Program(_) => Reporting::Completions,
-                Owner::World(cookie) => Reporting::Events(cookie),
+                Owner::Driver(cookie) => Reporting::Events(cookie),
             };
             let attributes = QpAttributes {
                 peer,
@@ -383,31 +389,33 @@ impl Nic {
                 reporting,
                 origin: qp.origin,
             };
-            self.setups.pending.insert(id, Setup { attributes, peer_qp: None, round_trip: None });
+            self.qp_setup
+                .pending
+                .insert(id, PendingQp { attributes, peer_qp: None, round_trip: None });
         }
-        self.silence(id);
+        self.reset_requester(id);
         if let Some(queues) = self.verbs.queues.get_mut(qp.queues.index()) {
             *queues = WorkQueues::new(id);
         }
         if let Some(responder) = self.responders.get(qp.responder) {
             // Arrivals that wait to be acknowledged are discarded.
-            self.responders[qp.responder] = self.new_responder(id, responder.as_peer());
+            self.responders[qp.responder] = self.new_responder(id, responder.endpoints());
         }
         // The slot is not reused: the acknowledgement timers may still have an entry for it.
         self.qps[id].responder = Slot::NONE;
     }
 
     /// Discards the work and the packets in flight of the requester.
-    pub(in crate::nic) fn silence(&mut self, id: QpId) {
+    pub(in crate::nic) fn reset_requester(&mut self, id: QpId) {
         let (slot, settings) = (self.qps[id].requester, self.settings_of(id));
         // First, while the requester still counts its packets in flight.
         self.requesters.forget_in_flight(slot);
         let Some(requester) = self.requesters.get_mut(slot) else { return };
         // The policy stays, with what it has learned of paths. Sequence numbers, window, rate and
         // timer start anew. A leftover timer entry no longer matches `timer_entry`.
-        let ack = self.config.ack_of(requester.as_peer().peer);
+        let ack = self.config.ack_of(requester.endpoints().peer);
         let (parts, age) = (requester.as_parts(self.port, settings, ack), requester.age);
-        *requester = Requester::new(parts, &self.config, &mut self.setups.controls);
+        *requester = Requester::new(parts, &self.config, &mut self.qp_setup.controls);
         requester.age = age;
         self.unschedule(slot);
         self.make_sharers_ready(slot);

@@ -17,7 +17,7 @@ pub(super) mod peer_ranges;
 pub(super) mod settings;
 pub(super) mod table;
 
-pub use lifecycle::{QpAttributes, Reporting, answer_label};
+pub use lifecycle::{QpAttributes, Reporting, reverse_label};
 
 use std::fmt;
 
@@ -56,7 +56,7 @@ pub(super) enum Posting {
 
 /// The party that may change a state.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-enum By {
+enum Initiator {
     /// The owner of the queue pair, with `Nic::modify_qp`.
     Owner,
     /// Only the NIC, when work fails.
@@ -65,17 +65,17 @@ enum By {
 
 /// The legal transitions. In addition, the owner may move any state to Reset or Error, and the NIC
 /// may move every state that receives or sends to Error.
-const TRANSITIONS: [(QpState, QpState, By); 9] = [
-    (QpState::Reset, QpState::Init, By::Owner),
-    (QpState::Init, QpState::Init, By::Owner),
-    (QpState::Init, QpState::ReadyToReceive, By::Owner),
-    (QpState::ReadyToReceive, QpState::ReadyToSend, By::Owner),
-    (QpState::ReadyToSend, QpState::ReadyToSend, By::Owner),
-    (QpState::ReadyToSend, QpState::SendQueueDrained, By::Owner),
-    (QpState::SendQueueDrained, QpState::ReadyToSend, By::Owner),
+const TRANSITIONS: [(QpState, QpState, Initiator); 9] = [
+    (QpState::Reset, QpState::Init, Initiator::Owner),
+    (QpState::Init, QpState::Init, Initiator::Owner),
+    (QpState::Init, QpState::ReadyToReceive, Initiator::Owner),
+    (QpState::ReadyToReceive, QpState::ReadyToSend, Initiator::Owner),
+    (QpState::ReadyToSend, QpState::ReadyToSend, Initiator::Owner),
+    (QpState::ReadyToSend, QpState::SendQueueDrained, Initiator::Owner),
+    (QpState::SendQueueDrained, QpState::ReadyToSend, Initiator::Owner),
     // Only unreliable services make this transition.
-    (QpState::ReadyToSend, QpState::SendQueueError, By::Nic),
-    (QpState::SendQueueError, QpState::ReadyToSend, By::Owner),
+    (QpState::ReadyToSend, QpState::SendQueueError, Initiator::Nic),
+    (QpState::SendQueueError, QpState::ReadyToSend, Initiator::Owner),
 ];
 
 impl QpState {
@@ -91,9 +91,10 @@ impl QpState {
     ];
 
     /// True if the owner of a queue pair may move it from this state to `next`.
-    pub fn may_become(self, next: Self) -> bool {
+    pub fn can_transition_to(self, next: Self) -> bool {
         // Reset and Error are legal from every state, so the table does not list them.
-        matches!(next, Self::Reset | Self::Error) || TRANSITIONS.contains(&(self, next, By::Owner))
+        matches!(next, Self::Reset | Self::Error)
+            || TRANSITIONS.contains(&(self, next, Initiator::Owner))
     }
 
     /// True if packets for the queue pair are processed.
@@ -106,7 +107,7 @@ impl QpState {
     }
 
     /// Returns how work posted to the send queue is handled.
-    pub(super) const fn sending(self) -> Posting {
+    pub(super) const fn send_posting(self) -> Posting {
         match self {
             Self::Reset | Self::Init | Self::ReadyToReceive => Posting::Refused,
             Self::ReadyToSend => Posting::Started,
@@ -116,7 +117,7 @@ impl QpState {
     }
 
     /// Returns how work posted to the receive queue is handled.
-    pub(super) const fn receiving(self) -> Posting {
+    pub(super) const fn receive_posting(self) -> Posting {
         match self {
             Self::Reset => Posting::Refused,
             Self::Error => Posting::Flushed,
@@ -197,7 +198,7 @@ pub(super) enum Life {
     Destroyed,
     /// The driver has discarded it: no data for it is in flight, and late control packets have no
     /// effect.
-    Gone,
+    Discarded,
 }
 
 /// Slot and age of a requester. Schedule entries with equal times are ordered by age, whichever
@@ -249,7 +250,10 @@ mod tests {
         for from in QpState::ALL {
             text += &format!("{from:<10}");
             for to in QpState::ALL {
-                let mark = match (from.may_become(to), TRANSITIONS.contains(&(from, to, By::Nic))) {
+                let mark = match (
+                    from.can_transition_to(to),
+                    TRANSITIONS.contains(&(from, to, Initiator::Nic)),
+                ) {
                     (true, _) => "yes",
                     (false, true) => "NIC",
                     (false, false) => ".",
@@ -257,7 +261,7 @@ mod tests {
                 text += &format!(" {mark:<6}");
             }
             let packets = if from.receives() { "taken" } else { "dropped" };
-            let (send, receive) = (from.sending(), from.receiving());
+            let (send, receive) = (from.send_posting(), from.receive_posting());
             let [send, receive] = [send, receive].map(|it| format!("{it:?}").to_lowercase());
             text += &format!(" {send:<9}  {receive:<12}  {packets}\n");
         }

@@ -22,7 +22,7 @@ pub(in crate::nic) struct QpTable {
     first: usize,
     /// Number of discarded ones at the beginning of the list.
     front: usize,
-    gone: Gone,
+    discarded: DiscardedCounts,
     pub free: Box<FreeHalves>,
     /// Queue pairs that are not destroyed, and their peak.
     live: u64,
@@ -31,7 +31,7 @@ pub(in crate::nic) struct QpTable {
 
 /// Counts of discarded queue pairs.
 #[derive(Debug, Clone, Default)]
-pub(in crate::nic) struct Gone {
+pub(in crate::nic) struct DiscardedCounts {
     /// All of them.
     pub all: u64,
     /// Those that send.
@@ -64,8 +64,8 @@ impl QpTable {
     }
 
     /// Reserves room for `count` more once the list is full.
-    pub(in crate::nic) fn expect(&mut self, count: usize) {
-        make_room(&mut self.list, count);
+    pub(in crate::nic) fn reserve(&mut self, count: usize) {
+        reserve_if_full(&mut self.list, count);
     }
 
     /// Adds a live queue pair.
@@ -88,35 +88,35 @@ impl QpTable {
 
     /// Iterates over those that were not discarded, with their numbers.
     pub(in crate::nic) fn iter(&self) -> impl Iterator<Item = (usize, &Qp)> {
-        (self.first..).zip(&self.list).filter(|(_, qp)| qp.life != Life::Gone)
+        (self.first..).zip(&self.list).filter(|(_, qp)| qp.life != Life::Discarded)
     }
 
     /// Returns the counts of discarded queue pairs.
-    pub(in crate::nic) fn gone(&self) -> &Gone {
-        &self.gone
+    pub(in crate::nic) fn discarded(&self) -> &DiscardedCounts {
+        &self.discarded
     }
 
     /// Discards a queue pair with `peer`, whose policy kept `policy_bits`. It stays counted.
     pub(in crate::nic) fn remove(&mut self, number: usize, peer: HostId, policy_bits: u64) {
         let qp = &mut self.list[number - self.first];
         // In Reset and without halves it fails the check of the fast path.
-        (qp.life, qp.state) = (Life::Gone, QpState::Reset);
+        (qp.life, qp.state) = (Life::Discarded, QpState::Reset);
         (qp.requester, qp.responder) = (Slot::NONE, Slot::NONE);
         let sending = u64::from(qp.role == Role::Both);
         let extra = u64::from(qp.role == Role::Both && qp.origin == Origin::Extra);
-        self.gone.all += 1;
-        self.gone.sending += sending;
-        self.gone.extra += extra;
-        self.gone.peers.add(peer, PeerAccount { live: 1, sending, extra });
-        self.gone.policy_bits = self.gone.policy_bits.max(policy_bits);
-        self.forget_front();
+        self.discarded.all += 1;
+        self.discarded.sending += sending;
+        self.discarded.extra += extra;
+        self.discarded.peers.add(peer, PeerAccount { live: 1, sending, extra });
+        self.discarded.policy_bits = self.discarded.policy_bits.max(policy_bits);
+        self.trim_front();
     }
 
     /// Forgets discarded queue pairs at the front. An entry is moved once on average, because the
     /// list is compacted only when at least half of it is discarded.
-    fn forget_front(&mut self) {
-        let is_gone = |qp: &&Qp| qp.life == Life::Gone;
-        self.front += self.list[self.front..].iter().take_while(is_gone).count();
+    fn trim_front(&mut self) {
+        let is_discarded = |qp: &&Qp| qp.life == Life::Discarded;
+        self.front += self.list[self.front..].iter().take_while(is_discarded).count();
         if 2 * self.front >= self.list.len() {
             self.list.drain(..self.front);
             self.first += self.front;
@@ -126,7 +126,7 @@ impl QpTable {
 }
 
 /// Reserves room for `count` more items once the list is full.
-pub(in crate::nic) fn make_room<T>(items: &mut Vec<T>, count: usize) {
+pub(in crate::nic) fn reserve_if_full<T>(items: &mut Vec<T>, count: usize) {
     if items.len() == items.capacity() {
         items.reserve(count);
     }
@@ -173,7 +173,7 @@ mod tests {
         assert_eq!((table.len(), table.list.len()), (1_000, 400));
         assert!(table.get(QpId(599)).is_none() && table.get(QpId(1_000)).is_none());
         assert!(table.iter().map(|(number, _)| number).eq([600, 900]));
-        let Gone { all, sending, extra, policy_bits, peers } = table.gone();
+        let DiscardedCounts { all, sending, extra, policy_bits, peers } = table.discarded();
         assert_eq!((*all, *sending, *extra, *policy_bits), (998, 998, 332, 999));
         assert_eq!((peers.iter().count(), peers.iter().map(|it| it.1.extra).sum()), (7, 332));
         table.remove(600, HostId(0), 0);

@@ -277,12 +277,12 @@ impl Nic {
         let wire_bytes = self.config.ack.wire_bytes(0);
         let priority = Flags::PRIORITY.when(self.config.ack.priority);
         while let Some(Grant { slot, number, entropy, flags }) = credits.poll(now) {
-            let peer = self.responders.list[slot.index()].as_peer();
+            let endpoints = self.responders.list[slot.index()].endpoints();
             self.out.control.push_back(Packet {
-                src: peer.host,
-                dst: peer.peer,
-                qp: peer.peer_qp,
-                label: peer.label,
+                src: endpoints.host,
+                dst: endpoints.peer,
+                qp: endpoints.peer_qp,
+                label: endpoints.label,
                 wire_bytes,
                 entropy,
                 route: entropy,

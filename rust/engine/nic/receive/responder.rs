@@ -5,7 +5,7 @@
 //! answered with a NACK that has its PSN and whether the last switch on its path trimmed it.
 
 use crate::nic::qp::delivery::Delivery;
-use crate::nic::receive::receiver::{Answers, Outbox, Peer, ReceiveRecovery, Receiving};
+use crate::nic::receive::receiver::{Answers, Outbox, QpEndpoints, ReceiveRecovery, Receiving};
 use crate::nic::recovery::Recovery;
 use crate::packet::{DataView, Flags, RefusalReason};
 use crate::units::Time;
@@ -25,9 +25,13 @@ pub(in crate::nic) struct Responder {
 const _: () = assert!(size_of::<Responder>() == 3 * 64);
 
 impl Responder {
-    pub(in crate::nic) fn new(peer: Peer, recovery: Recovery, delivery: Delivery) -> Self {
+    pub(in crate::nic) fn new(
+        endpoints: QpEndpoints,
+        recovery: Recovery,
+        delivery: Delivery,
+    ) -> Self {
         let receiving = recovery.receiver(delivery);
-        Self { timer_entry: Time::NEVER, answers: Answers::new(peer), receiving }
+        Self { timer_entry: Time::NEVER, answers: Answers::new(endpoints), receiving }
     }
 
     /// Disables notifications, for a peer whose congestion control uses no CNPs.
@@ -37,8 +41,8 @@ impl Responder {
     }
 
     /// Returns the ends of its queue pair.
-    pub(in crate::nic) fn as_peer(&self) -> Peer {
-        self.answers.peer()
+    pub(in crate::nic) fn endpoints(&self) -> QpEndpoints {
+        self.answers.endpoints()
     }
 
     /// Returns the receiving side of its recovery.

@@ -5,7 +5,7 @@ use std::ops::{Index, IndexMut};
 use crate::ids::HostId;
 use crate::nic::output::Output;
 use crate::nic::qp::Slot;
-use crate::nic::qp::table::make_room;
+use crate::nic::qp::table::reserve_if_full;
 use crate::nic::receive::credits::Credits;
 use crate::nic::receive::receiver::{Outbox, ReceiverSettings};
 use crate::nic::receive::responder::Responder;
@@ -34,7 +34,7 @@ impl Responders {
             list: Vec::new(),
             relay: config.congestion.telemetry().map(|_| Box::default()),
             credits: Credits::of(host, port, config),
-            settings: config.receiving(),
+            settings: config.receiver_settings(),
         }
     }
 
@@ -63,8 +63,8 @@ impl Responders {
     }
 
     /// Reserves room for `count` responders, unless there is room for one.
-    pub(in crate::nic) fn expect(&mut self, count: usize) {
-        make_room(&mut self.list, count);
+    pub(in crate::nic) fn reserve(&mut self, count: usize) {
+        reserve_if_full(&mut self.list, count);
     }
 
     pub(in crate::nic) fn prefetch_behind(&self) {

@@ -78,14 +78,14 @@ impl Nic {
     #[inline]
     pub(crate) fn receiving_cookie(&self, qp: QpId) -> Option<u32> {
         let half = self.responders.get(self.qps.get(qp)?.responder)?;
-        half.as_peer().owner.cookie()
+        half.endpoints().owner.cookie()
     }
 
     /// Returns the cookie of a queue pair's requester, if its events carry one.
     #[inline]
     pub(crate) fn sending_cookie(&self, qp: QpId) -> Option<u32> {
         let half = self.requesters.get(self.qps.get(qp)?.requester)?;
-        half.as_peer().owner.cookie()
+        half.endpoints().owner.cookie()
     }
 
     #[inline]

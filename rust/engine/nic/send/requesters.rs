@@ -5,7 +5,7 @@ use std::ops::{Index, IndexMut};
 use crate::ids::QpId;
 use crate::nic::NicConfig;
 use crate::nic::qp::Slot;
-use crate::nic::qp::table::make_room;
+use crate::nic::qp::table::reserve_if_full;
 use crate::nic::send::destinations::Destinations;
 use crate::nic::send::requester::Requester;
 use crate::prefetch::prefetch_behind;
@@ -73,9 +73,9 @@ impl Requesters {
     }
 
     /// Reserves room for `count` requesters, unless there is room for one.
-    pub(in crate::nic) fn expect(&mut self, count: usize) {
-        make_room(&mut self.list, count);
-        make_room(&mut self.qps, count);
+    pub(in crate::nic) fn reserve(&mut self, count: usize) {
+        reserve_if_full(&mut self.list, count);
+        reserve_if_full(&mut self.qps, count);
     }
 
     pub(in crate::nic) fn prefetch_behind(&self) {

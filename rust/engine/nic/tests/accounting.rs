@@ -71,7 +71,7 @@ fn the_account_of_several_nics_has_maxima_and_summed_cache_counts() {
         context_bytes: Bytes::new(9),
         cache: cache(1, 2, 3),
     };
-    let most = QpAccount::most(&[one, other]);
+    let most = QpAccount::maxima(&[one, other]);
     let counts = [most.opened, most.live, most.peak, most.sending, most.extra, most.peers];
     assert_eq!(counts, [9, 6, 7, 4, 4, 7]);
     assert_eq!((most.per_peer_max, most.context_bytes), (5, Bytes::new(9)));

@@ -198,14 +198,14 @@ fn any_packets_restore_a_coded_message() {
     for index in [0, 3, 1] {
         b.handle_packet(at(1), &packets[index]);
     }
-    assert_eq!(events(&mut b), [NicEvent::Delivered { owner: Owner::World(0), message: 1 }]);
+    assert_eq!(events(&mut b), [NicEvent::Delivered { owner: Owner::Driver(0), message: 1 }]);
     drain(&mut b, at(1)).iter().for_each(|ack| a.handle_packet(at(2), ack));
     assert!(events(&mut a).is_empty(), "work completes in order");
     a.handle_timeout(at(1_000_000));
     let repair = drain(&mut a, at(1_000_000));
     assert_eq!((repair.len(), repair[0].fields.raw().psn, repair[0].wire_bytes), (1, 3, 1_062));
     b.handle_packet(at(1_000_001), &repair[0]);
-    assert_eq!(events(&mut b), [NicEvent::Delivered { owner: Owner::World(0), message: 0 }]);
+    assert_eq!(events(&mut b), [NicEvent::Delivered { owner: Owner::Driver(0), message: 0 }]);
     assert_eq!(b.counters().payload_received, 3_400);
     drain(&mut b, at(1_000_001)).iter().for_each(|ack| a.handle_packet(at(1_000_002), ack));
     assert_eq!(events(&mut a).len(), 2);

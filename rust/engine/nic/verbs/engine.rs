@@ -35,7 +35,7 @@ impl Nic {
         if found.role == Role::ReceiveOnly {
             return Err(VerbsError::ReceiveOnly { qp });
         }
-        let posting = found.state.sending();
+        let posting = found.state.send_posting();
         if posting == Posting::Refused {
             return Err(VerbsError::WrongState { qp, state: found.state, verb: "post_send" });
         }
@@ -82,7 +82,7 @@ impl Nic {
     /// If there is no such queue pair, its state or kind does not permit it, or the queue is full.
     pub fn post_receive(&mut self, qp: QpId, id: u64) -> Result<(), VerbsError> {
         let found = self.with_queues(qp)?;
-        let posting = found.state.receiving();
+        let posting = found.state.receive_posting();
         if posting == Posting::Refused {
             return Err(VerbsError::WrongState { qp, state: found.state, verb: "post_receive" });
         }
@@ -164,7 +164,7 @@ impl Nic {
     /// Moves a queue pair to Error; its work request `number` ends with `status`.
     pub(in crate::nic) fn fail(&mut self, id: QpId, number: u64, status: CompletionStatus) {
         // First: the requester must not complete work that is flushed below.
-        self.silence(id);
+        self.reset_requester(id);
         self.flush(id, number, status);
         self.qps[id].state = QpState::Error;
     }
@@ -186,7 +186,7 @@ impl Nic {
         }
         let Ok(qp) = self.live(id) else {
             // A late control packet would have changed only the state of the discarded queue pair.
-            match packet.is_control() && self.is_gone(id) {
+            match packet.is_control() && self.is_discarded(id) {
                 true => self.out.counters.control_received += 1,
                 false => self.out.counters.misdirected += 1,
             }

@@ -24,7 +24,7 @@ use crate::endpoint::label_of;
 use crate::fabric::{PacketEvent, PacketRecord};
 use crate::hpcc::{Experiment, ports, round_trips, wire};
 use crate::ids::HostId;
-use crate::nic::answer_label;
+use crate::nic::reverse_label;
 use crate::packet::{Flags, Packet, PauseOrder, Psn, View};
 use crate::topology::Topology;
 
@@ -234,7 +234,7 @@ impl Trace {
         let hosts = HostPair { src: packet.src, dst: packet.dst };
         let key = PacketKey { hosts, label: packet.label };
         let flow_hosts = HostPair { src: packet.dst, dst: packet.src };
-        self.cached(key, flow_hosts, &|label| answer_label(label) == key.label)
+        self.cached(key, flow_hosts, &|label| reverse_label(label) == key.label)
     }
 
     /// Returns the flow of a data packet.

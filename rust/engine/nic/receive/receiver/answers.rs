@@ -53,7 +53,7 @@ impl<'a> Outbox<'a> {
 
 /// The ends of a queue pair, as both halves know them.
 #[derive(Debug, Clone, Copy)]
-pub(in crate::nic) struct Peer {
+pub(in crate::nic) struct QpEndpoints {
     pub host: HostId,
     pub peer: HostId,
     pub peer_qp: QpId,
@@ -66,7 +66,7 @@ pub(in crate::nic) struct Peer {
 /// The acknowledgement state of one responder.
 #[derive(Debug, Clone)]
 pub(in crate::nic) struct Answers {
-    peer: Peer,
+    endpoints: QpEndpoints,
     /// One past the highest packet that has arrived.
     highest: u64,
     unreported: Unreported,
@@ -133,16 +133,16 @@ impl<'a> Answer<'a> {
 }
 
 impl Answers {
-    pub(crate) fn new(peer: Peer) -> Self {
+    pub(crate) fn new(endpoints: QpEndpoints) -> Self {
         let mut timers = ReceiverTimers::default();
         // The first CNP may be sent at any time.
         timers.expire(Timer::Cnp);
-        Self { peer, highest: 0, unreported: Unreported::default(), timers }
+        Self { endpoints, highest: 0, unreported: Unreported::default(), timers }
     }
 
     /// Returns the ends of its queue pair.
-    pub(crate) const fn peer(&self) -> Peer {
-        self.peer
+    pub(crate) const fn endpoints(&self) -> QpEndpoints {
+        self.endpoints
     }
 
     /// Returns when arrivals must be acknowledged; `NEVER` if none are unreported.
@@ -255,10 +255,10 @@ impl Answers {
         // The flag is for switches: in the NIC, control packets always go before data.
         let priority = Flags::PRIORITY.when(out.settings.ack.priority);
         out.control.push_back(Packet {
-            src: self.peer.host,
-            dst: self.peer.peer,
-            qp: self.peer.peer_qp,
-            label: self.peer.label,
+            src: self.endpoints.host,
+            dst: self.endpoints.peer,
+            qp: self.endpoints.peer_qp,
+            label: self.endpoints.label,
             // The value of the answered packet serves twice: it tells the sender which path the
             // answer is about, and it selects the answer's own way back.
             entropy: echo.entropy,
@@ -271,7 +271,7 @@ impl Answers {
     /// Reports the delivery of a message.
     pub(crate) fn deliver(&self, message: u64, out: &mut Outbox) {
         let message = message as u32;
-        out.events.push_back(NicEvent::Delivered { owner: self.peer.owner, message });
+        out.events.push_back(NicEvent::Delivered { owner: self.endpoints.owner, message });
     }
 
     /// Disables congestion notification packets.

@@ -8,7 +8,7 @@ mod in_order;
 mod messages;
 mod stateless;
 
-pub(in crate::nic) use answers::{Answer, Answers, Outbox, Peer, ReceiverSettings};
+pub(in crate::nic) use answers::{Answer, Answers, Outbox, QpEndpoints, ReceiverSettings};
 
 use crate::packet::DataView;
 use crate::units::Time;

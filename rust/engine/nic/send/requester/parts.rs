@@ -7,7 +7,7 @@ use crate::nic::config::PortFacts;
 use crate::nic::event::Owner;
 use crate::nic::qp::settings::QpSettings;
 use crate::nic::receive::ack::AckConfig;
-use crate::nic::receive::receiver::Peer;
+use crate::nic::receive::receiver::QpEndpoints;
 use crate::packet::Psn;
 use crate::prefetch::prefetch;
 
@@ -45,9 +45,9 @@ impl Requester {
     }
 
     /// Returns the ends of the queue pair, from which its responder is made.
-    pub(in crate::nic) fn as_peer(&self) -> Peer {
+    pub(in crate::nic) fn endpoints(&self) -> QpEndpoints {
         let &Self { host, peer, peer_qp, label, owner, .. } = self;
-        Peer { host, peer, peer_qp, label, owner }
+        QpEndpoints { host, peer, peer_qp, label, owner }
     }
 
     /// Returns the parts to make it anew.

@@ -19,7 +19,7 @@ use crate::units::{BitRate, Span, Time};
 /// reports by events may be WRITEs with immediate data, which are limited.
 pub(super) fn most_messages(config: &NicConfig, owner: Owner) -> Option<u32> {
     match (config.queue_pairs.immediate_messages, owner) {
-        (Some(most), Owner::World(_)) => Some(most),
+        (Some(most), Owner::Driver(_)) => Some(most),
         _ => None,
     }
 }

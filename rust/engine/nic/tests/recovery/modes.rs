@@ -90,7 +90,7 @@ fn with_rudi_each_packet_is_executed_and_acknowledged_separately() {
     assert_eq!((whole(&mut b), b.counters().duplicates), (vec![], 2), "executed again");
     drain(&mut b, at(1_000_001)).iter().for_each(|answer| a.handle_packet(at(1_000_002), answer));
     let completed: Vec<_> = events(&mut a);
-    let owner = Owner::World(0);
+    let owner = Owner::Driver(0);
     let expected = [10, 11].map(|work| NicEvent::Completed { owner, work });
     assert_eq!(completed, expected, "work completes as it was posted");
 }
