@@ -143,7 +143,7 @@ impl Core {
     pub(super) fn poll_transmit_control(&mut self, host: u32, packet: &mut FabricPacket) -> bool {
         let nic = &mut self.endpoints.host_mut(HostId(host)).nic;
         // Without priority, control packets wait behind paused data.
-        if !nic.answers_pass() {
+        if !nic.control_has_priority() {
             return false;
         }
         let Some(next) = nic.poll_transmit_control() else { return false };
@@ -171,7 +171,7 @@ impl Core {
         let ports = Ports {
             free: free_ps.iter().copied().map(Time::from_ps),
             paused: PlaneMask::of_bits(paused),
-            answers_pass: nic.answers_pass(),
+            answers_pass: nic.control_has_priority(),
         };
         let Some(start) = polls.poll(Time::from_ps(now_ps), nic, ports) else { return false };
         let PortStart { at, plane: of, packet: next } = start;

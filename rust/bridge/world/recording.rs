@@ -70,10 +70,10 @@ impl Recording {
     ) {
         // Control packets enqueued by this packet are those behind the ones that were queued
         // before.
-        let before = endpoints.host(id).nic.answers().len();
+        let before = endpoints.host(id).nic.control_packets().len();
         endpoints.handle_packet(now, id, packet);
         let Host { port, nic, .. } = endpoints.host(id);
-        for &packet in nic.answers().skip(before) {
+        for &packet in nic.control_packets().skip(before) {
             let event = PacketEvent::Enqueued;
             self.note(PacketRecord { at: now, port: *port, event, waiting: 0, packet });
         }

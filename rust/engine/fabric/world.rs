@@ -324,7 +324,7 @@ impl World {
         // The NIC decided without this packet what it sends by now, so that goes first.
         self.network.transmit_from(now, self.endpoints.host_mut(host));
         if is_traced {
-            let before = self.endpoints.host(host).nic.answers().len();
+            let before = self.endpoints.host(host).nic.control_packets().len();
             self.endpoints.handle_packet(now, host, &packet);
             self.network.trace_control(now, self.endpoints.host(host), before);
         } else {

@@ -129,7 +129,7 @@ impl Nic {
     }
 
     /// Returns the control packets that wait for the wire, in the order in which they leave.
-    pub fn answers(&self) -> impl ExactSizeIterator<Item = &Packet> {
+    pub fn control_packets(&self) -> impl ExactSizeIterator<Item = &Packet> {
         self.out.control.iter()
     }
 
@@ -213,20 +213,20 @@ impl Nic {
             requester.timer_entry = Time::NEVER;
             // Acknowledgements may have postponed the deadline since the entry was pushed. Both
             // checks come before `handle_timeout`, which restarts the timer.
-            let ran_out = requester.deadline() <= now;
+            let timer_expired = requester.deadline() <= now;
             let timed_out = requester.has_timed_out(now);
             self.with_windows(slot, |nic| {
                 nic.requesters[slot].handle_timeout(now, &mut nic.out.events);
             });
             self.push_probes(now, slot);
-            let asks = |it: &mut Requester| {
-                ran_out || it.next_request(self.config.retransmit_timeout) <= now
+            let may_request = |it: &mut Requester| {
+                timer_expired || it.next_request(self.config.retransmit_timeout) <= now
             };
-            if self.responders.credits.is_some() && asks(&mut self.requesters[slot]) {
+            if self.responders.credits.is_some() && may_request(&mut self.requesters[slot]) {
                 self.push_credit_request(now, slot);
             }
-            if timed_out && let Some(most) = self.retries_of(slot) {
-                self.count_timeout(slot, most);
+            if timed_out && let Some(max_retries) = self.retries_of(slot) {
+                self.count_timeout(slot, max_retries);
             }
             self.make_sharers_ready(slot);
             self.update_timer(slot);
@@ -240,11 +240,11 @@ impl Nic {
         self.poll_transmit_control_to(&mut packet).then_some(packet)
     }
 
-    /// Writes the packet of [`Self::poll_transmit_control`] to `place`. Returns false without one.
+    /// Writes the packet of [`Self::poll_transmit_control`] to `buffer`. Returns false without one.
     #[inline(always)]
-    pub(crate) fn poll_transmit_control_to(&mut self, place: &mut Packet) -> bool {
+    pub(crate) fn poll_transmit_control_to(&mut self, buffer: &mut Packet) -> bool {
         let Some(&packet) = self.out.control.front() else { return false };
-        *place = packet;
+        *buffer = packet;
         self.out.control.pop_front();
         self.out.counters.control_sent += 1;
         // Telemetry travels alongside the packet: the driver takes it right after this call.

@@ -95,7 +95,7 @@ impl Network {
     /// priority.
     fn transmit_control_from(&mut self, now: Time, host: &mut Host) {
         let port = host.port;
-        while host.nic.answers_pass() && self.ports[port.index()].free <= now {
+        while host.nic.control_has_priority() && self.ports[port.index()].free <= now {
             let free = self.ports[port.index()].free;
             let Some(packet) = host.nic.poll_transmit_control() else { break };
             self.inject(port, free, host, packet);

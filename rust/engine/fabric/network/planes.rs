@@ -83,7 +83,7 @@ impl Network {
             let paused = self.paused_ports(id);
             let free = &self.wires.free[id.index() * self.wires.planes..][..self.wires.planes];
             let free = free.iter().copied();
-            let ports = Ports { free, paused, answers_pass: host.nic.answers_pass() };
+            let ports = Ports { free, paused, answers_pass: host.nic.control_has_priority() };
             let next = self.wires.polls[id.index()].poll(now, &mut host.nic, ports);
             let Some(PortStart { at, plane, packet }) = next else { break };
             let port = self.wires.ports(id)[plane as usize];

@@ -70,7 +70,7 @@ impl Network {
     #[cold]
     pub(in crate::fabric) fn trace_control(&mut self, at: Time, host: &Host, first: usize) {
         let Some(trace) = &mut self.shared.trace else { return };
-        for &packet in host.nic.answers().skip(first) {
+        for &packet in host.nic.control_packets().skip(first) {
             let (port, event) = (host.port, PacketEvent::Enqueued);
             trace.record(PacketRecord { at, port, event, waiting: 0, packet });
         }

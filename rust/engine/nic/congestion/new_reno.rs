@@ -51,7 +51,7 @@ impl ControlConfig for Config {}
 /// The control of one queue pair.
 #[derive(Debug, Clone)]
 pub struct NewReno {
-    /// In bytes, like `threshold` and `most`.
+    /// In bytes, like `threshold` and `max_window`.
     window: f64,
     threshold: f64,
     max_window: f64,

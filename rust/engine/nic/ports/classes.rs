@@ -149,8 +149,8 @@ impl Nic {
         }
     }
 
-    /// Returns the packet that starts at `now` on a wire that `external` sources share. Control packets
-    /// of the NIC go first, then the class whose turn it is. A caller that starts
+    /// Returns the packet that starts at `now` on a wire that `external` sources share.
+    /// Control packets of the NIC go first, then the class whose turn it is. A caller that starts
     /// another source's packet reports it to [`Self::charge_external`].
     pub fn poll_transmit_shared(&mut self, now: Time, external: ExternalTraffic) -> Option<Start> {
         if let Some(packet) = self.poll_transmit_control() {

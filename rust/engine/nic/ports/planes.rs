@@ -226,7 +226,7 @@ impl Nic {
         if free.has(plane) {
             return Some((entropy, plane));
         }
-        let alternatives = || requester.open(free).and(usable);
+        let alternatives = || requester.open_among(free).and(usable);
         if requester.policy.takes_any_plane()
             && let Some(other) = alternatives().next_from(plane)
         {

@@ -251,7 +251,7 @@ impl Sack {
             return self.go_back(edge);
         }
         // Each packet is judged once, so the total work is linear. A retransmitted packet lies
-        // before `judged` and is left to the timer.
+        // before `checked_until` and is left to the timer.
         for sequence in self.checked_until.max(self.window.first_missing())..edge {
             if !self.is_in_flight(sequence) {
                 continue;

@@ -137,7 +137,7 @@ impl Requesters {
     /// Returns the windows that queue pairs to a host share.
     #[cfg(test)]
     pub(in crate::nic) fn windows_to(&self, host: HostId) -> &PlaneWindows {
-        &self.destinations.as_ref().expect("they share").0[&host].windows
+        &self.destinations.as_ref().expect("destinations share windows").0[&host].windows
     }
 }
 

@@ -55,7 +55,7 @@ impl Nic {
     pub(crate) fn prefetch_turn(&self) {
         match self.out.control.front() {
             // A packet in the queue may span two cache lines.
-            Some(answer) => prefetch_ends(answer),
+            Some(packet) => prefetch_ends(packet),
             None => self.schedule.ready.front().into_iter().for_each(prefetch),
         }
     }

@@ -29,9 +29,8 @@ use crate::nic::event::{Backlog, NicEvent, Owner};
 use crate::nic::qp::delivery::Delivery;
 use crate::nic::qp::settings::QpSettings;
 use crate::nic::receive::ack::{Entropies, NackSignal};
-use crate::nic::recovery::{
-    Lost, MissReason, NackReport, Numbering, SendRecovery, SenderFacts, Sending,
-};
+use crate::nic::recovery::{Lost, MissReason, NackReport};
+use crate::nic::recovery::{Numbering, SendRecovery, SenderFacts, Sending};
 use crate::nic::send::pacer::Pacer;
 use crate::nic::send::sent_entropies::SentEntropies;
 use crate::packet::{AckView, DataFields, Flags, MessageLabel, NackView, Packet, Psn, Stamp, View};
@@ -39,7 +38,7 @@ use crate::units::{BitRate, Bytes, Span, Time};
 
 /// Most packets in flight: PSNs at a distance of 2^23 or more would compare in the wrong order
 /// (InfiniBand specification, volume 1, 9.7.2).
-const MOST_OUTSTANDING: u64 = Psn::MODULUS / 2 - 1;
+const MAX_IN_FLIGHT: u64 = Psn::MODULUS / 2 - 1;
 
 /// Context of a packet that starts: the time, the rate of its wire and the configuration.
 #[derive(Debug, Clone, Copy)]
@@ -77,11 +76,11 @@ pub(in crate::nic) enum SendState {
 pub(in crate::nic) struct Requester {
     pub send_state: SendState,
     /// True once it has retransmitted a packet.
-    has_resent: bool,
+    has_retransmitted: bool,
     /// True if its policy sends probes, or it may have to ask for credit.
-    wakes: bool,
+    may_wake: bool,
     /// True if the responder coalesces acknowledgements unless asked.
-    asks: bool,
+    requests_acks: bool,
     /// True if packets name their message, because it may be delivered before others.
     names_messages: bool,
     /// True if `most_messages` is a limit.
@@ -119,7 +118,7 @@ pub(in crate::nic) struct Requester {
     /// Low bits of the number of complete messages.
     completed: u32,
     /// Most messages that may have packets in flight.
-    most_messages: u32,
+    max_messages: u32,
     /// Index of the traffic class of its packets.
     class: u8,
     /// Congestion signal of NACKs for a gap.
@@ -147,12 +146,12 @@ impl Requester {
         controls: &mut NewControls,
     ) -> Self {
         let facts = PathFacts { has_equal_paths: parts.has_equal_paths, ..config.path(parts.port) };
-        let QpSettings { recovery: made_for, flags, class } = parts.settings;
+        let QpSettings { recovery: kind, flags, class } = parts.settings;
         let ack = parts.ack;
-        let path = Path::new(made_for, &parts.policy);
-        let most_messages = windows::most_messages(config, parts.owner);
+        let path = Path::new(kind, &parts.policy);
+        let max_messages = windows::max_messages(config, parts.owner);
         let planes = PlaneWindows::of(config, parts.port, parts.planes);
-        let recovery = made_for.sender(&SenderFacts {
+        let recovery = kind.sender(&SenderFacts {
             timeout: config.retransmit_timeout,
             ack_range: ack.range,
             base_rtt: facts.base_rtt,
@@ -162,7 +161,7 @@ impl Requester {
             send_state: SendState::Idle,
             timer_entry: Time::NEVER,
             age: 0,
-            has_resent: false,
+            has_retransmitted: false,
             host: parts.host,
             peer: parts.peer,
             peer_qp: QpId::default(),
@@ -172,26 +171,26 @@ impl Requester {
             owner: parts.owner,
             completed: 0,
             packet_bytes: u32::try_from(facts.packet.get()).unwrap_or(u32::MAX),
-            wakes: parts.policy.sends_probes() && path.is_chosen()
+            may_wake: parts.policy.sends_probes() && path.is_chosen()
                 || config.congestion.credit().is_some(),
             unsent: 0,
-            asks: ack.every > 1,
+            requests_acks: ack.every > 1,
             nacks: ack.nacks,
-            recovery_window: made_for.window(&facts),
-            entropies: match (ack.entropies, made_for.numbering()) {
+            recovery_window: kind.window(&facts),
+            entropies: match (ack.entropies, kind.numbering()) {
                 // An erasure code has no numbers along the queue pair to look values up by.
                 (_, Numbering::Message) => None,
                 _ if !path.is_chosen() => None,
                 (Entropies::Last, _) if !parts.policy.needs_packet_feedback() => None,
                 (_, Numbering::QueuePair) => Some(Box::new(SentEntropies::new(ack.range))),
             },
-            numbering: made_for.numbering(),
-            names_messages: made_for.numbering() == Numbering::QueuePair
-                && config.delivery_with(made_for) == Delivery::Unordered,
+            numbering: kind.numbering(),
+            names_messages: kind.numbering() == Numbering::QueuePair
+                && config.delivery_with(kind) == Delivery::Unordered,
             path,
             end: 0,
-            limits_messages: most_messages.is_some(),
-            most_messages: most_messages.unwrap_or(u32::MAX),
+            limits_messages: max_messages.is_some(),
+            max_messages: max_messages.unwrap_or(u32::MAX),
             recovery,
             policy: parts.policy,
             pacer: Pacer::default(),
@@ -281,11 +280,11 @@ impl Requester {
         self.recovery.deadline()
     }
 
-    /// Writes the packet that [`Self::next_packet`] has just returned to `place`.
+    /// Writes the packet that [`Self::next_packet`] has just returned to `buffer`.
     #[inline]
-    pub(in crate::nic) fn transmit(&mut self, at: Departure<'_>, next: Next, place: &mut Packet) {
+    pub(in crate::nic) fn transmit(&mut self, at: Departure<'_>, next: Next, buffer: &mut Packet) {
         let Departure { now, config, .. } = at;
-        let Next { sequence, entropy: drawn } = next;
+        let Next { sequence, entropy: chosen } = next;
         let work = self.work.of(sequence);
         let index = sequence - work.first;
         let last = index + 1 == work.packets;
@@ -294,9 +293,9 @@ impl Requester {
         let wire_bytes = u16::try_from(payload + config.header.get()).expect("checked by config");
         // Read before `handle_sent`, which counts this packet as sent.
         let again = sequence < self.recovery.never_sent();
-        self.has_resent |= again;
+        self.has_retransmitted |= again;
         // Called once for each packet, retransmissions included: policies rely on that.
-        let entropy = drawn.unwrap_or_else(|| self.entropy(now));
+        let entropy = chosen.unwrap_or_else(|| self.entropy(now));
         let mut data = DataFields {
             psn: Psn::on_wire(sequence),
             sent: Stamp::at(now),
@@ -308,7 +307,7 @@ impl Requester {
         }
         // An erasure code numbers packets in its own way, whatever the order of delivery.
         self.recovery.label(&mut data, work.bytes);
-        *place = Packet {
+        *buffer = Packet {
             src: self.host,
             dst: self.peer,
             qp: self.peer_qp,
@@ -327,9 +326,9 @@ impl Requester {
         self.notify_sent(now, entropy, wire_bytes);
         // After congestion control, whose rate may depend on this packet.
         self.pace(at, wire_bytes);
-        if self.asks && self.window_is_full(entropy) {
+        if self.requests_acks && self.window_is_full(entropy) {
             // No later packet would make its acknowledgement due.
-            place.flags = place.flags.with(Flags::ACK_REQUEST);
+            buffer.flags = buffer.flags.with(Flags::ACK_REQUEST);
         }
     }
 
@@ -384,7 +383,7 @@ impl Requester {
     /// it. Completions come last.
     fn handle_ack(&mut self, now: Time, ack: AckView<'_>, events: &mut VecDeque<NicEvent>) {
         let new = self.recovery.handle_ack(now, self.recovery.read(ack));
-        self.inform_policy(now, ack, new);
+        self.notify_policy_of_ack(now, ack, new);
         while let Some(Lost { entropy, position }) = self.recovery.poll_lost() {
             self.notify_policy(now, missing(now, ack, entropy, PathSignal::Nack));
             self.on_gap(now, entropy, position);
@@ -394,12 +393,10 @@ impl Requester {
     }
 
     fn handle_nack(&mut self, now: Time, nack: NackView<'_>, events: &mut VecDeque<NicEvent>) {
-        let reason = if nack.is_for_trimmed() { MissReason::Trimmed } else { MissReason::Gap };
-        let is_ack = reason == MissReason::Gap && self.recovery.treats_gap_nacks_as_acks();
-        if reason == MissReason::Gap
-            && self.nacks != NackSignal::None
-            && nack.as_ack().echoes_mark()
-        {
+        let is_gap = !nack.is_for_trimmed();
+        let reason = if is_gap { MissReason::Gap } else { MissReason::Trimmed };
+        let is_ack = is_gap && self.recovery.treats_gap_nacks_as_acks();
+        if is_gap && self.nacks != NackSignal::None && nack.as_ack().echoes_mark() {
             match is_ack && nack.as_ack().report().marked_packets() > 0 {
                 // Controls that read marks in acknowledgements see this one in `handle_ack`.
                 true => self.congestion.handle_cnp(now),
@@ -410,13 +407,13 @@ impl Requester {
             self.handle_ack(now, nack.as_ack(), events);
             return;
         }
-        let said = self.recovery.read(nack.as_ack());
-        let missed = NackReport { missing: said.ack, psn: said.base, reason };
+        let report = self.recovery.read(nack.as_ack());
+        let nacked = NackReport { missing: report.ack, psn: report.base, reason };
         // A NACK for a packet before the oldest incomplete message is late.
-        let late = self.work.oldest().is_none_or(|work| missed.missing < work.first);
+        let late = self.work.oldest().is_none_or(|work| nacked.missing < work.first);
         // An erasure code numbers packets within their message, so these cannot be compared.
         let late = late && self.numbering == Numbering::QueuePair;
-        if late || !self.recovery.handle_nack(now, missed) {
+        if late || !self.recovery.handle_nack(now, nacked) {
             return;
         }
         let signal = match reason {
@@ -439,9 +436,9 @@ impl Requester {
 
     #[inline(always)]
     fn complete(&mut self, events: &mut VecDeque<NicEvent>) {
-        let known = self.recovery.unacknowledged();
+        let acknowledged = self.recovery.unacknowledged();
         while let Some(work) = self.work.oldest() {
-            if work.end() > known {
+            if work.end() > acknowledged {
                 return;
             }
             events.push_back(NicEvent::Completed { owner: self.owner, work: work.id });

@@ -53,7 +53,7 @@ impl Schedule {
 impl Nic {
     /// True if its control packets have priority, so that pauses (PFC) do not hold them back.
     #[inline]
-    pub fn answers_pass(&self) -> bool {
+    pub fn control_has_priority(&self) -> bool {
         self.config.ack.priority
     }
 
@@ -64,18 +64,19 @@ impl Nic {
         self.poll_transmit_to(now, &mut packet).then_some(packet)
     }
 
-    /// Writes the packet of [`Self::poll_transmit`] to `place`, where it stays: a copy would stall
-    /// until its parts have been written. Returns false without a packet; `place` may have changed.
+    /// Writes the packet of [`Self::poll_transmit`] to `buffer`, where it stays: a copy would stall
+    /// until its parts have been written. Returns false without a packet; `buffer` may have
+    /// changed.
     #[inline(always)]
-    pub(crate) fn poll_transmit_to(&mut self, now: Time, place: &mut Packet) -> bool {
-        if self.poll_transmit_control_to(place) {
+    pub(crate) fn poll_transmit_to(&mut self, now: Time, buffer: &mut Packet) -> bool {
+        if self.poll_transmit_control_to(buffer) {
             return true;
         }
         // Before the turns: a requester whose pause ends now joins the queue at its end.
         self.end_pauses(now);
         while let Some(slot) = self.schedule.ready.pop_front() {
             self.requesters.borrow_windows(slot);
-            let has_sent = self.poll_transmit_of(now, slot, place);
+            let has_sent = self.poll_transmit_of(now, slot, buffer);
             self.requesters.return_windows(slot);
             if has_sent {
                 self.requesters.end_turn(slot);
@@ -84,19 +85,19 @@ impl Nic {
         }
         // With several classes that queue is empty.
         match self.poll_transmit_by_class(now) {
-            Some(packet) => *place = packet,
+            Some(packet) => *buffer = packet,
             None => return false,
         }
         true
     }
 
-    /// Writes the packet of the requester whose turn it is to `place`; false without one.
+    /// Writes the packet of the requester whose turn it is to `buffer`; false without one.
     #[inline(always)]
     pub(in crate::nic) fn poll_transmit_of(
         &mut self,
         now: Time,
         slot: Slot,
-        place: &mut Packet,
+        buffer: &mut Packet,
     ) -> bool {
         let requester = &mut self.requesters[slot];
         requester.send_state = SendState::Idle;
@@ -116,7 +117,7 @@ impl Nic {
             self.schedule.paced.push(now.saturating_add(miss), turn);
             return false;
         }
-        self.transmit(now, slot, next, place);
+        self.transmit(now, slot, next, buffer);
         true
     }
 
@@ -134,29 +135,29 @@ impl Nic {
         }
     }
 
-    /// Writes the next packet of a requester, which holds its windows, to `place`.
+    /// Writes the next packet of a requester, which holds its windows, to `buffer`.
     #[inline(always)]
     pub(in crate::nic) fn transmit(
         &mut self,
         now: Time,
         slot: Slot,
         next: Next,
-        place: &mut Packet,
+        buffer: &mut Packet,
     ) {
         let requester = &mut self.requesters[slot];
         requester.send_state = SendState::Idle;
         let at = Departure { now, line_rate: self.port.line_rate, config: &self.config };
-        requester.transmit(at, next, place);
+        requester.transmit(at, next, buffer);
         if self.responders.credits.is_some() {
             // This requester has just left the queue, so it is added.
             let sources = self.schedule.waiting() as u64 + 1;
-            *place = self.requesters[slot].ask_with(*place, sources);
+            *buffer = self.requesters[slot].with_credit_request(*buffer, sources);
         }
         self.out.counters.data_sent += 1;
-        self.out.counters.retransmitted += u64::from(place.flags.has(Flags::RETRANSMITTED));
+        self.out.counters.retransmitted += u64::from(buffer.flags.has(Flags::RETRANSMITTED));
         // A rate that permits the next packet before this one has left the wire is no limit. The
         // requester then goes to the end of the queue without a wake-up.
-        let (rate, bytes) = (self.port.line_rate, Bytes::new(u64::from(place.wire_bytes)));
+        let (rate, bytes) = (self.port.line_rate, Bytes::new(u64::from(buffer.wire_bytes)));
         self.schedule(slot, |start| start <= now || start <= now + rate.time_for(bytes));
         self.update_timer(slot);
     }

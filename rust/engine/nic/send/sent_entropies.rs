@@ -39,7 +39,7 @@ impl SentEntropies {
         &mut self,
         report: &ArrivalReport,
         acknowledged: u64,
-        mut tell: impl FnMut(u16, PathSignal),
+        mut report_value: impl FnMut(u16, PathSignal),
     ) {
         let (base, marks) = (report.base.near(acknowledged), report.marks());
         let mut left = report.arrived;
@@ -56,7 +56,10 @@ impl SentEntropies {
                 AckRange::Last64 => value.take(),
             });
             if let Some(entropy) = entropy {
-                tell(entropy, if marks & bit == 0 { PathSignal::Good } else { PathSignal::Marked });
+                report_value(
+                    entropy,
+                    if marks & bit == 0 { PathSignal::Good } else { PathSignal::Marked },
+                );
             }
         }
         // The values are dropped only now: the report also covers packets before `acknowledged`. A
@@ -76,27 +79,27 @@ mod tests {
     fn one_acknowledgement_reports_all_packets_that_it_covers() {
         let mut sent = SentEntropies::new(AckRange::Cumulative);
         (0..10).for_each(|n| sent.handle_sent(n, 100 + n as u16));
-        let mut told = Vec::new();
+        let mut reported = Vec::new();
         let (sack, marks) = (0b1011, 0b0010);
         let ack = ArrivalReport::new(Psn::on_wire(4), sack, marks);
-        sent.handle_ack(&ack, 6, |entropy, signal| told.push((entropy, signal)));
+        sent.handle_ack(&ack, 6, |entropy, signal| reported.push((entropy, signal)));
         use PathSignal::{Good, Marked};
-        assert_eq!(told, [(104, Good), (105, Marked), (107, Good)]);
+        assert_eq!(reported, [(104, Good), (105, Marked), (107, Good)]);
         sent.handle_sent(7, 9);
-        told.clear();
-        sent.handle_ack(&ack, 8, |entropy, signal| told.push((entropy, signal)));
-        assert_eq!(told, [(9, Good)], "what is acknowledged is forgotten");
+        reported.clear();
+        sent.handle_ack(&ack, 8, |entropy, signal| reported.push((entropy, signal)));
+        assert_eq!(reported, [(9, Good)], "acknowledged packets are dropped");
     }
 
     #[test]
     fn a_repeated_arrival_is_reported_once() {
         let mut sent = SentEntropies::new(AckRange::Last64);
         (0..10).for_each(|n| sent.handle_sent(n, 100 + n as u16));
-        let mut told = Vec::new();
+        let mut reported = Vec::new();
         for sack in [0b0110, 0b1110, 0b1110] {
             let ack = ArrivalReport::new(Psn::default(), sack, 0);
-            sent.handle_ack(&ack, 0, |entropy, _| told.push(entropy));
+            sent.handle_ack(&ack, 0, |entropy, _| reported.push(entropy));
         }
-        assert_eq!(told, [101, 102, 103]);
+        assert_eq!(reported, [101, 102, 103]);
     }
 }

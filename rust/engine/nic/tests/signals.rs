@@ -165,7 +165,7 @@ fn prioritized_control_packets_pass_pauses() {
     for priority in [true, false] {
         let ack = AckConfig { priority, ..AckConfig::default() };
         let (mut a, mut b, qp) = wired(Recovery::GO_BACK_N, ack);
-        assert_eq!(b.answers_pass(), priority);
+        assert_eq!(b.control_has_priority(), priority);
         a.post(qp, Bytes::new(1_000), 1, 0);
         let packets = drain(&mut a, at(0));
         assert_eq!(answers_to(&mut b, &packets, &[0])[0].flags.has(Flags::PRIORITY), priority);

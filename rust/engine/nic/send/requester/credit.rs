@@ -9,7 +9,7 @@ use crate::units::{Span, Time};
 impl Requester {
     /// Adds a credit request to a departing packet, while `sources` requesters have something to
     /// send.
-    pub(in crate::nic) fn ask_with(&mut self, packet: Packet, sources: u64) -> Packet {
+    pub(in crate::nic) fn with_credit_request(&mut self, packet: Packet, sources: u64) -> Packet {
         // A retransmission was subtracted when it was first sent.
         if !packet.flags.has(Flags::RETRANSMITTED) {
             self.unsent = self.unsent.saturating_sub(u64::from(packet.wire_bytes));
@@ -26,8 +26,8 @@ impl Requester {
             return Time::NEVER;
         }
         let waiting = self.waiting_bytes();
-        let asks = self.congestion.credit().and_then(|it| it.next_request(waiting, timeout));
-        asks.unwrap_or(Time::NEVER)
+        let next = self.congestion.credit().and_then(|it| it.next_request(waiting, timeout));
+        next.unwrap_or(Time::NEVER)
     }
 
     /// Returns the request for credit, if it lacks any and may ask now.

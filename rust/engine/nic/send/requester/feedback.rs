@@ -10,11 +10,11 @@ impl Requester {
     /// Informs the policy of the entropy values that got through: that of the last packet
     /// acknowledged, or those of all.
     #[inline]
-    pub(super) fn inform_policy(&mut self, now: Time, ack: AckView<'_>, new: u64) {
+    pub(super) fn notify_policy_of_ack(&mut self, now: Time, ack: AckView<'_>, new: u64) {
         let rtt = Span::from_ps(ack.echo().ps_until(now));
         if let Some(entropies) = &mut self.entropies {
-            let known = self.recovery.unacknowledged();
-            entropies.handle_ack(&ack.report(), known, |entropy, signal| {
+            let acknowledged = self.recovery.unacknowledged();
+            entropies.handle_ack(&ack.report(), acknowledged, |entropy, signal| {
                 let marked = u32::from(signal == PathSignal::Marked);
                 let feedback = Feedback { entropy, signal, packets: 1, marked, rtt };
                 // Without a check of the path: only a policy that gets feedback has such a record.
@@ -34,12 +34,7 @@ impl Requester {
 }
 
 /// Returns the feedback for a packet that did not arrive.
-pub(super) fn missing(
-    now: Time,
-    answer: AckView<'_>,
-    entropy: u16,
-    signal: PathSignal,
-) -> Feedback {
-    let rtt = Span::from_ps(answer.echo().ps_until(now));
+pub(super) fn missing(now: Time, ack: AckView<'_>, entropy: u16, signal: PathSignal) -> Feedback {
+    let rtt = Span::from_ps(ack.echo().ps_until(now));
     Feedback { entropy, signal, packets: 0, marked: 0, rtt }
 }

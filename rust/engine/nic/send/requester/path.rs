@@ -13,11 +13,11 @@ pub(super) enum Path {
     /// The policy chooses one for each packet and gets feedback.
     Chosen,
     /// The policy has a single value for all packets.
-    OfPolicy,
+    PolicyConstant,
     /// The value of the first packet, which was not sent yet.
-    Undrawn,
+    Unset,
     /// This value, which was that of the first packet.
-    Drawn(u16),
+    Fixed(u16),
 }
 
 impl Path {
@@ -25,8 +25,8 @@ impl Path {
     pub(super) fn new(recovery: Recovery, policy: &Sender) -> Self {
         match (recovery.uses_single_path(), policy.keeps_value()) {
             (false, _) => Self::Chosen,
-            (true, true) => Self::OfPolicy,
-            (true, false) => Self::Undrawn,
+            (true, true) => Self::PolicyConstant,
+            (true, false) => Self::Unset,
         }
     }
 
@@ -41,40 +41,40 @@ impl Requester {
     /// Returns the entropy value of the next packet.
     #[inline]
     pub(super) fn entropy(&mut self, now: Time) -> u16 {
-        if let Path::Drawn(entropy) = self.path {
+        if let Path::Fixed(entropy) = self.path {
             return entropy;
         }
         let entropy = self.policy.entropy(now);
-        self.keep(entropy)
+        self.fix_path(entropy)
     }
 
     /// Returns the entropy value of the next packet of a NIC with several ports; `None` if it must
     /// wait for a port that is not free.
     #[inline]
     pub(in crate::nic) fn choose(&mut self, now: Time, free: PlaneMask) -> Option<u16> {
-        let free = self.open(free);
+        let free = self.open_among(free);
         // Before the policy is asked, which counts each value that it returns.
         if free.is_empty() {
             return None;
         }
-        if let Path::Drawn(entropy) = self.path {
+        if let Path::Fixed(entropy) = self.path {
             return Some(entropy);
         }
         let entropy = self.policy.choose(now, free)?;
-        Some(self.keep(entropy))
+        Some(self.fix_path(entropy))
     }
 
     /// Returns the free planes whose window has room.
     #[inline]
-    pub(in crate::nic) fn open(&self, free: PlaneMask) -> PlaneMask {
+    pub(in crate::nic) fn open_among(&self, free: PlaneMask) -> PlaneMask {
         free.and(self.open_planes())
     }
 
     #[inline]
-    fn keep(&mut self, entropy: u16) -> u16 {
+    fn fix_path(&mut self, entropy: u16) -> u16 {
         // From the first packet on, all packets use its value.
-        if self.path == Path::Undrawn {
-            self.path = Path::Drawn(entropy);
+        if self.path == Path::Unset {
+            self.path = Path::Fixed(entropy);
         }
         entropy
     }

@@ -17,6 +17,6 @@ impl Requester {
         // With an erasure code, surplus packets may be in flight after the work is done.
         let numbers_packets = self.numbering == Numbering::QueuePair;
         let is_idle = self.send_state == SendState::Idle && self.work.is_empty();
-        is_idle && numbers_packets && !self.has_resent && !self.wakes
+        is_idle && numbers_packets && !self.has_retransmitted && !self.may_wake
     }
 }

@@ -47,7 +47,7 @@ impl Requester {
     pub(in crate::nic) fn wake(&mut self, timeout: Span) -> Time {
         let deadline = self.deadline();
         // Most requesters neither probe nor ask for credit.
-        if !self.wakes {
+        if !self.may_wake {
             return deadline;
         }
         deadline.min(self.policy.next_probe()).min(self.next_request(timeout))

@@ -6,7 +6,7 @@
 //! arrivals come from the recovery, and their round trip from when they were sent. It also sees the
 //! mark of the packet that an acknowledgement echoes, and losses.
 
-use super::{MOST_OUTSTANDING, Requester};
+use super::{MAX_IN_FLIGHT, Requester};
 use crate::nic::Owner;
 use crate::nic::config::{NicConfig, PortFacts};
 use crate::nic::congestion::ReceiverRequest;
@@ -17,9 +17,9 @@ use crate::units::{BitRate, Span, Time};
 
 /// Returns the limit on messages with packets in flight, if any. The messages of a queue pair that
 /// reports by events may be WRITEs with immediate data, which are limited.
-pub(super) fn most_messages(config: &NicConfig, owner: Owner) -> Option<u32> {
+pub(super) fn max_messages(config: &NicConfig, owner: Owner) -> Option<u32> {
     match (config.queue_pairs.immediate_messages, owner) {
-        (Some(most), Owner::Driver(_)) => Some(most),
+        (Some(max), Owner::Driver(_)) => Some(max),
         _ => None,
     }
 }
@@ -32,10 +32,10 @@ pub(in crate::nic) struct PlaneWindows(Vec<PlaneWindow>);
 struct PlaneWindow {
     control: Controller,
     /// Arrivals not yet reported to the control, because none of them had a round trip.
-    owed: u32,
+    unreported_arrivals: u32,
     /// Packets in flight of the other queue pairs that share it; of all of them while none has
     /// borrowed it.
-    others: u64,
+    others_in_flight: u64,
     /// Number of other queue pairs that share it.
     sharers: u64,
 }
@@ -54,8 +54,12 @@ impl PlaneWindows {
         }
         let line_rate = BitRate::from_bps(port.line_rate.as_bps() / u64::from(count));
         let path = config.path(PortFacts { line_rate, ..port });
-        let window =
-            PlaneWindow { control: config.congestion.build(&path), owed: 0, others: 0, sharers: 0 };
+        let window = PlaneWindow {
+            control: config.congestion.build(&path),
+            unreported_arrivals: 0,
+            others_in_flight: 0,
+            sharers: 0,
+        };
         Some(Box::new(Self(vec![window; count as usize])))
     }
 
@@ -63,7 +67,7 @@ impl PlaneWindows {
         u32::try_from(self.0.len()).unwrap_or(u32::MAX)
     }
 
-    fn with_value(&mut self, entropy: u16) -> &mut PlaneWindow {
+    fn plane_mut(&mut self, entropy: u16) -> &mut PlaneWindow {
         let planes = self.0.len();
         &mut self.0[usize::from(entropy) % planes]
     }
@@ -85,7 +89,7 @@ impl Requester {
         }
         let window = self.congestion.window().min(self.recovery_window);
         // Without a window the packets in flight need not be counted.
-        window == u64::MAX || self.lets_out(self.recovery.in_flight(), window)
+        window == u64::MAX || self.permits_packet(self.recovery.in_flight(), window)
     }
 
     /// True if the window for a packet with that entropy value is full. If each plane has a window,
@@ -96,19 +100,19 @@ impl Requester {
     pub(super) fn window_is_full(&self, entropy: u16) -> bool {
         let Some(planes) = &self.planes else { return !self.window_is_open() };
         let plane = u32::from(entropy) % planes.count();
-        let PlaneWindow { control, others, sharers, .. } = &planes.0[plane as usize];
-        let out = self.in_flight_of(planes.count(), plane) + others + sharers;
-        !self.open_planes().has(plane) || !self.lets_out(out, control.window())
+        let PlaneWindow { control, others_in_flight, sharers, .. } = &planes.0[plane as usize];
+        let in_flight = self.in_flight_of(planes.count(), plane) + others_in_flight + sharers;
+        !self.open_planes().has(plane) || !self.permits_packet(in_flight, control.window())
     }
 
     #[inline]
-    fn lets_out(&self, out: u64, window: u64) -> bool {
+    fn permits_packet(&self, in_flight: u64, window: u64) -> bool {
         if window == u64::MAX {
             return true;
         }
         // With nothing in flight no acknowledgement would reopen the window. Credit reopens a
         // window of 0.
-        out == 0 && window > 0 || (out + 1) * u64::from(self.packet_bytes) <= window
+        in_flight == 0 && window > 0 || (in_flight + 1) * u64::from(self.packet_bytes) <= window
     }
 
     /// Returns the planes that another packet may take.
@@ -118,14 +122,15 @@ impl Requester {
         if let [window] = &planes.0[..] {
             let own = self.recovery.in_flight();
             // The window counts the packets of all sharers, the recovery only its own.
-            let is_open = self.lets_out(own + window.others, window.control.window())
-                && self.lets_out(own, self.recovery_window);
+            let is_open = self
+                .permits_packet(own + window.others_in_flight, window.control.window())
+                && self.permits_packet(own, self.recovery_window);
             return PlaneMask::of_bits(if is_open { u32::MAX } else { 0 });
         }
         let numbered = (0..).zip(&planes.0);
         numbered.fold(PlaneMask::NONE, |open, (number, plane)| {
-            let out = self.recovery.plane(number).in_flight + plane.others;
-            match self.lets_out(out, plane.control.window()) {
+            let in_flight = self.recovery.plane(number).in_flight + plane.others_in_flight;
+            match self.permits_packet(in_flight, plane.control.window()) {
                 true => open.with(number),
                 false => open,
             }
@@ -142,7 +147,7 @@ impl Requester {
 
     /// Borrows its shared windows until it returns them.
     pub(in crate::nic) fn borrow_windows(&mut self, shared: &mut Box<PlaneWindows>) {
-        // `others` must not count its own packets while it holds the windows.
+        // `others_in_flight` must not count its own packets while it holds the windows.
         self.leave_windows(shared);
         self.exchange_windows(shared);
     }
@@ -152,7 +157,7 @@ impl Requester {
         self.exchange_windows(shared);
         let planes = shared.count();
         for (number, plane) in (0..).zip(&mut shared.0) {
-            plane.others += self.in_flight_of(planes, number);
+            plane.others_in_flight += self.in_flight_of(planes, number);
         }
     }
 
@@ -160,12 +165,12 @@ impl Requester {
     pub(in crate::nic) fn leave_windows(&self, shared: &mut PlaneWindows) {
         let planes = shared.count();
         for (number, plane) in (0..).zip(&mut shared.0) {
-            plane.others -= self.in_flight_of(planes, number);
+            plane.others_in_flight -= self.in_flight_of(planes, number);
         }
     }
 
     fn exchange_windows(&mut self, shared: &mut Box<PlaneWindows>) {
-        let own = self.planes.as_mut().expect("those that share have windows");
+        let own = self.planes.as_mut().expect("requesters that share have windows");
         std::mem::swap(own, shared);
     }
 
@@ -189,11 +194,11 @@ impl Requester {
     /// Returns one past the last packet that may be in flight.
     pub(super) fn window_end(&self) -> u64 {
         let waiting = match self.limits_messages {
-            true => self.work.get(self.most_messages as usize),
+            true => self.work.get(self.max_messages as usize),
             false => None,
         };
         let end = waiting.map_or(self.end, |waiting| waiting.first);
-        end.min(self.recovery.window_end(MOST_OUTSTANDING))
+        end.min(self.recovery.window_end(MAX_IN_FLIGHT))
     }
 
     /// Informs congestion control of a packet that starts.
@@ -201,7 +206,7 @@ impl Requester {
     pub(super) fn notify_sent(&mut self, now: Time, entropy: u16, bytes: u16) {
         match &mut self.planes {
             None => self.congestion.handle_sent(now, u32::from(bytes)),
-            Some(planes) => planes.with_value(entropy).control.handle_sent(now, u32::from(bytes)),
+            Some(planes) => planes.plane_mut(entropy).control.handle_sent(now, u32::from(bytes)),
         }
     }
 
@@ -209,7 +214,7 @@ impl Requester {
     pub(super) fn notify_loss(&mut self, now: Time, entropy: u16, loss: Loss) {
         match &mut self.planes {
             None => self.congestion.handle_loss(now, loss),
-            Some(planes) => planes.with_value(entropy).control.handle_loss(now, loss),
+            Some(planes) => planes.plane_mut(entropy).control.handle_loss(now, loss),
         }
     }
 
@@ -217,7 +222,7 @@ impl Requester {
     pub(super) fn on_gap(&mut self, now: Time, entropy: u16, position: LostPosition) {
         let control = match &mut self.planes {
             None => &mut self.congestion,
-            Some(planes) => &mut planes.with_value(entropy).control,
+            Some(planes) => &mut planes.plane_mut(entropy).control,
         };
         match position {
             LostPosition::First => control.handle_loss(now, Loss::Nack),
@@ -229,7 +234,7 @@ impl Requester {
     pub(super) fn notify_nack_rtt(&mut self, entropy: u16, rtt: Span) {
         match &mut self.planes {
             None => self.congestion.handle_nack_rtt(rtt),
-            Some(planes) => planes.with_value(entropy).control.handle_nack_rtt(rtt),
+            Some(planes) => planes.plane_mut(entropy).control.handle_nack_rtt(rtt),
         }
     }
 
@@ -257,19 +262,19 @@ impl Requester {
         let Some(planes) = &mut self.planes else { return };
         let packet_bytes = u64::from(self.packet_bytes);
         if let [window] = &mut planes.0[..] {
-            let in_flight = sample.in_flight + window.others * packet_bytes;
+            let in_flight = sample.in_flight + window.others_in_flight * packet_bytes;
             return window.control.handle_ack(now, AckSample { in_flight, ..sample });
         }
         let echoed = u32::from(ack.entropy) % planes.count();
         for (number, plane) in (0..).zip(&mut planes.0) {
             let used = self.recovery.plane(number);
-            plane.owed += used.arrived;
+            plane.unreported_arrivals += used.arrived;
             // Without a round trip the arrivals stay owed until an acknowledgement has one.
             let Some(rtt) = used.rtt else { continue };
             // The echoed mark is that of one packet, and so of one plane.
             let marked = u32::from(number == echoed && ack.echoes_mark());
-            let in_flight = (used.in_flight + plane.others) * packet_bytes;
-            let packets = std::mem::take(&mut plane.owed);
+            let in_flight = (used.in_flight + plane.others_in_flight) * packet_bytes;
+            let packets = std::mem::take(&mut plane.unreported_arrivals);
             plane.control.handle_ack(now, AckSample { packets, marked, rtt, in_flight, ..sample });
         }
     }

@@ -135,7 +135,7 @@ impl WorkList {
             // Messages are in the order of their packets, so a binary search finds it.
             later.get(later.partition_point(|work| work.end() <= sequence)).copied()
         };
-        self.later().and_then(of).expect("every packet before the end is of a message")
+        self.later().and_then(of).expect("every packet before the end belongs to a message")
     }
 }
 
