@@ -179,7 +179,7 @@ impl Nic {
         // After the responder: the control packets that it has just queued get the packet's
         // telemetry.
         if self.responders.relay.is_some() {
-            self.relay_to_answers();
+            self.relay_to_control();
         }
         if self.responders.credits.is_some() {
             self.handle_credit_fields(now, packet, slot);
@@ -264,7 +264,7 @@ impl Nic {
             self.responders.handle_timeout(now, slot, &mut self.out);
             // The entry is consumed: arrivals that are still unreported need a new one.
             self.update_ack_timer(slot);
-            self.relay_to_answers();
+            self.relay_to_control();
         }
     }
 

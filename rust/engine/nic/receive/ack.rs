@@ -246,7 +246,7 @@ impl Unreported {
 
     /// Adds an arrival, for which there is room.
     #[inline]
-    pub(in crate::nic) fn note(&mut self, sequence: u64, packet: DataView<'_>) {
+    pub(in crate::nic) fn record(&mut self, sequence: u64, packet: DataView<'_>) {
         if self.is_empty() {
             let has_reported = self.has_reported;
             *self = Self { base: sequence, has_reported, ..Self::default() };
@@ -272,23 +272,23 @@ impl Unreported {
     /// Makes room for `sequence`. Arrivals that no longer fit are left to later reports, which
     /// repeat them.
     pub(in crate::nic) fn make_room_for(&mut self, sequence: u64) {
-        let most = u64::from(Packet::MOST_REPORTED);
+        let span = u64::from(Packet::MOST_REPORTED);
         if self.is_empty() {
             return;
         }
         if sequence >= self.base {
-            // The bits that stay are the last before it; `note` sets its own.
-            let base = self.base.max(sequence.saturating_sub(most - 1));
+            // The bits that stay are the last before it; `record` sets its own.
+            let base = self.base.max(sequence.saturating_sub(span - 1));
             let shift = u32::try_from(base - self.base).unwrap_or(u32::MAX);
             self.sack = self.sack.checked_shr(shift).unwrap_or(0);
             self.marks = self.marks.checked_shr(shift).unwrap_or(0);
             self.base = base;
             return;
         }
-        let kept = (sequence + most).saturating_sub(self.base).min(63);
+        let kept = (sequence + span).saturating_sub(self.base).min(63);
         (self.sack, self.marks) = (self.sack & ((1 << kept) - 1), self.marks & ((1 << kept) - 1));
         if self.sack == 0 {
-            // Nothing is left to shift: `note` finds the base in place.
+            // Nothing is left to shift: `record` finds the base in place.
             self.base = sequence;
         }
     }
@@ -340,43 +340,43 @@ impl Unreported {
 mod tests {
     use super::*;
 
-    fn note(unreported: &mut Unreported, sequence: u64, flags: Flags) {
+    fn record(unreported: &mut Unreported, sequence: u64, flags: Flags) {
         let packet = Packet { wire_bytes: 100, flags, ..Packet::default() };
-        unreported.note(sequence, packet.as_data().unwrap());
+        unreported.record(sequence, packet.as_data().unwrap());
     }
 
-    fn noted(sequences: &[u64]) -> Unreported {
+    fn recorded(sequences: &[u64]) -> Unreported {
         let mut unreported = Unreported::default();
         for &sequence in sequences {
             assert!(unreported.has_room_for(sequence, AckRange::Cumulative), "{sequence}");
-            note(&mut unreported, sequence, Flags::NONE);
+            record(&mut unreported, sequence, Flags::NONE);
         }
         unreported
     }
 
     #[test]
     fn covered_packets_span_at_most_64_in_any_order() {
-        let all = noted(&[100, 163, 130]);
+        let all = recorded(&[100, 163, 130]);
         let has_room = |sequence| all.has_room_for(sequence, AckRange::Cumulative);
         assert!(!has_room(99) && !has_room(164) && has_room(101));
-        let mut later = noted(&[100, 37]);
+        let mut later = recorded(&[100, 37]);
         assert_eq!((later.base, later.sack), (37, 1 << 63 | 1));
-        note(&mut later, 40, Flags::MARKED);
+        record(&mut later, 40, Flags::MARKED);
         assert_eq!(later.marks, 1 << 3);
     }
 
     #[test]
     fn an_acknowledgement_covers_at_most_32_packets() {
         let all: Vec<u64> = (0..32).collect();
-        assert!(!noted(&all).has_room_for(32, AckRange::Cumulative));
+        assert!(!recorded(&all).has_room_for(32, AckRange::Cumulative));
     }
 
     #[test]
     fn a_repeating_bitmap_covers_the_last_64_packets() {
         let mut board = Board::default();
         (0..300).filter(|n| ![10, 250, 290].contains(n)).for_each(|n| board.insert(n));
-        let mut late = noted(&[250]);
-        note(&mut late, 260, Flags::MARKED);
+        let mut late = recorded(&[250]);
+        record(&mut late, 260, Flags::MARKED);
         assert!(
             late.has_room_for(281, AckRange::Last64) && !late.has_room_for(282, AckRange::Last64)
         );
@@ -385,9 +385,9 @@ mod tests {
         assert_eq!((report.base.get(), report.arrived), (260 - 63, u64::MAX));
         assert_eq!(report.marks(), 1 << 63);
         board.insert(10);
-        let report = noted(&[295]).take_with(&board);
+        let report = recorded(&[295]).take_with(&board);
         assert_eq!((report.base.get(), report.arrived), (290, 0b11_1110), "from the first missing");
-        let report = noted(&[5]).take_with(&board);
+        let report = recorded(&[5]).take_with(&board);
         assert_eq!((report.base.get(), report.arrived), (5, 1), "a duplicate speaks for itself");
     }
 
@@ -395,51 +395,51 @@ mod tests {
     fn a_bitmap_starts_at_the_first_missing_packet_and_repeats_later_ones() {
         let mut board = Board::default();
         (0..249).chain([250, 260]).for_each(|n| board.insert(n));
-        let report = noted(&[260]).take_with(&board);
+        let report = recorded(&[260]).take_with(&board);
         assert_eq!((report.base.get(), report.arrived), (249, 1 << 11 | 1 << 1));
         board.insert(251);
-        let report = noted(&[251, 260]).take_with(&board);
+        let report = recorded(&[251, 260]).take_with(&board);
         assert_eq!((report.base.get(), report.arrived), (249, 1 << 11 | 0b110), "no other");
     }
 
     #[test]
     fn without_a_limit_the_bitmap_keeps_packets_near_the_latest() {
-        let mut far = noted(&[100, 110]);
+        let mut far = recorded(&[100, 110]);
         far.make_room_for(141);
-        note(&mut far, 141, Flags::NONE);
+        record(&mut far, 141, Flags::NONE);
         assert_eq!((far.base, far.sack, far.packets), (110, 1 << 31 | 1, 3));
         far.make_room_for(500);
-        note(&mut far, 500, Flags::MARKED);
+        record(&mut far, 500, Flags::MARKED);
         assert_eq!((far.base, far.sack, far.marks, far.last()), (469, 1 << 31, 1 << 31, 500));
         // For an older packet, arrivals up to 31 beyond it stay.
-        let mut late = noted(&[100, 110]);
+        let mut late = recorded(&[100, 110]);
         late.make_room_for(70);
-        note(&mut late, 70, Flags::NONE);
+        record(&mut late, 70, Flags::NONE);
         assert_eq!((late.base, late.sack), (70, 1 << 30 | 1));
-        let mut late = noted(&[100, 110]);
+        let mut late = recorded(&[100, 110]);
         late.make_room_for(5);
-        note(&mut late, 5, Flags::NONE);
+        record(&mut late, 5, Flags::NONE);
         assert_eq!((late.base, late.sack, late.packets), (5, 1, 3));
     }
 
     #[test]
     fn either_packets_or_bytes_make_an_acknowledgement_due() {
         let config = AckConfig { every: 4, every_bytes: Bytes::new(300), ..AckConfig::default() };
-        assert!(!noted(&[5, 6]).is_full(&config) && noted(&[5, 6, 7]).is_full(&config));
+        assert!(!recorded(&[5, 6]).is_full(&config) && recorded(&[5, 6, 7]).is_full(&config));
         let by_count = AckConfig { every: 2, ..AckConfig::default() };
-        assert!(noted(&[5, 6]).is_full(&by_count));
+        assert!(recorded(&[5, 6]).is_full(&by_count));
     }
 
     #[test]
     fn an_older_packet_displaces_packets_32_beyond_it() {
-        let mut late = noted(&[100, 101, 110]);
-        note(&mut late, 131, Flags::MARKED);
+        let mut late = recorded(&[100, 101, 110]);
+        record(&mut late, 131, Flags::MARKED);
         late.make_room_for(99);
-        note(&mut late, 99, Flags::NONE);
+        record(&mut late, 99, Flags::NONE);
         assert_eq!((late.base, late.sack), (99, 1 << 11 | 0b111));
         assert_eq!((late.marks, late.last()), (0, 110), "131 is 32 beyond 99");
-        let mut late = noted(&[100]);
-        note(&mut late, 131, Flags::MARKED);
+        let mut late = recorded(&[100]);
+        record(&mut late, 131, Flags::MARKED);
         late.make_room_for(100);
         assert_eq!((late.sack, late.marks), (1 << 31 | 1, 1 << 31), "31 beyond");
         let mut none = Unreported::default();

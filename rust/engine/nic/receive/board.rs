@@ -11,7 +11,7 @@ pub(in crate::nic) struct Board {
     /// Bits from `first / 64 * 64` on, 64 per word.
     words: VecDeque<u64>,
     /// Number of arrivals beyond `first`.
-    ahead: u64,
+    beyond_first: u64,
 }
 
 impl Board {
@@ -23,14 +23,14 @@ impl Board {
 
     /// Returns the number of arrivals beyond the first missing packet.
     #[inline]
-    pub(in crate::nic) const fn ahead(&self) -> u64 {
-        self.ahead
+    pub(in crate::nic) const fn beyond_first(&self) -> u64 {
+        self.beyond_first
     }
 
     /// Returns the number of arrivals, counted from packet 0.
     #[inline]
     pub(in crate::nic) const fn count(&self) -> u64 {
-        self.first + self.ahead
+        self.first + self.beyond_first
     }
 
     /// True if `sequence` has arrived.
@@ -65,7 +65,7 @@ impl Board {
     #[inline]
     pub(in crate::nic) fn insert(&mut self, sequence: u64) {
         // In order: no word is touched.
-        if sequence == self.first && self.ahead == 0 {
+        if sequence == self.first && self.beyond_first == 0 {
             return self.step();
         }
         self.set(sequence / 64, 1 << (sequence % 64));
@@ -105,7 +105,7 @@ impl Board {
         if first <= self.first {
             return;
         }
-        if first == self.first + 1 && self.ahead == 0 {
+        if first == self.first + 1 && self.beyond_first == 0 {
             return self.step();
         }
         let words = first / 64 - self.first / 64;
@@ -119,14 +119,14 @@ impl Board {
             *front ^= below;
             passed += u64::from(below.count_ones());
         }
-        self.ahead -= passed;
+        self.beyond_first -= passed;
         self.advance();
     }
 
     /// Returns the arrived packet beyond which exactly `more` packets have arrived. `None` if at
     /// most `more` have arrived beyond the first missing packet.
     pub(in crate::nic) fn arrival_before(&self, more: u64) -> Option<u64> {
-        if self.ahead <= more {
+        if self.beyond_first <= more {
             return None;
         }
         // The search goes down from the newest arrival. It passes at most `more` arrivals and
@@ -166,7 +166,7 @@ impl Board {
         }
         let known = &mut self.words[index];
         // Only new bits count: successive reports overlap if acknowledgements were lost.
-        self.ahead += u64::from(ones(bits & !*known));
+        self.beyond_first += u64::from(ones(bits & !*known));
         *known |= bits;
     }
 
@@ -185,7 +185,7 @@ impl Board {
             // The shift brings in zeros, so a run never reaches beyond this word.
             let run = (*bits >> (self.first % 64)).trailing_ones();
             self.first += u64::from(run);
-            self.ahead -= u64::from(run);
+            self.beyond_first -= u64::from(run);
             if run == 0 {
                 return;
             }
@@ -230,7 +230,7 @@ mod tests {
             let mut board = Board::default();
             board.advance_to(base);
             board.mark(base, u64::MAX, 300);
-            assert_eq!((board.first(), board.ahead()), (base + 64, 0), "from {base}");
+            assert_eq!((board.first(), board.beyond_first()), (base + 64, 0), "from {base}");
         }
     }
 
@@ -276,15 +276,15 @@ mod tests {
     fn a_step_of_one_counts_packets_that_arrived_beyond() {
         let mut board = Board::default();
         [1, 2, 5].into_iter().for_each(|sequence| board.insert(sequence));
-        assert_eq!((board.first(), board.ahead()), (0, 3));
+        assert_eq!((board.first(), board.beyond_first()), (0, 3));
         board.advance_to(1);
-        assert_eq!((board.first(), board.ahead()), (3, 1));
+        assert_eq!((board.first(), board.beyond_first()), (3, 1));
         board.advance_to(4);
-        assert_eq!((board.first(), board.ahead()), (4, 1));
+        assert_eq!((board.first(), board.beyond_first()), (4, 1));
         board.advance_to(5);
-        assert_eq!((board.first(), board.ahead()), (6, 0));
+        assert_eq!((board.first(), board.beyond_first()), (6, 0));
         board.advance_to(6);
-        assert_eq!((board.first(), board.ahead()), (6, 0));
+        assert_eq!((board.first(), board.beyond_first()), (6, 0));
     }
 
     #[test]

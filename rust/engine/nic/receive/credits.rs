@@ -23,44 +23,44 @@ use crate::nic::qp::Slot;
 use crate::packet::{DataView, EndpointView, Flags, Packet, Psn};
 use crate::units::{BitRate, Span, Time};
 
-use adaptation::{Adaptation, Arrival};
+use adaptation::{Adaptation, PathCongestion};
 
 /// Least units that a grant counts as in the pacer: an empty one also takes time.
-const LEAST_UNITS: u64 = 1_024 / UNIT;
+const MIN_UNITS: u64 = 1_024 / UNIT;
 
 /// Grants of a NIC to its senders.
 #[derive(Debug, Clone)]
 pub(in crate::nic) struct Credits {
-    law: Law,
+    parameters: CreditParameters,
     adaptation: Option<Adaptation>,
     /// Senders by responder slot.
-    senders: Vec<Asker>,
+    senders: Vec<SenderCredit>,
     /// Senders whose requests are not fully granted, in round-robin order.
     active: VecDeque<Slot>,
     /// Senders that get unsolicited grants, in round-robin order.
     idle: VecDeque<Slot>,
     /// When the next grant may leave.
-    free: Time,
+    next_grant: Time,
     /// Due time of its entry among the acknowledgement timers; `NEVER` without one.
-    entry: Time,
+    timer_entry: Time,
 }
 
 /// The constants of one NIC, in units of credit.
 #[derive(Debug, Clone, Copy)]
-struct Law {
+struct CreditParameters {
     grant: u64,
     /// Most unused credit of a sender.
-    most: u64,
-    /// Most that a sender may ask for beyond what it was granted: `most` and its debt.
-    furthest: u64,
-    unasked: bool,
+    max_credit: u64,
+    /// Most that a sender may ask for beyond what it was granted: `max_credit` and its debt.
+    max_request: u64,
+    unsolicited: bool,
     /// Rate of the ports times the fraction that is granted.
     rate: BitRate,
 }
 
 /// A sender as its receiver sees it.
 #[derive(Debug, Clone, Copy)]
-struct Asker {
+struct SenderCredit {
     target: u64,
     granted: u64,
     is_active: bool,
@@ -69,7 +69,7 @@ struct Asker {
     flags: Flags,
 }
 
-impl Default for Asker {
+impl Default for SenderCredit {
     fn default() -> Self {
         let (entropy, flags) = (0, Flags::NONE);
         Self { target: FIRST, granted: FIRST, is_active: false, is_idle: false, entropy, flags }
@@ -78,15 +78,15 @@ impl Default for Asker {
 
 /// The credit request of a packet.
 #[derive(Debug, Clone, Copy)]
-struct Wish {
+struct CreditRequest {
     target: Psn,
-    urgency: Urgency,
+    policy: ServePolicy,
     entropy: u16,
     flags: Flags,
 }
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-enum Urgency {
+enum ServePolicy {
     /// The sender is served if it asks for more than before.
     IfMore,
     /// It is always served: it has to retransmit, or may have missed a grant.
@@ -110,14 +110,14 @@ impl Credits {
         config: &NicConfig,
     ) -> Option<Box<Self>> {
         let credit = config.congestion.credit()?;
-        let most = credit.max_credit(&config.path(port)).div_ceil(UNIT);
+        let max_credit = credit.max_credit(&config.path(port)).div_ceil(UNIT);
         let packet = (config.payload + config.header).get().div_ceil(UNIT);
         Some(Box::new(Self {
-            law: Law {
+            parameters: CreditParameters {
                 grant: credit.grant.get() / UNIT,
-                most,
-                furthest: most + packet,
-                unasked: credit.unsolicited,
+                max_credit,
+                max_request: max_credit + packet,
+                unsolicited: credit.unsolicited,
                 // At least 1, because it is a divisor.
                 rate: BitRate::from_bps(credit.pace.of(port.line_rate.as_bps()).max(1)),
             },
@@ -125,80 +125,81 @@ impl Credits {
             senders: Vec::new(),
             active: VecDeque::new(),
             idle: VecDeque::new(),
-            free: Time::ZERO,
-            entry: Time::NEVER,
+            next_grant: Time::ZERO,
+            timer_entry: Time::NEVER,
         }))
     }
 
-    fn asker(&mut self, slot: Slot) -> &mut Asker {
+    fn sender_mut(&mut self, slot: Slot) -> &mut SenderCredit {
         if self.senders.len() <= slot.index() {
-            self.senders.resize(slot.index() + 1, Asker::default());
+            self.senders.resize(slot.index() + 1, SenderCredit::default());
         }
         &mut self.senders[slot.index()]
     }
 
     /// Records the request of the sender in `slot`.
-    fn note(&mut self, now: Time, slot: Slot, wish: Wish) {
-        let (furthest, nobody) =
-            (self.law.furthest, self.active.is_empty() && self.idle.is_empty());
-        let asker = self.asker(slot);
+    fn record(&mut self, now: Time, slot: Slot, request: CreditRequest) {
+        let (max_request, no_senders) =
+            (self.parameters.max_request, self.active.is_empty() && self.idle.is_empty());
+        let sender = self.sender_mut(slot);
         // Limited, because a packet may claim any number.
-        let target = wish.target.near(asker.granted).min(asker.granted + furthest);
-        let more = target > asker.target;
-        asker.target = asker.target.max(target);
-        (asker.entropy, asker.flags) = (wish.entropy, wish.flags);
-        if (more || wish.urgency == Urgency::Always) && !asker.is_active {
-            asker.is_active = true;
+        let target = request.target.near(sender.granted).min(sender.granted + max_request);
+        let more = target > sender.target;
+        sender.target = sender.target.max(target);
+        (sender.entropy, sender.flags) = (request.entropy, request.flags);
+        if (more || request.policy == ServePolicy::Always) && !sender.is_active {
+            sender.is_active = true;
             self.active.push_back(slot);
             // Time without senders to grant to is not made up for.
-            self.free = if nobody { self.free.max(now) } else { self.free };
+            self.next_grant = if no_senders { self.next_grant.max(now) } else { self.next_grant };
         }
     }
 
     /// Returns the grant that is due at `now`, if any.
     fn poll(&mut self, now: Time) -> Option<Grant> {
-        if self.free > now {
+        if self.next_grant > now {
             return None;
         }
         let (slot, units) = match self.active.pop_front() {
             Some(slot) => (slot, self.serve(slot)),
             None => {
                 let slot = self.idle.pop_front()?;
-                (slot, self.serve_unasked(slot))
+                (slot, self.serve_unsolicited(slot))
             }
         };
         // From the planned time, not from `now`: a late call does not lower the rate.
-        self.free = self.free.saturating_add(self.time_for(units.max(LEAST_UNITS)));
-        let Asker { granted: number, entropy, flags, .. } = self.senders[slot.index()];
+        self.next_grant = self.next_grant.saturating_add(self.time_for(units.max(MIN_UNITS)));
+        let SenderCredit { granted: number, entropy, flags, .. } = self.senders[slot.index()];
         Some(Grant { slot, number, entropy, flags })
     }
 
     /// Grants to a sender that asks and returns the units.
     fn serve(&mut self, slot: Slot) -> u64 {
-        let Law { grant, unasked, .. } = self.law;
-        let asker = &mut self.senders[slot.index()];
+        let CreditParameters { grant, unsolicited, .. } = self.parameters;
+        let sender = &mut self.senders[slot.index()];
         // Unsolicited grants may already exceed the target.
-        let units = asker.target.saturating_sub(asker.granted).min(grant);
-        asker.granted += units;
-        asker.is_active = asker.target > asker.granted;
+        let units = sender.target.saturating_sub(sender.granted).min(grant);
+        sender.granted += units;
+        sender.is_active = sender.target > sender.granted;
         // Behind the others: one grant per round until the request is met.
-        if asker.is_active {
+        if sender.is_active {
             self.active.push_back(slot);
-        } else if unasked && !asker.is_idle {
-            asker.is_idle = true;
+        } else if unsolicited && !sender.is_idle {
+            sender.is_idle = true;
             self.idle.push_back(slot);
         }
         units
     }
 
     /// Grants to a sender that does not ask and returns the units.
-    fn serve_unasked(&mut self, slot: Slot) -> u64 {
-        let Law { grant, most, .. } = self.law;
-        let asker = &mut self.senders[slot.index()];
-        asker.granted += grant;
+    fn serve_unsolicited(&mut self, slot: Slot) -> u64 {
+        let CreditParameters { grant, max_credit, .. } = self.parameters;
+        let sender = &mut self.senders[slot.index()];
+        sender.granted += grant;
         // While the target is ahead of the grants, the sender is served as one that asks.
-        asker.is_idle = asker.granted.checked_sub(asker.target).is_some_and(|ahead| ahead < most);
-        if asker.is_idle {
+        sender.is_idle =
+            sender.granted.checked_sub(sender.target).is_some_and(|ahead| ahead < max_credit);
+        if sender.is_idle {
             self.idle.push_back(slot);
         }
         grant
@@ -208,7 +209,7 @@ impl Credits {
     fn time_for(&self, units: u64) -> Span {
         // In 64 bits the product would overflow for grants above 2.3 MB.
         let bits = u128::from(units * UNIT * 8) * 1_000_000_000_000;
-        let ps = bits.div_ceil(u128::from(self.law.rate.as_bps()));
+        let ps = bits.div_ceil(u128::from(self.parameters.rate.as_bps()));
         let ps = u64::try_from(ps).unwrap_or(u64::MAX);
         match &self.adaptation {
             None => Span::from_ps(ps),
@@ -218,7 +219,7 @@ impl Credits {
 
     /// Returns when the next grant is due; `NEVER` without senders to grant to.
     fn due(&self) -> Time {
-        if self.active.is_empty() && self.idle.is_empty() { Time::NEVER } else { self.free }
+        if self.active.is_empty() && self.idle.is_empty() { Time::NEVER } else { self.next_grant }
     }
 }
 
@@ -231,15 +232,15 @@ impl Nic {
         slot: Slot,
     ) {
         let Some(credits) = &mut self.responders.credits else { return };
-        let urgency = if packet.is_trimmed() { Urgency::Always } else { Urgency::IfMore };
+        let policy = if packet.is_trimmed() { ServePolicy::Always } else { ServePolicy::IfMore };
         // Before the request: the grants below already use the adapted rate.
         if let Some(adaptation) = &mut credits.adaptation {
-            adaptation.handle_arrival(now, Arrival::of(packet));
+            adaptation.handle_arrival(now, PathCongestion::of(packet));
         }
         // Grants repeat a single flag: that ports are hashed.
         let flags = packet.flags.intersection(Flags::HASHED);
         let (target, entropy) = (packet.credit_target(), packet.entropy);
-        credits.note(now, slot, Wish { target, urgency, entropy, flags });
+        credits.record(now, slot, CreditRequest { target, policy, entropy, flags });
         self.grant(now);
     }
 
@@ -258,15 +259,16 @@ impl Nic {
         let slot = self.qps[id].responder;
         let Some(credits) = &mut self.responders.credits else { return };
         let (target, entropy) = (request.credit_target(), request.entropy);
-        let flags = request.flags.intersection(Flags::HASHED);
-        credits.note(now, slot, Wish { target, urgency: Urgency::Always, entropy, flags });
+        let flags = request.flags.among(Flags::HASHED);
+        let policy = ServePolicy::Always;
+        credits.record(now, slot, CreditRequest { target, policy, entropy, flags });
         self.grant(now);
     }
 
     /// Handles the pacer's entry among the acknowledgement timers.
     pub(in crate::nic) fn handle_credit_timeout(&mut self, now: Time) {
         if let Some(credits) = &mut self.responders.credits {
-            credits.entry = Time::NEVER;
+            credits.timer_entry = Time::NEVER;
             self.grant(now);
         }
     }
@@ -292,8 +294,8 @@ impl Nic {
         }
         let due = credits.due();
         // Otherwise an entry that is early enough exists.
-        if due < credits.entry {
-            credits.entry = due;
+        if due < credits.timer_entry {
+            credits.timer_entry = due;
             self.schedule.ack_timers.push(due, Slot::NONE);
         }
     }

@@ -5,7 +5,7 @@
 //! answered with a NACK that has its PSN and whether the last switch on its path trimmed it.
 
 use crate::nic::qp::delivery::Delivery;
-use crate::nic::receive::receiver::{Answers, Outbox, QpEndpoints, ReceiveRecovery, Receiving};
+use crate::nic::receive::receiver::{AckState, Outbox, QpEndpoints, ReceiveRecovery, Receiving};
 use crate::nic::recovery::Recovery;
 use crate::packet::{DataView, Flags, RefusalReason};
 use crate::units::Time;
@@ -16,7 +16,7 @@ use crate::units::Time;
 pub(in crate::nic) struct Responder {
     /// Due time of its entry among the NIC's acknowledgement timers; `NEVER` without one.
     pub timer_entry: Time,
-    answers: Answers,
+    acks: AckState,
     receiving: Receiving,
 }
 
@@ -31,18 +31,18 @@ impl Responder {
         delivery: Delivery,
     ) -> Self {
         let receiving = recovery.receiver(delivery);
-        Self { timer_entry: Time::NEVER, answers: Answers::new(endpoints), receiving }
+        Self { timer_entry: Time::NEVER, acks: AckState::new(endpoints), receiving }
     }
 
     /// Disables notifications, for a peer whose congestion control uses no CNPs.
     pub(in crate::nic) fn without_notifications(mut self) -> Self {
-        self.answers.stop_notifications();
+        self.acks.stop_notifications();
         self
     }
 
     /// Returns the ends of its queue pair.
     pub(in crate::nic) fn endpoints(&self) -> QpEndpoints {
-        self.answers.endpoints()
+        self.acks.endpoints()
     }
 
     /// Returns the receiving side of its recovery.
@@ -57,7 +57,7 @@ impl Responder {
         reason: RefusalReason,
         out: &mut Outbox,
     ) {
-        self.answers.refuse(packet, reason, out);
+        self.acks.refuse(packet, reason, out);
     }
 
     /// Handles a data packet.
@@ -72,22 +72,22 @@ impl Responder {
         // queue. The CNP is enqueued before the packet's acknowledgement.
         if packet.flags.has(Flags::MARKED) {
             out.counters.marked += 1;
-            self.answers.notify_congestion(now, packet, out);
+            self.acks.notify_congestion(now, packet, out);
         }
         out.counters.trimmed += u64::from(packet.is_trimmed());
-        self.receiving.handle_data(now, packet, &mut self.answers, out);
+        self.receiving.handle_data(now, packet, &mut self.acks, out);
     }
 
     /// Returns when arrivals must be acknowledged; `NEVER` if all are.
     #[inline]
     pub(in crate::nic) fn deadline(&self) -> Time {
-        self.answers.deadline()
+        self.acks.deadline()
     }
 
     /// Acknowledges arrivals, if that is due.
     pub(in crate::nic) fn handle_timeout(&mut self, now: Time, out: &mut Outbox) {
-        if self.answers.deadline() <= now {
-            self.answers.report(self.receiving.answer(), out);
+        if self.acks.deadline() <= now {
+            self.acks.report(self.receiving.reply(), out);
         }
     }
 }

@@ -20,7 +20,7 @@ pub(in crate::nic) struct Relay {
     /// Telemetry of the packet that is handled next.
     arrived: Telemetry,
     /// Telemetry of each control packet that waits for the wire.
-    answers: VecDeque<Telemetry>,
+    control: VecDeque<Telemetry>,
     /// Telemetry of the packet polled last.
     departing: Telemetry,
 }
@@ -45,16 +45,16 @@ impl Nic {
 
     /// Gives the control packets that were queued since the last call the telemetry of the packet
     /// that they answer.
-    pub(in crate::nic) fn relay_to_answers(&mut self) {
+    pub(in crate::nic) fn relay_to_control(&mut self) {
         let Some(relay) = &mut self.responders.relay else { return };
         // Both queues have the same order, so the missing entries are those of the new packets.
-        relay.answers.resize(self.out.control.len(), relay.arrived);
+        relay.control.resize(self.out.control.len(), relay.arrived);
     }
 
     /// Records that the first control packet starts on the wire.
     pub(in crate::nic) fn relay_departing(&mut self) {
         if let Some(relay) = &mut self.responders.relay {
-            relay.departing = relay.answers.pop_front().unwrap_or_default();
+            relay.departing = relay.control.pop_front().unwrap_or_default();
         }
     }
 

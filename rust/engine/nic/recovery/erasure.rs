@@ -106,8 +106,8 @@ impl Message {
         let (arrived, settled) = (self.arrived.count(), self.settled.count());
         self.arrived.mark(base, bits, self.sent);
         self.settled.mark(base, bits, self.sent);
-        // A packet that arrives after it was given up has already left `in_flight`: only packets that
-        // settle now are subtracted.
+        // A packet that arrives after it was given up has already left `in_flight`: only packets
+        // that settle now are subtracted.
         self.in_flight -= self.settled.count() - settled;
         self.arrived.count() - arrived
     }
@@ -256,7 +256,7 @@ impl SendRecovery for Erasure {
         u64::MAX
     }
 
-    /// Packets are numbered per message, and messages are numbered too: `max_in_flight` limits both.
+    /// Packets are numbered per message, and so are messages: `max_in_flight` limits both.
     /// Arrivals move the window although the message is complete only at its end.
     #[inline]
     fn window_end(&self, max_in_flight: u64) -> u64 {

@@ -275,7 +275,7 @@ mod tests {
                 ack(&mut window, 0, sequence);
             }
             assert_eq!(window.unacknowledged(), packets);
-            assert!(window.flights.oldest().is_none() && window.window.board().ahead() == 0);
+            assert!(window.flights.oldest().is_none() && window.window.board().beyond_first() == 0);
         }
     }
 }

@@ -236,7 +236,7 @@ impl Nic {
         }
         // Either half may have emitted events above.
         self.process_events(id);
-        self.relay_to_answers();
+        self.relay_to_control();
     }
 
     /// Handles data for a queue pair with work queues.

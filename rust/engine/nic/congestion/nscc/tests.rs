@@ -170,7 +170,10 @@ fn quick_adapt_sets_the_window_to_the_bytes_delivered() {
         let window = acked(&mut control, at(25 + n), us(49), Marked::Yes);
         assert!((window - 10_000.0).abs() < 1e-9, "{n}: {window}");
     }
-    assert!(acked(&mut control, at(102), us(49), Marked::Yes) < 10_000.0, "it is answered");
+    assert!(
+        acked(&mut control, at(102), us(49), Marked::Yes) < 10_000.0,
+        "its packets are acknowledged"
+    );
 }
 
 #[test]

@@ -11,22 +11,22 @@ use crate::rng::mix32;
 use crate::units::{Fraction, Span, Time};
 
 /// Lower limit of the rate, as a fraction of the ports' rate.
-const LEAST_RATE: f64 = 0.01;
+const MIN_RATE: f64 = 0.01;
 /// The fraction of its fabric share that a receiver keeps.
-const KEPT_SHARE: f64 = 0.9;
+const FAIR_SHARE_FACTOR: f64 = 0.9;
 /// Intervals without a packet after which further ones are skipped.
-const FORGOTTEN: u64 = 64;
+const MAX_IDLE_INTERVALS: u64 = 64;
 
 /// The congestion that a packet met on its path.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(super) enum Arrival {
+pub(super) enum PathCongestion {
     Clean,
     Marked,
     TrimmedAtLastHop,
     TrimmedBefore,
 }
 
-impl Arrival {
+impl PathCongestion {
     pub(super) fn of(packet: DataView<'_>) -> Self {
         match (packet.is_trimmed(), packet.flags.has(Flags::LAST_HOP)) {
             (true, true) => Self::TrimmedAtLastHop,
@@ -44,7 +44,7 @@ pub(super) struct Adaptation {
     gain: f64,
     decrease: f64,
     increase: f64,
-    least: f64,
+    min_rate: f64,
     /// Mean length of an interval, in picoseconds.
     interval: f64,
     host: HostId,
@@ -77,7 +77,7 @@ impl Adaptation {
             gain: config.gain.as_f64(),
             decrease: config.decrease.as_f64(),
             increase: config.increase.as_f64(),
-            least: LEAST_RATE.max(KEPT_SHARE / config.oversubscription.as_f64()),
+            min_rate: MIN_RATE.max(FAIR_SHARE_FACTOR / config.oversubscription.as_f64()),
             interval: 1.5 * base_rtt.as_ps() as f64,
             host,
             intervals: 0,
@@ -95,43 +95,44 @@ impl Adaptation {
     }
 
     /// Counts a packet, after ending the intervals that are over by `now`.
-    pub(super) fn handle_arrival(&mut self, now: Time, arrival: Arrival) {
+    pub(super) fn handle_arrival(&mut self, now: Time, arrival: PathCongestion) {
         let mut next = match self.next {
             Some(next) => next,
-            None => now.saturating_add(self.draw()),
+            None => now.saturating_add(self.random_interval()),
         };
         let mut ended = 0;
-        while next <= now && ended < FORGOTTEN {
+        while next <= now && ended < MAX_IDLE_INTERVALS {
             self.end_interval();
-            next = next.saturating_add(self.draw());
+            next = next.saturating_add(self.random_interval());
             ended += 1;
         }
         // After a long silence the intervals start anew from `now`.
-        self.next = Some(if next <= now { now.saturating_add(self.draw()) } else { next });
+        self.next =
+            Some(if next <= now { now.saturating_add(self.random_interval()) } else { next });
         self.seen.all += 1;
         match arrival {
-            Arrival::Clean => {}
-            Arrival::Marked => self.seen.marked += 1,
-            Arrival::TrimmedAtLastHop => self.seen.at_last_hop += 1,
-            Arrival::TrimmedBefore => self.seen.before += 1,
+            PathCongestion::Clean => {}
+            PathCongestion::Marked => self.seen.marked += 1,
+            PathCongestion::TrimmedAtLastHop => self.seen.at_last_hop += 1,
+            PathCongestion::TrimmedBefore => self.seen.before += 1,
         }
     }
 
     /// Draws the length of the next interval.
-    fn draw(&mut self) -> Span {
+    fn random_interval(&mut self) -> Span {
         self.intervals = self.intervals.wrapping_add(1);
         // A hash of the host, so that receivers do not adapt in lockstep; the NIC has no random
         // state.
-        let drawn = mix32(self.host.0.rotate_left(16) ^ self.intervals);
-        let factor = 0.75 + f64::from(drawn) / f64::from(u32::MAX) / 2.0;
+        let random = mix32(self.host.0.rotate_left(16) ^ self.intervals);
+        let factor = 0.75 + f64::from(random) / f64::from(u32::MAX) / 2.0;
         Span::from_ps(((self.interval * factor) as u64).max(1))
     }
 
     fn end_interval(&mut self) {
         let Seen { all, marked, at_last_hop, before } = std::mem::take(&mut self.seen);
         // Marks are only counted on whole packets.
-        let whole = all - at_last_hop - before;
-        let part = if whole == 0 { 0.0 } else { f64::from(marked) / f64::from(whole) };
+        let untrimmed = all - at_last_hop - before;
+        let part = if untrimmed == 0 { 0.0 } else { f64::from(marked) / f64::from(untrimmed) };
         self.marked += self.gain * (part - self.marked);
         let mut falls = false;
         if before > 0 {
@@ -149,7 +150,7 @@ impl Adaptation {
             self.rate += self.increase * 2f64.powi(doublings);
             self.increases = self.increases.saturating_add(1);
         }
-        self.rate = self.rate.clamp(self.least, 1.0);
+        self.rate = self.rate.clamp(self.min_rate, 1.0);
     }
 }
 
@@ -166,10 +167,10 @@ mod tests {
     }
 
     /// Returns the rate after intervals of ten packets, `of` of them with an arrival of that kind.
-    fn after(adaptation: &mut Adaptation, intervals: u32, of: usize, kind: Arrival) -> f64 {
+    fn after(adaptation: &mut Adaptation, intervals: u32, of: usize, kind: PathCongestion) -> f64 {
         for _ in 0..intervals {
             for packet in 0..10 {
-                let arrival = if packet < of { kind } else { Arrival::Clean };
+                let arrival = if packet < of { kind } else { PathCongestion::Clean };
                 adaptation.handle_arrival(Time::ZERO, arrival);
             }
             adaptation.end_interval();
@@ -179,40 +180,40 @@ mod tests {
 
     #[test]
     fn only_trims_before_the_last_hop_lower_the_rate() {
-        assert_eq!(after(&mut adapting(4), 1, 10, Arrival::TrimmedAtLastHop), 1.0);
+        assert_eq!(after(&mut adapting(4), 1, 10, PathCongestion::TrimmedAtLastHop), 1.0);
         let mut adaptation = adapting(4);
-        assert_eq!(after(&mut adaptation, 1, 3, Arrival::TrimmedBefore), 0.7);
+        assert_eq!(after(&mut adaptation, 1, 3, PathCongestion::TrimmedBefore), 0.7);
         // 0.7 - 0.3, and once more: never below 0.9 of the share.
-        assert_eq!(after(&mut adaptation, 2, 3, Arrival::TrimmedBefore), 0.225);
+        assert_eq!(after(&mut adaptation, 2, 3, PathCongestion::TrimmedBefore), 0.225);
     }
 
     #[test]
     fn marks_above_the_target_cut_and_quiet_intervals_double_the_increase() {
         let mut adaptation = adapting(2);
         // The average goes 1/2, 3/4: cuts of (1/2 - 3/10)/2 and (3/4 - 3/10)/2.
-        let rate = after(&mut adaptation, 2, 10, Arrival::Marked);
+        let rate = after(&mut adaptation, 2, 10, PathCongestion::Marked);
         assert!((rate - 0.9 * 0.775).abs() < 1e-12, "{rate}");
         // It falls to 3/8 and 3/16: one more cut, then the increases 1, 2 and 4 hundredths.
-        let rate = after(&mut adaptation, 4, 0, Arrival::Clean);
+        let rate = after(&mut adaptation, 4, 0, PathCongestion::Clean);
         assert!((rate - (0.9 * 0.775 * 0.9625 + 0.07)).abs() < 1e-12, "{rate}");
     }
 
     #[test]
     fn a_long_silence_restores_the_rate() {
         let mut adaptation = adapting(4);
-        after(&mut adaptation, 9, 10, Arrival::TrimmedBefore);
+        after(&mut adaptation, 9, 10, PathCongestion::TrimmedBefore);
         assert_eq!(adaptation.rate(), 0.225);
-        adaptation.handle_arrival(Time::ZERO + Span::from_ms(100), Arrival::Clean);
+        adaptation.handle_arrival(Time::ZERO + Span::from_ms(100), PathCongestion::Clean);
         assert_eq!(adaptation.rate(), 1.0);
     }
 
     #[test]
     fn interval_lengths_are_random_for_each_host() {
-        let drawn = |host| {
+        let intervals_of = |host| {
             let mut adaptation = Adaptation { host: HostId(host), ..adapting(4) };
-            (0..1_000).map(|_| adaptation.draw().as_ps()).collect::<Vec<_>>()
+            (0..1_000).map(|_| adaptation.random_interval().as_ps()).collect::<Vec<_>>()
         };
-        let (first, second) = (drawn(0), drawn(1));
+        let (first, second) = (intervals_of(0), intervals_of(1));
         // 12 us, times 3/4 to 5/4.
         let between = |ps: &u64| (9_000_000..=15_000_000).contains(ps);
         assert!(first.iter().chain(&second).all(between));
@@ -221,24 +222,24 @@ mod tests {
         assert!(first.iter().any(|&ps| ps < 9_100_000) && first.iter().any(|&ps| ps > 14_900_000));
         assert_ne!(first, second);
         // Hosts beyond 2^16 also draw different values.
-        let far = std::collections::BTreeSet::from_iter(drawn(1 << 16));
+        let far = std::collections::BTreeSet::from_iter(intervals_of(1 << 16));
         assert!(far.len() > 990, "{}", far.len());
     }
 
     #[test]
     fn a_long_silence_is_forgotten_after_64_intervals() {
         let mut adaptation = adapting(4);
-        adaptation.handle_arrival(Time::ZERO, Arrival::Clean);
+        adaptation.handle_arrival(Time::ZERO, PathCongestion::Clean);
         let later = Time::ZERO + Span::from_ms(100);
-        adaptation.handle_arrival(later, Arrival::Clean);
+        adaptation.handle_arrival(later, PathCongestion::Clean);
         // One draw for the first interval, one for each that ended, and one for the next.
         assert_eq!(adaptation.intervals, 1 + 64 + 1);
         let next = adaptation.next.unwrap();
         assert!(next > later && next <= later + Span::from_us(15));
         let mut punctual = adapting(4);
-        punctual.handle_arrival(Time::ZERO, Arrival::Clean);
+        punctual.handle_arrival(Time::ZERO, PathCongestion::Clean);
         let end = punctual.next.unwrap();
-        punctual.handle_arrival(end, Arrival::Clean);
+        punctual.handle_arrival(end, PathCongestion::Clean);
         assert_eq!((punctual.intervals, punctual.seen.all), (2, 1), "it has ended by then");
     }
 
@@ -285,7 +286,7 @@ mod tests {
     #[test]
     fn arrivals_are_counted_by_their_congestion() {
         let mut adaptation = adapting(4);
-        use Arrival::{Clean, Marked, TrimmedAtLastHop, TrimmedBefore};
+        use PathCongestion::{Clean, Marked, TrimmedAtLastHop, TrimmedBefore};
         for (arrival, times) in [(Clean, 4), (Marked, 4), (TrimmedAtLastHop, 3), (TrimmedBefore, 2)]
         {
             (0..times).for_each(|_| adaptation.handle_arrival(Time::ZERO, arrival));
@@ -298,11 +299,12 @@ mod tests {
 
     #[test]
     fn packets_are_classified_by_marks_and_trims() {
-        let of = |flags| Arrival::of(Packet { flags, ..Packet::default() }.as_data().unwrap());
+        let of =
+            |flags| PathCongestion::of(Packet { flags, ..Packet::default() }.as_data().unwrap());
         let trimmed = Flags::TRIMMED.with(Flags::MARKED);
-        assert_eq!(of(Flags::NONE), Arrival::Clean);
-        assert_eq!(of(Flags::MARKED), Arrival::Marked);
-        assert_eq!(of(trimmed), Arrival::TrimmedBefore);
-        assert_eq!(of(trimmed.with(Flags::LAST_HOP)), Arrival::TrimmedAtLastHop);
+        assert_eq!(of(Flags::NONE), PathCongestion::Clean);
+        assert_eq!(of(Flags::MARKED), PathCongestion::Marked);
+        assert_eq!(of(trimmed), PathCongestion::TrimmedBefore);
+        assert_eq!(of(trimmed.with(Flags::LAST_HOP)), PathCongestion::TrimmedAtLastHop);
     }
 }

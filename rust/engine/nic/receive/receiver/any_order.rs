@@ -6,7 +6,7 @@
 //! the cumulative number and the packet that triggered it (the highest of its bitmap).
 
 use super::messages::{Arrival, Messages};
-use super::{Answer, Answers, Outbox, ReceiveRecovery};
+use super::{AckState, Outbox, ReceiveRecovery, Reply};
 use crate::nic::qp::delivery::Delivery;
 use crate::nic::receive::board::Board;
 use crate::packet::{DataView, Flags};
@@ -29,15 +29,15 @@ impl AnyOrder {
     /// True if the arrivals beyond the first missing packet show that it is lost.
     #[inline]
     fn has_gap(&self) -> bool {
-        self.board.ahead() > u64::from(self.reordering)
+        self.board.beyond_first() > u64::from(self.reordering)
     }
 }
 
 impl ReceiveRecovery for AnyOrder {
-    fn answer(&self) -> Answer<'_> {
+    fn reply(&self) -> Reply<'_> {
         let first = self.board.first();
-        let answer = if self.has_gap() { Answer::nack(first) } else { Answer::ack(first) };
-        answer.of(&self.board)
+        let reply = if self.has_gap() { Reply::nack(first) } else { Reply::ack(first) };
+        reply.of(&self.board)
     }
 
     fn delivered(&self) -> u64 {
@@ -56,7 +56,7 @@ impl ReceiveRecovery for AnyOrder {
         &mut self,
         now: Time,
         packet: DataView<'_>,
-        answers: &mut Answers,
+        acks: &mut AckState,
         out: &mut Outbox,
     ) {
         let sequence = packet.psn().near(self.board.first());
@@ -66,35 +66,35 @@ impl ReceiveRecovery for AnyOrder {
         // A trimmed copy of a packet that has arrived is a duplicate: a NACK would have it
         // retransmitted.
         if packet.is_trimmed() && !known {
-            answers.refuse_trimmed(packet, self.board.first(), out);
+            acks.nack_trimmed(packet, self.board.first(), out);
             // Its sender waits for the acknowledgement of earlier arrivals.
-            if packet.flags.has(Flags::ACK_REQUEST) && answers.has_unreported() {
-                answers.report(self.answer(), out);
+            if packet.flags.has(Flags::ACK_REQUEST) && acks.has_unreported() {
+                acks.report(self.reply(), out);
             }
             return;
         }
-        answers.count_order(sequence, out);
+        acks.count_order(sequence, out);
         // This report leaves before the packet is on the board, and does not cover it.
-        if !answers.has_room_for(sequence, out) {
-            answers.report(self.answer(), out);
+        if !acks.has_room_for(sequence, out) {
+            acks.report(self.reply(), out);
         }
-        answers.note(now, sequence, packet, out);
+        acks.record(now, sequence, packet, out);
         // A duplicate is reported again immediately: the first report may have been lost.
         if known {
             out.counters.duplicates += 1;
-            answers.report(self.answer(), out);
+            acks.report(self.reply(), out);
             return;
         }
         out.counters.payload_received += out.payload(packet);
         self.board.insert(sequence);
         let arrival = Arrival { sequence, first: self.board.first() };
         let delivered =
-            self.messages.handle_new(arrival, packet, |number| answers.deliver(number, out));
+            self.messages.handle_new(arrival, packet, |number| acks.deliver(number, out));
         // A delivery is acknowledged immediately even if a late packet, not the last, completed it.
-        if delivered > 0 || self.has_gap() || answers.is_due(packet, out) {
-            let answer = self.answer();
-            let answer = if is_beyond_gap { answer.beyond_gap(out) } else { answer };
-            answers.report(answer, out);
+        if delivered > 0 || self.has_gap() || acks.is_due(packet, out) {
+            let reply = self.reply();
+            let reply = if is_beyond_gap { reply.beyond_gap(out) } else { reply };
+            acks.report(reply, out);
         }
     }
 }

@@ -6,7 +6,7 @@
 
 use std::collections::BTreeMap;
 
-use super::{Answer, Answers, Outbox, ReceiveRecovery};
+use super::{AckState, Outbox, ReceiveRecovery, Reply};
 use crate::nic::qp::delivery::Delivery;
 use crate::nic::receive::board::Board;
 use crate::packet::{DataView, Flags};
@@ -50,9 +50,9 @@ impl Coded {
         Self { delivery, oldest: 0, messages: BTreeMap::new(), reporting: 0 }
     }
 
-    fn is_whole(&self, number: u64) -> bool {
-        let whole = |message: &Partial| message.needed == 0;
-        number < self.oldest || self.messages.get(&number).is_some_and(whole)
+    fn is_complete(&self, number: u64) -> bool {
+        let complete = |message: &Partial| message.needed == 0;
+        number < self.oldest || self.messages.get(&number).is_some_and(complete)
     }
 
     /// Accepts a coded packet that was missing.
@@ -60,7 +60,7 @@ impl Coded {
         &mut self,
         CodedPacket { message: number, index }: CodedPacket,
         packet: DataView<'_>,
-        answers: &Answers,
+        acks: &AckState,
         out: &mut Outbox,
     ) {
         let bytes = u64::from(packet.message().length);
@@ -76,23 +76,23 @@ impl Coded {
         message.highest = message.highest.max(index);
         // A repair packet has the length of the longest packet, so payload counts only up to what
         // is missing.
-        let whole = message.needed == 0;
-        let credit = if whole { u64::MAX } else { out.payload(packet) };
+        let complete = message.needed == 0;
+        let credit = if complete { u64::MAX } else { out.payload(packet) };
         let credit = credit.min(message.bytes);
         message.bytes -= credit;
         out.counters.payload_received += credit;
-        if !whole {
+        if !complete {
             return;
         }
         // A complete message is known by its count; its bits are no longer needed.
         message.arrived = Board::default();
         if self.delivery == Delivery::Unordered {
-            answers.deliver(number, out);
+            acks.deliver(number, out);
         }
         while self.messages.get(&self.oldest).is_some_and(|oldest| oldest.needed == 0) {
             self.messages.remove(&self.oldest);
             if self.delivery == Delivery::Ordered {
-                answers.deliver(self.oldest, out);
+                acks.deliver(self.oldest, out);
             }
             self.oldest += 1;
         }
@@ -100,9 +100,9 @@ impl Coded {
 }
 
 impl ReceiveRecovery for Coded {
-    fn answer(&self) -> Answer<'_> {
-        let flags = Flags::LAST.when(self.is_whole(self.reporting));
-        Answer::ack(self.reporting).with(flags)
+    fn reply(&self) -> Reply<'_> {
+        let flags = Flags::LAST.when(self.is_complete(self.reporting));
+        Reply::ack(self.reporting).with(flags)
     }
 
     fn delivered(&self) -> u64 {
@@ -118,33 +118,33 @@ impl ReceiveRecovery for Coded {
         &mut self,
         now: Time,
         packet: DataView<'_>,
-        answers: &mut Answers,
+        acks: &mut AckState,
         out: &mut Outbox,
     ) {
         let number = packet.message().index.near(self.oldest);
         let message = self.messages.get(&number);
         let index = packet.psn().near(message.map_or(0, |message| message.highest));
-        let known = self.is_whole(number) || message.is_some_and(|it| it.arrived.has(index));
+        let known = self.is_complete(number) || message.is_some_and(|it| it.arrived.has(index));
         if packet.is_trimmed() && !known {
-            answers.refuse_trimmed(packet, number, out);
+            acks.nack_trimmed(packet, number, out);
             return;
         }
         // A single order over all messages: an index has at most 32 bits.
-        answers.count_order(number << 32 | index, out);
+        acks.count_order(number << 32 | index, out);
         // An acknowledgement names one message, so packets of two messages never share one.
-        let other = self.reporting != number && answers.has_unreported();
-        if other || !answers.has_room_for(index, out) {
-            answers.report(self.answer(), out);
+        let other = self.reporting != number && acks.has_unreported();
+        if other || !acks.has_room_for(index, out) {
+            acks.report(self.reply(), out);
         }
         self.reporting = number;
-        answers.note(now, index, packet, out);
+        acks.record(now, index, packet, out);
         if known {
             out.counters.duplicates += 1;
         } else {
-            self.accept(CodedPacket { message: number, index }, packet, answers, out);
+            self.accept(CodedPacket { message: number, index }, packet, acks, out);
         }
-        if known || self.is_whole(number) || answers.is_due(packet, out) {
-            answers.report(self.answer(), out);
+        if known || self.is_complete(number) || acks.is_due(packet, out) {
+            acks.report(self.reply(), out);
         }
     }
 }

@@ -5,7 +5,7 @@
 //! after which HPCC-family NICs repeat a NACK. Back to zero: Guo et al., "RDMA over Commodity
 //! Ethernet at Scale" (SIGCOMM 2016), section 4.1.
 
-use super::{Answer, Answers, Outbox, ReceiveRecovery};
+use super::{AckState, Outbox, ReceiveRecovery, Reply};
 use crate::nic::receive::ack::Echo;
 use crate::nic::timer::{NackTimers, Timer};
 use crate::packet::DataView;
@@ -60,7 +60,7 @@ impl InOrder {
 
     /// Refuses a packet beyond a gap, or one without its payload. Nothing of it is kept, and the
     /// sender is informed of the missing packet, at most once per interval.
-    fn refuse(&mut self, now: Time, packet: DataView<'_>, answers: &mut Answers, out: &mut Outbox) {
+    fn refuse(&mut self, now: Time, packet: DataView<'_>, acks: &mut AckState, out: &mut Outbox) {
         let trimmed = packet.is_trimmed();
         out.counters.refused += u64::from(!trimmed);
         if let Some(begun) = &mut self.begun {
@@ -75,16 +75,16 @@ impl InOrder {
         }
         self.timers.set(Timer::NackInterval, now.saturating_add(out.settings.nack_interval));
         if trimmed {
-            answers.refuse_trimmed(packet, self.expected, out);
+            acks.nack_trimmed(packet, self.expected, out);
         } else {
-            answers.answer(packet, Answer::nack(self.expected).beyond_gap(out), out);
+            acks.send_reply(packet, Reply::nack(self.expected).beyond_gap(out), out);
         }
     }
 }
 
 impl ReceiveRecovery for InOrder {
-    fn answer(&self) -> Answer<'_> {
-        Answer::ack(self.expected)
+    fn reply(&self) -> Reply<'_> {
+        Reply::ack(self.expected)
     }
 
     fn delivered(&self) -> u64 {
@@ -103,38 +103,38 @@ impl ReceiveRecovery for InOrder {
         &mut self,
         now: Time,
         packet: DataView<'_>,
-        answers: &mut Answers,
+        acks: &mut AckState,
         out: &mut Outbox,
     ) {
         let sequence = packet.psn().near(self.expected);
         let trimmed = packet.is_trimmed();
         if !trimmed {
-            answers.count_order(sequence, out);
+            acks.count_order(sequence, out);
         }
         if sequence < self.expected {
             out.counters.duplicates += 1;
             // The stamp of this copy is echoed: that of an earlier packet would include the
             // retransmission in the round trip.
-            answers.report_with(Echo::of(packet), self.answer(), out);
+            acks.report_with(Echo::of(packet), self.reply(), out);
             return;
         }
         if sequence > self.expected || trimmed {
-            self.refuse(now, packet, answers, out);
+            self.refuse(now, packet, acks, out);
             return;
         }
         self.accept(packet, out);
         let last = packet.is_last();
         if last {
-            answers.deliver(self.messages, out);
+            acks.deliver(self.messages, out);
             self.messages += 1;
         }
         // `expected` already covers this packet, but the report that leaves now does not.
-        if !answers.has_room_for(sequence, out) {
-            answers.report(Answer::ack(sequence), out);
+        if !acks.has_room_for(sequence, out) {
+            acks.report(Reply::ack(sequence), out);
         }
-        answers.note(now, sequence, packet, out);
-        if answers.is_due(packet, out) {
-            answers.report(self.answer(), out);
+        acks.record(now, sequence, packet, out);
+        if acks.is_due(packet, out) {
+            acks.report(self.reply(), out);
         }
     }
 }

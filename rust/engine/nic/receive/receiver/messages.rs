@@ -15,7 +15,7 @@ pub(super) enum Messages {
     Ordered { delivered: u64, ends: VecDeque<u64> },
     /// Packets that each begun message still misses, by number, from the first incomplete one on; 0
     /// for messages that were delivered before their turn.
-    Unordered { whole: u64, missing: BTreeMap<u64, u64> },
+    Unordered { first_incomplete: u64, missing: BTreeMap<u64, u64> },
 }
 
 /// The arrival of a packet that was missing.
@@ -31,7 +31,9 @@ impl Messages {
     pub(super) fn new(delivery: Delivery) -> Self {
         match delivery {
             Delivery::Ordered => Self::Ordered { delivered: 0, ends: VecDeque::new() },
-            Delivery::Unordered => Self::Unordered { whole: 0, missing: BTreeMap::new() },
+            Delivery::Unordered => {
+                Self::Unordered { first_incomplete: 0, missing: BTreeMap::new() }
+            }
         }
     }
 
@@ -39,7 +41,7 @@ impl Messages {
     pub(super) fn delivered(&self) -> u64 {
         match self {
             Self::Ordered { delivered, .. } => *delivered,
-            Self::Unordered { whole, .. } => *whole,
+            Self::Unordered { first_incomplete, .. } => *first_incomplete,
         }
     }
 
@@ -47,8 +49,8 @@ impl Messages {
     pub(super) fn has_delivered(&self, number: u64) -> bool {
         match self {
             Self::Ordered { delivered, .. } => number < *delivered,
-            Self::Unordered { whole, missing } => {
-                number < *whole || missing.get(&number) == Some(&0)
+            Self::Unordered { first_incomplete, missing } => {
+                number < *first_incomplete || missing.get(&number) == Some(&0)
             }
         }
     }
@@ -67,8 +69,8 @@ impl Messages {
                 if packet.is_last() {
                     // Usually the end of the list: last packets of messages rarely overtake each
                     // other.
-                    let place = ends.partition_point(|&end| end < sequence);
-                    ends.insert(place, sequence);
+                    let index = ends.partition_point(|&end| end < sequence);
+                    ends.insert(index, sequence);
                 }
                 let before = *delivered;
                 while ends.front().is_some_and(|&end| end < first) {
@@ -78,9 +80,9 @@ impl Messages {
                 }
                 *delivered - before
             }
-            Self::Unordered { whole, missing } => {
-                let number = packet.message().index.near(*whole);
-                if number < *whole {
+            Self::Unordered { first_incomplete, missing } => {
+                let number = packet.message().index.near(*first_incomplete);
+                if number < *first_incomplete {
                     // A forged packet: it is new, but its message is already complete.
                     return 0;
                 }
@@ -92,9 +94,9 @@ impl Messages {
                 if last {
                     deliver(number);
                 }
-                while missing.get(whole) == Some(&0) {
-                    missing.remove(whole);
-                    *whole += 1;
+                while missing.get(first_incomplete) == Some(&0) {
+                    missing.remove(first_incomplete);
+                    *first_incomplete += 1;
                 }
                 u64::from(last)
             }
@@ -110,13 +112,13 @@ mod tests {
     #[test]
     fn unordered_messages_are_delivered_once_complete() {
         let mut messages = Messages::new(Delivery::Unordered);
-        let mut told = Vec::new();
+        let mut order = Vec::new();
         let mut arrive = |sequence, first, number, packets| {
             let message = MessageLabel { index: Psn::on_wire(number), length: packets };
             let packet = Packet::data(DataFields { message, ..DataFields::default() });
             let data = packet.as_data().unwrap();
-            messages.handle_new(Arrival { sequence, first }, data, |it| told.push(it));
-            (told.clone(), messages.delivered(), [0, 2].map(|it| messages.has_delivered(it)))
+            messages.handle_new(Arrival { sequence, first }, data, |it| order.push(it));
+            (order.clone(), messages.delivered(), [0, 2].map(|it| messages.has_delivered(it)))
         };
         // Message 0 has packets 0 and 1, message 1 has 2, message 2 has 3 to 5.
         let packets = [(5, 2, 3), (0, 0, 2), (2, 1, 1), (3, 2, 3), (4, 2, 3)];

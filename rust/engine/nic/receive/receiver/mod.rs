@@ -1,14 +1,14 @@
 //! Receivers: which packets a responder accepts and when it acknowledges, one file for each. A loss
 //! recovery names the one that it needs.
 
-mod answers;
+mod ack_state;
 mod any_order;
 mod coded;
 mod in_order;
 mod messages;
 mod stateless;
 
-pub(in crate::nic) use answers::{Answer, Answers, Outbox, QpEndpoints, ReceiverSettings};
+pub(in crate::nic) use ack_state::{AckState, Outbox, QpEndpoints, ReceiverSettings, Reply};
 
 use crate::packet::DataView;
 use crate::units::Time;
@@ -37,15 +37,15 @@ macro_rules! registry {
                 &mut self,
                 now: Time,
                 packet: DataView<'_>,
-                answers: &mut Answers,
+                acks: &mut AckState,
                 out: &mut Outbox,
             ) {
                 match self {
-                    $(Self::$receiver(it) => it.handle_data(now, packet, answers, out),)*
+                    $(Self::$receiver(it) => it.handle_data(now, packet, acks, out),)*
                 }
             }
-            fn answer(&self) -> Answer<'_> {
-                match self { $(Self::$receiver(it) => it.answer(),)* }
+            fn reply(&self) -> Reply<'_> {
+                match self { $(Self::$receiver(it) => it.reply(),)* }
             }
             fn delivered(&self) -> u64 {
                 match self { $(Self::$receiver(it) => it.delivered(),)* }
@@ -77,12 +77,12 @@ pub(in crate::nic) trait ReceiveRecovery {
         &mut self,
         now: Time,
         packet: DataView<'_>,
-        answers: &mut Answers,
+        acks: &mut AckState,
         out: &mut Outbox,
     );
 
-    /// Returns the answer that would report all arrivals now.
-    fn answer(&self) -> Answer<'_>;
+    /// Returns the reply that would report all arrivals now.
+    fn reply(&self) -> Reply<'_>;
 
     /// Returns the first message that is not delivered.
     fn delivered(&self) -> u64;

@@ -4,7 +4,7 @@
 //! public notes on it: no connection state at the target, a response for each request.
 
 use super::messages::{Arrival, Messages};
-use super::{Answer, Answers, Outbox, ReceiveRecovery};
+use super::{AckState, Outbox, ReceiveRecovery, Reply};
 use crate::nic::qp::delivery::Delivery;
 use crate::nic::receive::board::Board;
 use crate::packet::DataView;
@@ -26,7 +26,7 @@ impl Default for Stateless {
 
 impl Stateless {
     /// Records a packet that is executed.
-    fn record(&mut self, sequence: u64, packet: DataView<'_>, answers: &Answers, out: &mut Outbox) {
+    fn record(&mut self, sequence: u64, packet: DataView<'_>, acks: &AckState, out: &mut Outbox) {
         if self.record.has(sequence) {
             out.counters.duplicates += 1;
             return;
@@ -34,14 +34,14 @@ impl Stateless {
         out.counters.payload_received += out.payload(packet);
         self.record.insert(sequence);
         let arrival = Arrival { sequence, first: self.record.first() };
-        self.messages.handle_new(arrival, packet, |number| answers.deliver(number, out));
+        self.messages.handle_new(arrival, packet, |number| acks.deliver(number, out));
     }
 }
 
 impl ReceiveRecovery for Stateless {
     /// Reports only the packet at hand.
-    fn answer(&self) -> Answer<'_> {
-        Answer::ack(0)
+    fn reply(&self) -> Reply<'_> {
+        Reply::ack(0)
     }
 
     fn delivered(&self) -> u64 {
@@ -60,19 +60,19 @@ impl ReceiveRecovery for Stateless {
         &mut self,
         now: Time,
         packet: DataView<'_>,
-        answers: &mut Answers,
+        acks: &mut AckState,
         out: &mut Outbox,
     ) {
         let sequence = packet.psn().near(self.record.first());
         // A stateless target does not know whether it was executed before, so it always asks.
         if packet.is_trimmed() {
-            answers.refuse_trimmed(packet, 0, out);
+            acks.nack_trimmed(packet, 0, out);
             return;
         }
-        answers.count_order(sequence, out);
+        acks.count_order(sequence, out);
         // Noted whether or not it is a duplicate: its response may be what was lost.
-        answers.note(now, sequence, packet, out);
-        self.record(sequence, packet, answers, out);
-        answers.report(self.answer(), out);
+        acks.record(now, sequence, packet, out);
+        self.record(sequence, packet, acks, out);
+        acks.report(self.reply(), out);
     }
 }

@@ -65,7 +65,7 @@ pub(in crate::nic) struct QpEndpoints {
 
 /// The acknowledgement state of one responder.
 #[derive(Debug, Clone)]
-pub(in crate::nic) struct Answers {
+pub(in crate::nic) struct AckState {
     endpoints: QpEndpoints,
     /// One past the highest packet that has arrived.
     highest: u64,
@@ -76,10 +76,10 @@ pub(in crate::nic) struct Answers {
 
 /// An acknowledgement or NACK without the arrivals that it reports.
 #[derive(Debug, Clone, Copy)]
-pub(in crate::nic) struct Answer<'a> {
-    is: AckOrNack,
+pub(in crate::nic) struct Reply<'a> {
+    kind: ReplyKind,
     /// First packet that has not arrived; with an erasure code, the index of the message that the
-    /// answer is about.
+    /// reply is about.
     cumulative: u64,
     /// [`Flags::LAST`] if it completes its message, or none.
     flags: Flags,
@@ -88,18 +88,18 @@ pub(in crate::nic) struct Answer<'a> {
 }
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-enum AckOrNack {
+enum ReplyKind {
     Ack,
     Nack,
 }
 
-impl<'a> Answer<'a> {
+impl<'a> Reply<'a> {
     pub(crate) fn ack(cumulative: u64) -> Self {
-        Self { is: AckOrNack::Ack, cumulative, flags: Flags::NONE, board: None }
+        Self { kind: ReplyKind::Ack, cumulative, flags: Flags::NONE, board: None }
     }
 
     pub(crate) fn nack(cumulative: u64) -> Self {
-        Self { is: AckOrNack::Nack, ..Self::ack(cumulative) }
+        Self { kind: ReplyKind::Nack, ..Self::ack(cumulative) }
     }
 
     /// Adds the arrivals that the bitmap may repeat.
@@ -112,27 +112,27 @@ impl<'a> Answer<'a> {
         Self { flags: self.flags.with(flags), ..self }
     }
 
-    /// Marks an answer to a packet beyond a gap, if NACKs signal congestion.
+    /// Marks a reply to a packet beyond a gap, if NACKs signal congestion.
     #[inline]
     pub(crate) fn beyond_gap(self, out: &Outbox) -> Self {
         let carries =
-            self.is == AckOrNack::Nack && out.settings.ack.nacks == NackSignal::Congestion;
+            self.kind == ReplyKind::Nack && out.settings.ack.nacks == NackSignal::Congestion;
         self.with(Flags::MARKED.when(carries))
     }
 
-    /// Returns the packet of this answer with `report`.
+    /// Returns the packet of this reply with `report`.
     #[inline]
     fn packet(self, report: ArrivalReport, echo: Stamp) -> Packet {
         let fields = AckFields { cumulative: Psn::on_wire(self.cumulative), report, echo };
-        let packet = match self.is {
-            AckOrNack::Ack => Packet::ack(fields),
-            AckOrNack::Nack => Packet::gap_nack(fields),
+        let packet = match self.kind {
+            ReplyKind::Ack => Packet::ack(fields),
+            ReplyKind::Nack => Packet::gap_nack(fields),
         };
         Packet { flags: self.flags, ..packet }
     }
 }
 
-impl Answers {
+impl AckState {
     pub(crate) fn new(endpoints: QpEndpoints) -> Self {
         let mut timers = ReceiverTimers::default();
         // The first CNP may be sent at any time.
@@ -184,7 +184,7 @@ impl Answers {
 
     /// Adds an arrival to the unreported ones, which have room for it.
     #[inline(always)]
-    pub(crate) fn note(&mut self, now: Time, sequence: u64, packet: DataView<'_>, out: &Outbox) {
+    pub(crate) fn record(&mut self, now: Time, sequence: u64, packet: DataView<'_>, out: &Outbox) {
         if self.unreported.is_empty() {
             // The oldest arrival sets the deadline; later ones do not postpone it.
             self.timers.set(Timer::AckCoalescing, now.saturating_add(out.settings.ack.within));
@@ -194,7 +194,7 @@ impl Answers {
         {
             self.unreported.make_room_for(sequence);
         }
-        self.unreported.note(sequence, packet);
+        self.unreported.record(sequence, packet);
     }
 
     /// Counts a packet that arrives whole after one that was sent later.
@@ -208,50 +208,50 @@ impl Answers {
 
     /// Reports all unreported arrivals, with an echo of the last one.
     #[inline]
-    pub(crate) fn report(&mut self, answer: Answer<'_>, out: &mut Outbox) {
+    pub(crate) fn report(&mut self, reply: Reply<'_>, out: &mut Outbox) {
         let echo = self.unreported.echo();
-        self.report_with(echo, answer, out);
+        self.report_with(echo, reply, out);
     }
 
     /// Reports all unreported arrivals, with an echo of another packet.
     #[inline]
-    pub(crate) fn report_with(&mut self, echo: Echo, answer: Answer<'_>, out: &mut Outbox) {
+    pub(crate) fn report_with(&mut self, echo: Echo, reply: Reply<'_>, out: &mut Outbox) {
         // The entry among the NIC's timers stays: it fires, finds nothing due and is dropped.
         self.timers.stop(Timer::AckCoalescing);
         // Counted before a bitmap adds arrivals that were reported earlier.
         let new = self.unreported.packets();
-        let report = match (out.settings.ack.range, answer.board) {
+        let report = match (out.settings.ack.range, reply.board) {
             (AckRange::Last64, Some(board)) => self.unreported.take_with(board),
             _ => self.unreported.take(),
         };
         let wire_bytes = out.settings.ack.wire_bytes(new);
-        self.send(Packet { wire_bytes, ..answer.packet(report, echo.stamp) }, echo, out);
+        self.send(Packet { wire_bytes, ..reply.packet(report, echo.stamp) }, echo, out);
     }
 
     /// Answers one packet without reporting arrivals.
-    pub(crate) fn answer(&self, packet: DataView<'_>, answer: Answer<'_>, out: &mut Outbox) {
+    pub(crate) fn send_reply(&self, packet: DataView<'_>, reply: Reply<'_>, out: &mut Outbox) {
         let echo = Echo::of(packet);
-        self.send_bare(answer.packet(ArrivalReport::default(), echo.stamp), echo, out);
+        self.send_bare(reply.packet(ArrivalReport::default(), echo.stamp), echo, out);
     }
 
     /// Sends a NACK for a packet that was trimmed to its header, with its PSN and whether the last
     /// switch on its path trimmed it.
-    pub(crate) fn refuse_trimmed(&self, packet: DataView<'_>, cumulative: u64, out: &mut Outbox) {
+    pub(crate) fn nack_trimmed(&self, packet: DataView<'_>, cumulative: u64, out: &mut Outbox) {
         let echo = Echo::of(packet);
         let last_hop = Flags::LAST_HOP.when(packet.flags.has(Flags::LAST_HOP));
         let nack = Packet::trimmed_nack(packet.psn(), Psn::on_wire(cumulative), echo.stamp);
         self.send_bare(Packet { flags: nack.flags.with(last_hop), ..nack }, echo, out);
     }
 
-    /// Sends an answer that reports no arrivals.
-    fn send_bare(&self, answer: Packet, echo: Echo, out: &mut Outbox) {
+    /// Sends a reply that reports no arrivals.
+    fn send_bare(&self, reply: Packet, echo: Echo, out: &mut Outbox) {
         let wire_bytes = out.settings.ack.wire_bytes(0);
-        self.send(Packet { wire_bytes, ..answer }, echo, out);
+        self.send(Packet { wire_bytes, ..reply }, echo, out);
     }
 
-    /// Sends an answer, after adding addresses and the echo that all answers have.
+    /// Sends a reply, after adding addresses and the echo that all replies have.
     #[inline]
-    fn send(&self, answer: Packet, echo: Echo, out: &mut Outbox) {
+    fn send(&self, reply: Packet, echo: Echo, out: &mut Outbox) {
         // The flag is for switches: in the NIC, control packets always go before data.
         let priority = Flags::PRIORITY.when(out.settings.ack.priority);
         out.control.push_back(Packet {
@@ -259,12 +259,12 @@ impl Answers {
             dst: self.endpoints.peer,
             qp: self.endpoints.peer_qp,
             label: self.endpoints.label,
-            // The value of the answered packet serves twice: it tells the sender which path the
-            // answer is about, and it selects the answer's own way back.
+            // The value of the packet that is replied to serves twice: it tells the sender which path the
+            // reply is about, and it selects the reply's own reverse path.
             entropy: echo.entropy,
             route: echo.entropy,
-            flags: priority.with(echo.flags).with(answer.flags),
-            ..answer
+            flags: priority.with(echo.flags).with(reply.flags),
+            ..reply
         });
     }
 
