@@ -14,7 +14,7 @@ use super::mismatch::mismatch_text;
 use super::records::{FabricCompletion, FabricQpSettings, FabricWork};
 use crate::ids::{HostId, QpId};
 use crate::nic::verbs::{
-    Completion, CompletionStatus, DEEPEST_QUEUE, Opcode, QpConfig, VerbsError,
+    Completion, CompletionStatus, MAX_QUEUE_DEPTH, Opcode, QpConfig, VerbsError,
 };
 use crate::nic::{Mismatch, QpState};
 use crate::units::{Span, Time};
@@ -60,7 +60,7 @@ pub(super) enum WorkError {
     /// The depth of a queue is out of range.
     #[error(
         "the depth {depth} of {which} queues is out of range: it must be from 1 to \
-             {DEEPEST_QUEUE} (EINVAL)"
+             {MAX_QUEUE_DEPTH} (EINVAL)"
     )]
     Depth {
         /// The direction of the queue: "send" or "receive".
@@ -143,7 +143,7 @@ pub(super) fn with_settings(
     settings: &FabricQpSettings,
 ) -> Result<QpConfig, WorkError> {
     let depth = |which, depth: u32| match usize::try_from(depth) {
-        Ok(queue) if (1..=DEEPEST_QUEUE).contains(&queue) => Ok(queue),
+        Ok(queue) if (1..=MAX_QUEUE_DEPTH).contains(&queue) => Ok(queue),
         _ => Err(WorkError::Depth { which, depth }),
     };
     let limit = |times: u32| (times != WITHOUT_LIMIT).then_some(times);

@@ -266,7 +266,7 @@ fn rejected_calls_give_the_reason() {
     let said = says(core.post_send(0, 0, &work(1, READ, 1), 0));
     assert_eq!(
         said,
-        "with unordered delivery there are no READs; choose ordered delivery (EOPNOTSUPP)"
+        "unordered delivery does not support READs; choose ordered delivery (EOPNOTSUPP)"
     );
     let said = says(core.modify_qp(0, 0, RTR, 0));
     assert!(said.contains("RTS cannot become RTR") && said.ends_with("(EINVAL)"), "{said}");

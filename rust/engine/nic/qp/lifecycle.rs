@@ -14,7 +14,7 @@ use crate::nic::qp::settings::QpSettings;
 use crate::nic::receive::receiver::QpEndpoints;
 use crate::nic::receive::responder::Responder;
 use crate::nic::send::requester::{Requester, RequesterParts, SendState};
-use crate::nic::verbs::{CompletionStatus, LARGEST_MTU, SMALLEST_MTU, VerbsError, WorkQueues};
+use crate::nic::verbs::{CompletionStatus, MAX_MTU, MIN_MTU, VerbsError, WorkQueues};
 use crate::packet::{Flags, Psn};
 use crate::rng::mix32;
 use crate::units::Span;
@@ -159,7 +159,7 @@ impl Nic {
     /// or all queue pair numbers are in use.
     pub fn create_qp(&mut self, attributes: QpAttributes) -> Result<QpId, VerbsError> {
         let mtu = self.config.payload;
-        if mtu < SMALLEST_MTU || mtu > LARGEST_MTU {
+        if mtu < MIN_MTU || mtu > MAX_MTU {
             return Err(VerbsError::Mtu { mtu });
         }
         self.add_qp(attributes)
@@ -236,14 +236,14 @@ impl Nic {
             QpState::ReadyToSend if self.qps[qp].role == Role::ReceiveOnly => {
                 return Err(VerbsError::ReceiveOnly { qp });
             }
-            QpState::SendQueueDrained => self.hold_back(qp),
+            QpState::SendQueueDrained => self.withdraw_unstarted(qp),
             _ => {}
         }
         // Last: a transition that fails leaves the state as it was.
         self.qps[qp].state = next;
         // Only SQD lets posted work wait; after RTR and SQE there is nothing to begin.
         if next == QpState::ReadyToSend {
-            self.begin_work(qp);
+            self.start_queued_work(qp);
         }
         Ok(())
     }

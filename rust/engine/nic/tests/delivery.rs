@@ -127,8 +127,8 @@ fn go_back_n_rejects_unordered_delivery_by_name() {
         let mut nic = Nic::new(HostId(0), PORT, Arc::new(config));
         let error = nic.create_qp(QpAttributes::single_path(HostId(0), HostId(1))).unwrap_err();
         assert_eq!(error.errno(), "EOPNOTSUPP");
-        let expected =
-            "go-back-n has no unordered delivery; choose another, or another loss recovery";
+        let expected = "go-back-n does not support unordered delivery; choose another delivery or loss \
+                        recovery";
         assert_eq!(error.to_string(), expected);
     }
 }

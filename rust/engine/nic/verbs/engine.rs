@@ -3,7 +3,7 @@
 use std::collections::VecDeque;
 
 use super::header::{Meaning, VerbHeader};
-use super::queues::{Message, Trouble};
+use super::queues::{Failure, Message};
 use super::{
     Completion, CompletionStatus, LONGEST_MESSAGE, Operation, VerbsError, WorkQueues, WorkRequest,
 };
@@ -55,20 +55,20 @@ impl Nic {
             }
         }
         // In deeper queues the message numbers on the wire would be ambiguous.
-        let depth = self.config.queue_pairs.send_queue.min(super::DEEPEST_QUEUE);
+        let depth = self.config.queue_pairs.send_queue.min(super::MAX_QUEUE_DEPTH);
         let queues = &mut self.verbs.queues[found.queues.index()];
         if queues.sends() >= depth {
             return Err(VerbsError::SendQueueFull { qp, depth });
         }
-        if let (Operation::WriteWithImmediate(_), Some(most)) =
+        if let (Operation::WriteWithImmediate(_), Some(limit)) =
             (request.operation, self.config.queue_pairs.immediates)
-            && queues.immediates() >= most as usize
+            && queues.immediates() >= limit as usize
         {
-            return Err(VerbsError::TooManyImmediates { qp, most });
+            return Err(VerbsError::TooManyImmediates { qp, limit });
         }
         queues.post_send(request);
         match posting {
-            Posting::Started => self.begin_work(qp),
+            Posting::Started => self.start_queued_work(qp),
             // No work request has this number, so all of them are flushed.
             Posting::Flushed => self.flush(qp, u64::MAX, CompletionStatus::Flushed),
             Posting::Queued | Posting::Refused => {}
@@ -86,7 +86,7 @@ impl Nic {
         if posting == Posting::Refused {
             return Err(VerbsError::WrongState { qp, state: found.state, verb: "post_receive" });
         }
-        let depth = self.config.queue_pairs.receive_queue.min(super::DEEPEST_QUEUE);
+        let depth = self.config.queue_pairs.receive_queue.min(super::MAX_QUEUE_DEPTH);
         let queues = &mut self.verbs.queues[found.queues.index()];
         if queues.receives() >= depth {
             return Err(VerbsError::ReceiveQueueFull { qp, depth });
@@ -120,11 +120,11 @@ impl Nic {
     }
 
     /// Passes all waiting work to the requester.
-    pub(in crate::nic) fn begin_work(&mut self, id: QpId) {
+    pub(in crate::nic) fn start_queued_work(&mut self, id: QpId) {
         let Qp { queues, requester: slot, .. } = self.qps[id];
         let Some(queues) = self.verbs.queues.get_mut(queues.index()) else { return };
         let Some(requester) = self.requesters.get_mut(slot) else { return };
-        while let Some((number, request)) = queues.begin() {
+        while let Some((number, request)) = queues.start_next() {
             let WorkRequest { operation, bytes, path, .. } = request;
             // Each call takes the next message number. It must immediately precede the post,
             // because the numbers follow the order of the requester's messages.
@@ -141,23 +141,23 @@ impl Nic {
 
     /// Withdraws from the requester the messages that it has not begun, except responses to READs.
     /// A queue pair without completions finishes what was posted.
-    pub(in crate::nic) fn hold_back(&mut self, id: QpId) {
+    pub(in crate::nic) fn withdraw_unstarted(&mut self, id: QpId) {
         let Qp { queues, requester: slot, .. } = self.qps[id];
         let Some(queues) = self.verbs.queues.get_mut(queues.index()) else { return };
-        let mut answers = Vec::new();
+        let mut responses = Vec::new();
         // Messages come back newest first, the only order in which their numbers can be reused.
         for name in self.requesters[slot].withdraw(self.config.header) {
             match Message::of_name(name) {
-                Message::Request(_) => queues.take_back(),
+                Message::Request(_) => queues.undo_start(),
                 Message::ReadResponse(bytes) => {
-                    queues.take_back_answer();
-                    answers.push(bytes);
+                    queues.undo_read_response();
+                    responses.push(bytes);
                 }
             }
         }
         // The peer waits for these whatever state this end is in: they begin again, oldest first.
-        for bytes in answers.into_iter().rev() {
-            self.answer_read(id, bytes);
+        for bytes in responses.into_iter().rev() {
+            self.respond_to_read(id, bytes);
         }
     }
 
@@ -225,9 +225,9 @@ impl Nic {
                     requester.handle_control(now, packet, &mut nic.verbs.events);
                 });
                 if self.requesters[qp.requester].recovery.consecutive_failures() > before
-                    && let Some(most) = self.retries_of(qp.requester)
+                    && let Some(limit) = self.retries_of(qp.requester)
                 {
-                    self.count_timeout(qp.requester, most);
+                    self.count_timeout(qp.requester, limit);
                 }
                 self.follow_pace(qp.requester);
                 self.make_sharers_ready(qp.requester);
@@ -250,8 +250,9 @@ impl Nic {
             // A duplicate of a delivered message must not consume a second receive.
             .filter(|header| !receiving.has_delivered(header.message_near(delivered)));
         let sequence = packet.psn().near(receiving.arrived());
-        let ahead = receiving.expected().filter(|&expected| sequence != expected);
-        if ahead.is_some_and(|expected| sequence > expected && queues.has_refused(expected)) {
+        let out_of_order = receiving.expected().filter(|&expected| sequence != expected);
+        if out_of_order.is_some_and(|expected| sequence > expected && queues.has_refused(expected))
+        {
             // The refusal caused this gap: packets beyond a refused one are dropped silently.
             self.out.counters.data_received += 1;
             self.out.counters.refused += 1;
@@ -264,12 +265,12 @@ impl Nic {
             counters: &mut self.out.counters,
         };
         // With ordered delivery a packet beyond any other gap is refused for the gap.
-        let asks = header.filter(|_| ahead.is_none());
-        if let Some(why) = asks.and_then(|header| refusal(header, packet, queues, qp)) {
+        let in_order = header.filter(|_| out_of_order.is_none());
+        if let Some(reason) = in_order.and_then(|header| refusal(header, packet, queues, qp)) {
             out.counters.data_received += 1;
             out.counters.not_ready += 1;
             queues.refuse(sequence);
-            responder.refuse(packet, why, &mut out);
+            responder.refuse(packet, reason, &mut out);
             return;
         }
         let before = out.counters.payload_received;
@@ -278,9 +279,9 @@ impl Nic {
         // Go-back-to-zero has discarded the message's arrivals and subtracted them from the
         // counter.
         if after < before {
-            queues.forget_inbound(delivered);
+            queues.reset_inbound(delivered);
         } else if let Some(header) = header {
-            queues.note_inbound(header.message_near(delivered), header.meaning, after - before);
+            queues.record_inbound(header.message_near(delivered), header.meaning, after - before);
         }
         if self.config.ack.within != Span::MAX {
             self.update_ack_timer(qp.responder);
@@ -313,13 +314,13 @@ impl Nic {
             Meaning::WriteWithImmediate(_) | Meaning::Send => {
                 queues.consume(message, &mut self.verbs.completions);
             }
-            Meaning::ReadRequest(bytes) => self.answer_read(id, u64::from(bytes)),
-            Meaning::ReadResponse => queues.answered(&mut self.verbs.completions),
+            Meaning::ReadRequest(bytes) => self.respond_to_read(id, u64::from(bytes)),
+            Meaning::ReadResponse => queues.read_responded(&mut self.verbs.completions),
         }
     }
 
     /// Streams the response to a READ.
-    fn answer_read(&mut self, id: QpId, bytes: u64) {
+    fn respond_to_read(&mut self, id: QpId, bytes: u64) {
         let Qp { queues, requester: slot, .. } = self.qps[id];
         let Some(requester) = self.requesters.get_mut(slot) else { return };
         let header = self.verbs.queues[queues.index()].header(Some(Meaning::ReadResponse));
@@ -343,8 +344,8 @@ impl Nic {
             return;
         }
         let config = &self.config.queue_pairs;
-        let count = queues.count(Trouble::ReceiverNotReady, requester.unacknowledged());
-        if config.rnr_retries.is_some_and(|most| count > most) {
+        let count = queues.count_failure(Failure::ReceiverNotReady, requester.unacknowledged());
+        if config.rnr_retries.is_some_and(|limit| count > limit) {
             self.fail(refusal.qp, number, CompletionStatus::RnrRetryExceeded);
             return;
         }
@@ -369,12 +370,12 @@ impl Nic {
     /// queue pair.
     // Cold: timeouts are rare.
     #[cold]
-    pub(in crate::nic) fn count_timeout(&mut self, slot: Slot, most: u32) {
+    pub(in crate::nic) fn count_timeout(&mut self, slot: Slot, limit: u32) {
         let id = self.requesters.qp_of(slot);
         let requester = &self.requesters[slot];
         // A queue pair that reports by events retries without limit.
         let Some(queues) = self.verbs.queues.get_mut(self.qps[id].queues.index()) else { return };
-        if queues.count(Trouble::Timeout, requester.unacknowledged()) > most {
+        if queues.count_failure(Failure::Timeout, requester.unacknowledged()) > limit {
             let oldest = queues.oldest();
             self.fail(id, oldest, CompletionStatus::RetryExceeded);
         }

@@ -146,7 +146,7 @@ mod tests {
             for (message, receive) in [(0, 0), (16_383, 16_384), (100_000, 99_000)] {
                 let header =
                     VerbHeader::from_bits(VerbHeader::new(meaning, message, receive).to_bits());
-                let header = header.expect("it was one");
+                let header = header.expect("a verb header");
                 assert_eq!(header.meaning, meaning);
                 assert_eq!(header.message_near(message.saturating_sub(4_000)), message);
                 assert_eq!(header.message_near(message + 4_000), message);

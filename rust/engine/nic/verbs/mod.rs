@@ -38,12 +38,12 @@ use crate::units::{Bytes, Span};
 /// The longest message: 2^31 bytes (specification, volume 1, section 9.7.6).
 pub const LONGEST_MESSAGE: Bytes = Bytes::new(1 << 31);
 /// The smallest MTU: 256 bytes (specification, volume 1, section 9.5).
-pub const SMALLEST_MTU: Bytes = Bytes::new(256);
+pub const MIN_MTU: Bytes = Bytes::new(256);
 /// The largest MTU: 9,000 bytes, a jumbo frame; the specification stops at 4,096.
-pub const LARGEST_MTU: Bytes = Bytes::new(9_000);
+pub const MAX_MTU: Bytes = Bytes::new(9_000);
 /// The deepest queue: message numbers on our wire have 14 bits, and responses to READs take as many
 /// as requests.
-pub const DEEPEST_QUEUE: usize = 4_095;
+pub const MAX_QUEUE_DEPTH: usize = 4_095;
 
 /// The configuration of queue pairs.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -186,7 +186,7 @@ pub struct Completion {
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Error)]
 pub enum VerbsError {
     /// No queue pair has this number, or it was destroyed (EINVAL).
-    #[error("{qp}: there is no such queue pair; create_qp returns the numbers in use")]
+    #[error("{qp} does not exist; create_qp returns the numbers in use")]
     UnknownQp {
         /// The number that was given.
         qp: QpId,
@@ -202,7 +202,7 @@ pub enum VerbsError {
         to: QpState,
     },
     /// It cannot receive without knowing its other end (EINVAL).
-    #[error("{qp}: it does not know the number of its other end; call set_peer_qp before RTR")]
+    #[error("{qp} has no peer; call set_peer_qp before RTR")]
     NotConnected {
         /// The queue pair that lacks its other end.
         qp: QpId,
@@ -218,13 +218,13 @@ pub enum VerbsError {
         verb: &'static str,
     },
     /// The queue pair was created without a requester (EINVAL).
-    #[error("{qp}: it only receives; give create_qp a policy to send by")]
+    #[error("{qp} is receive-only; pass a policy to create_qp")]
     ReceiveOnly {
         /// The queue pair without a requester.
         qp: QpId,
     },
     /// The queue pair reports by events, but work requests need completions (EINVAL).
-    #[error("{qp}: it has no completions; make it with Reporting::Completions, or use Nic::post")]
+    #[error("{qp} has no completions; create it with Reporting::Completions, or use Nic::post")]
     NoCompletions {
         /// The queue pair without completions.
         qp: QpId,
@@ -236,10 +236,10 @@ pub enum VerbsError {
         bytes: Bytes,
     },
     /// A READ of zero bytes (EINVAL here; the specification permits it).
-    #[error("a READ must ask for at least one byte")]
+    #[error("a READ must request at least one byte")]
     EmptyRead,
     /// The payload of a packet is out of range (EINVAL).
-    #[error("MTU {mtu} is out of range: it must be from {SMALLEST_MTU} to {}B", LARGEST_MTU.get())]
+    #[error("MTU {mtu} is out of range: it must be from {MIN_MTU} to {}B", MAX_MTU.get())]
     Mtu {
         /// The payload of a full packet.
         mtu: Bytes,
@@ -262,23 +262,25 @@ pub enum VerbsError {
     },
     /// The limit of incomplete WRITEs with immediate data is reached (ENOMEM).
     #[error(
-        "{qp}: {most} WRITEs with immediate data are not complete, the most that may be; poll \
+        "{qp}: the limit of {limit} incomplete WRITEs with immediate data is reached; poll \
              completions"
     )]
     TooManyImmediates {
         /// The queue pair.
         qp: QpId,
         /// The limit.
-        most: u32,
+        limit: u32,
     },
     /// The packets of the loss recovery have no room for the headers of other verbs (EOPNOTSUPP).
-    #[error("with {recovery} as loss recovery there are only WRITEs; choose another")]
+    #[error("{recovery} supports only WRITEs; choose another loss recovery")]
     WritesOnly {
         /// The loss recovery.
         recovery: &'static str,
     },
     /// The loss recovery cannot deliver in this order (EOPNOTSUPP).
-    #[error("{recovery} has no {delivery} delivery; choose another, or another loss recovery")]
+    #[error(
+        "{recovery} does not support {delivery} delivery; choose another delivery or loss recovery"
+    )]
     UnsupportedDelivery {
         /// The loss recovery.
         recovery: &'static str,
@@ -286,7 +288,7 @@ pub enum VerbsError {
         delivery: Delivery,
     },
     /// With unordered delivery, responses to READs cannot be identified (EOPNOTSUPP).
-    #[error("with unordered delivery there are no READs; choose ordered delivery")]
+    #[error("unordered delivery does not support READs; choose ordered delivery")]
     UnorderedRead,
     /// All queue pair numbers, which have 24 bits, are in use (ENOMEM).
     #[error("all 2^24 queue pair numbers are in use")]

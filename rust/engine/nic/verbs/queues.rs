@@ -18,21 +18,21 @@ pub(super) enum Message {
 
 impl Message {
     /// The bit that marks the id of a response; lengths have 31 bits.
-    const ANSWER: u64 = 1 << 63;
+    const READ_RESPONSE: u64 = 1 << 63;
 
     /// Returns its id in the requester.
     pub(super) const fn to_name(self) -> u64 {
         match self {
             Self::Request(index) => index,
-            Self::ReadResponse(bytes) => Self::ANSWER | bytes,
+            Self::ReadResponse(bytes) => Self::READ_RESPONSE | bytes,
         }
     }
 
     /// Returns the message with this id.
     pub(super) const fn of_name(name: u64) -> Self {
-        match name & Self::ANSWER {
+        match name & Self::READ_RESPONSE {
             0 => Self::Request(name),
-            _ => Self::ReadResponse(name & !Self::ANSWER),
+            _ => Self::ReadResponse(name & !Self::READ_RESPONSE),
         }
     }
 }
@@ -53,7 +53,7 @@ pub(crate) struct Inbound {
 
 /// Failures that are counted while there is no progress.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(crate) enum Trouble {
+pub(crate) enum Failure {
     /// The retransmission timer expired.
     Timeout,
     /// The receiver was not ready.
@@ -68,7 +68,7 @@ pub(in crate::nic) struct WorkQueues {
     /// Number of the first of `sends`, counted from the first ever posted.
     first: u64,
     /// Number of `sends` that were passed to the requester.
-    begun: usize,
+    started: usize,
     receives: VecDeque<u64>,
     /// Number of consumed receives, which is the number of the first of `receives`.
     consumed: u64,
@@ -81,7 +81,7 @@ pub(in crate::nic) struct WorkQueues {
     /// Incoming messages in progress, by number.
     inbound: BTreeMap<u64, Inbound>,
     /// Oldest unacknowledged packet at the last failure, and the failures since.
-    troubled: (u64, [u32; 2]),
+    consecutive_failures: (u64, [u32; 2]),
 }
 
 impl WorkQueues {
@@ -90,14 +90,14 @@ impl WorkQueues {
             qp,
             sends: VecDeque::new(),
             first: 0,
-            begun: 0,
+            started: 0,
             receives: VecDeque::new(),
             consumed: 0,
             messages: 0,
             consuming: 0,
             refused: None,
             inbound: BTreeMap::new(),
-            troubled: (0, [0; 2]),
+            consecutive_failures: (0, [0; 2]),
         }
     }
 
@@ -125,16 +125,16 @@ impl WorkQueues {
     }
 
     /// Returns the next work request for the requester, and its number.
-    pub(crate) fn begin(&mut self) -> Option<(u64, WorkRequest)> {
-        let (request, _) = *self.sends.get(self.begun)?;
-        self.begun += 1;
-        Some((self.first + self.begun as u64 - 1, request))
+    pub(crate) fn start_next(&mut self) -> Option<(u64, WorkRequest)> {
+        let (request, _) = *self.sends.get(self.started)?;
+        self.started += 1;
+        Some((self.first + self.started as u64 - 1, request))
     }
 
     /// Takes back the work request begun last. Its message numbers are reused.
-    pub(crate) fn take_back(&mut self) {
-        self.begun -= 1;
-        let (request, _) = self.sends[self.begun];
+    pub(crate) fn undo_start(&mut self) {
+        self.started -= 1;
+        let (request, _) = self.sends[self.started];
         // The length does not matter here: only whether it consumes a receive.
         let meaning = Meaning::of(request.operation, 0);
         self.messages -= 1;
@@ -142,7 +142,7 @@ impl WorkQueues {
     }
 
     /// Takes back a response to a READ.
-    pub(crate) fn take_back_answer(&mut self) {
+    pub(crate) fn undo_read_response(&mut self) {
         self.messages -= 1;
     }
 
@@ -171,12 +171,12 @@ impl WorkQueues {
     }
 
     /// Counts `bytes` of message `number` that were missing.
-    pub(crate) fn note_inbound(&mut self, number: u64, meaning: Meaning, bytes: u64) {
+    pub(crate) fn record_inbound(&mut self, number: u64, meaning: Meaning, bytes: u64) {
         self.inbound.entry(number).or_insert(Inbound { meaning, bytes: 0 }).bytes += bytes;
     }
 
     /// Discards the bytes of message `number`, which will arrive again.
-    pub(crate) fn forget_inbound(&mut self, number: u64) {
+    pub(crate) fn reset_inbound(&mut self, number: u64) {
         if let Some(message) = self.inbound.get_mut(&number) {
             message.bytes = 0;
         }
@@ -218,11 +218,11 @@ impl WorkQueues {
     }
 
     /// Handles the delivery of the response to the oldest READ.
-    pub(crate) fn answered(&mut self, completions: &mut VecDeque<Completion>) {
+    pub(crate) fn read_responded(&mut self, completions: &mut VecDeque<Completion>) {
         // Responses carry no id. They arrive in the order of their READs, because READs are
         // rejected with unordered delivery.
-        let begun = self.sends.iter_mut().take(self.begun);
-        let mut reads = begun.filter(|(request, progress)| {
+        let started = self.sends.iter_mut().take(self.started);
+        let mut reads = started.filter(|(request, progress)| {
             request.operation == Operation::Read && *progress == Progress::Open
         });
         if let Some((_, progress)) = reads.next() {
@@ -237,7 +237,7 @@ impl WorkQueues {
         while let Some(&(request, Progress::Done)) = self.sends.front() {
             self.sends.pop_front();
             self.first += 1;
-            self.begun -= 1;
+            self.started -= 1;
             let status = CompletionStatus::Success;
             completions.push_back(self.completion(request, status));
         }
@@ -254,7 +254,7 @@ impl WorkQueues {
             let status = if number_of == number { status } else { CompletionStatus::Flushed };
             completions.push_back(self.completion(request, status));
         }
-        self.begun = 0;
+        self.started = 0;
         // Nothing of these will be delivered any more.
         self.inbound.clear();
         for id in std::mem::take(&mut self.receives) {
@@ -276,12 +276,12 @@ impl WorkQueues {
 
     /// Counts a failure. Returns their number since `oldest` became the oldest unacknowledged
     /// packet.
-    pub(crate) fn count(&mut self, trouble: Trouble, oldest: u64) -> u32 {
+    pub(crate) fn count_failure(&mut self, failure: Failure, oldest: u64) -> u32 {
         // Progress in between begins a new count: the limits are for consecutive failures.
-        if self.troubled.0 != oldest {
-            self.troubled = (oldest, [0; 2]);
+        if self.consecutive_failures.0 != oldest {
+            self.consecutive_failures = (oldest, [0; 2]);
         }
-        let count = &mut self.troubled.1[trouble as usize];
+        let count = &mut self.consecutive_failures.1[failure as usize];
         // Without a limit on retries the count only grows.
         *count = count.saturating_add(1);
         *count

@@ -48,13 +48,13 @@ fn attributes(peer: u32) -> QpAttributes {
 }
 
 /// Two NICs and the time.
-struct World {
+struct NicPair {
     a: Nic,
     b: Nic,
     now: Time,
 }
 
-impl World {
+impl NicPair {
     /// Returns NICs with one queue pair each, connected and ready to send.
     fn new(recovery: Recovery, queue_pairs: QpConfig) -> Self {
         Self::of(config(recovery, queue_pairs))
@@ -132,13 +132,13 @@ const FLUSHED: CompletionStatus = CompletionStatus::Flushed;
 fn a_write_completes_at_the_sender_and_does_not_notify_the_receiver() {
     for recovery in recoveries() {
         for bytes in [0, 1, 1_000, 2_500] {
-            let mut world = World::new(recovery, QpConfig::default());
-            world.a.post_send(QP, request(5, Operation::Write, bytes)).unwrap();
-            assert_eq!(completions(&mut world.a), [], "not before it is acknowledged");
-            world.run();
-            assert_eq!(completions(&mut world.a), [(5, Opcode::RdmaWrite, SUCCESS, bytes)]);
-            assert_eq!(completions(&mut world.b), []);
-            assert_eq!(world.b.counters().payload_received, bytes);
+            let mut nics = NicPair::new(recovery, QpConfig::default());
+            nics.a.post_send(QP, request(5, Operation::Write, bytes)).unwrap();
+            assert_eq!(completions(&mut nics.a), [], "not before it is acknowledged");
+            nics.run();
+            assert_eq!(completions(&mut nics.a), [(5, Opcode::RdmaWrite, SUCCESS, bytes)]);
+            assert_eq!(completions(&mut nics.b), []);
+            assert_eq!(nics.b.counters().payload_received, bytes);
         }
     }
 }
@@ -146,51 +146,51 @@ fn a_write_completes_at_the_sender_and_does_not_notify_the_receiver() {
 #[test]
 fn a_send_consumes_a_receive_and_both_ends_complete() {
     for recovery in recoveries() {
-        let mut world = World::new(recovery, QpConfig::default());
-        world.b.post_receive(QP, 70).unwrap();
-        world.b.post_receive(QP, 71).unwrap();
-        world.a.post_send(QP, request(1, Operation::Send, 2_500)).unwrap();
-        world.a.post_send(QP, request(2, Operation::Send, 0)).unwrap();
-        world.run();
+        let mut nics = NicPair::new(recovery, QpConfig::default());
+        nics.b.post_receive(QP, 70).unwrap();
+        nics.b.post_receive(QP, 71).unwrap();
+        nics.a.post_send(QP, request(1, Operation::Send, 2_500)).unwrap();
+        nics.a.post_send(QP, request(2, Operation::Send, 0)).unwrap();
+        nics.run();
         let sent = [(1, Opcode::Send, SUCCESS, 2_500), (2, Opcode::Send, SUCCESS, 0)];
-        assert_eq!(completions(&mut world.a), sent);
+        assert_eq!(completions(&mut nics.a), sent);
         let received = [(70, Opcode::Receive, SUCCESS, 2_500), (71, Opcode::Receive, SUCCESS, 0)];
-        assert_eq!(completions(&mut world.b), received);
+        assert_eq!(completions(&mut nics.b), received);
     }
 }
 
 #[test]
 fn immediate_data_comes_with_the_last_byte_of_its_write() {
     for recovery in recoveries() {
-        let mut world = World::new(recovery, QpConfig::default());
-        world.b.post_receive(QP, 9).unwrap();
-        world.a.post_send(QP, request(1, Operation::Write, 5_000)).unwrap();
+        let mut nics = NicPair::new(recovery, QpConfig::default());
+        nics.b.post_receive(QP, 9).unwrap();
+        nics.a.post_send(QP, request(1, Operation::Write, 5_000)).unwrap();
         let operation = Operation::WriteWithImmediate(0xdead_beef);
-        world.a.post_send(QP, request(2, operation, 3_000)).unwrap();
-        world.run();
-        let done = world.b.poll_completion().unwrap();
+        nics.a.post_send(QP, request(2, operation, 3_000)).unwrap();
+        nics.run();
+        let done = nics.b.poll_completion().unwrap();
         assert_eq!((done.id, done.immediate), (9, Some(0xdead_beef)));
         assert_eq!((done.opcode, done.bytes.get()), (Opcode::ReceiveRdmaWithImmediate, 3_000));
-        assert_eq!(completions(&mut world.a).len(), 2);
+        assert_eq!(completions(&mut nics.a).len(), 2);
     }
 }
 
 #[test]
 fn messages_find_their_receives_in_any_packet_order() {
-    let mut world = World::new(Recovery::PER_PACKET, QpConfig::default());
+    let mut nics = NicPair::new(Recovery::PER_PACKET, QpConfig::default());
     for id in 0..20 {
-        world.b.post_receive(QP, id).unwrap();
+        nics.b.post_receive(QP, id).unwrap();
         let operation = if id % 2 == 0 {
             Operation::Send
         } else {
             Operation::WriteWithImmediate(u32::try_from(id).unwrap())
         };
-        world.a.post_send(QP, request(id, operation, 100 + 700 * id)).unwrap();
+        nics.a.post_send(QP, request(id, operation, 100 + 700 * id)).unwrap();
     }
-    let mut packets = drain(&mut world.a, world.now);
+    let mut packets = drain(&mut nics.a, nics.now);
     packets.reverse();
-    packets.iter().for_each(|packet| world.b.handle_packet(world.now, packet));
-    let done: Vec<_> = std::iter::from_fn(|| world.b.poll_completion()).collect();
+    packets.iter().for_each(|packet| nics.b.handle_packet(nics.now, packet));
+    let done: Vec<_> = std::iter::from_fn(|| nics.b.poll_completion()).collect();
     for (id, done) in (0..20).zip(&done) {
         assert_eq!((done.id, done.bytes.get()), (id, 100 + 700 * id));
         assert_eq!(done.immediate, (id % 2 == 1).then_some(u32::try_from(id).unwrap()));
@@ -201,65 +201,65 @@ fn messages_find_their_receives_in_any_packet_order() {
 #[test]
 fn a_read_streams_the_peers_bytes_and_completes_in_order() {
     for recovery in recoveries() {
-        let mut world = World::new(recovery, QpConfig::default());
-        world.a.post_send(QP, request(1, Operation::Read, 10_500)).unwrap();
-        world.a.post_send(QP, request(2, Operation::Write, 10)).unwrap();
-        assert!(world.exchange(|_| true));
-        assert_eq!(world.b.counters().payload_received, 10, "the request has no payload");
-        world.run();
+        let mut nics = NicPair::new(recovery, QpConfig::default());
+        nics.a.post_send(QP, request(1, Operation::Read, 10_500)).unwrap();
+        nics.a.post_send(QP, request(2, Operation::Write, 10)).unwrap();
+        assert!(nics.exchange(|_| true));
+        assert_eq!(nics.b.counters().payload_received, 10, "the request has no payload");
+        nics.run();
         let done = [(1, Opcode::RdmaRead, SUCCESS, 10_500), (2, Opcode::RdmaWrite, SUCCESS, 10)];
-        assert_eq!(completions(&mut world.a), done, "in the order of posting");
-        assert_eq!(world.a.counters().payload_received, 10_500);
-        assert_eq!(world.b.counters().data_sent, 11);
-        assert_eq!(completions(&mut world.b), []);
+        assert_eq!(completions(&mut nics.a), done, "in the order of posting");
+        assert_eq!(nics.a.counters().payload_received, 10_500);
+        assert_eq!(nics.b.counters().data_sent, 11);
+        assert_eq!(completions(&mut nics.b), []);
     }
 }
 
 #[test]
 fn a_read_response_does_not_complete_an_unacknowledged_write() {
     for recovery in recoveries() {
-        let mut world = World::new(recovery, QpConfig::default());
-        world.a.post_send(QP, request(1, Operation::Write, 1_000)).unwrap();
-        world.a.post_send(QP, request(2, Operation::Read, 1_000)).unwrap();
-        let posted = drain(&mut world.a, world.now);
-        posted.iter().for_each(|packet| world.b.handle_packet(world.now, packet));
-        let sent = drain(&mut world.b, world.now);
+        let mut nics = NicPair::new(recovery, QpConfig::default());
+        nics.a.post_send(QP, request(1, Operation::Write, 1_000)).unwrap();
+        nics.a.post_send(QP, request(2, Operation::Read, 1_000)).unwrap();
+        let posted = drain(&mut nics.a, nics.now);
+        posted.iter().for_each(|packet| nics.b.handle_packet(nics.now, packet));
+        let sent = drain(&mut nics.b, nics.now);
         let (acks, answer): (Vec<_>, Vec<_>) = sent.iter().partition(|it| it.is_control());
-        answer.iter().for_each(|packet| world.a.handle_packet(world.now, packet));
-        assert_eq!(completions(&mut world.a), [], "{recovery:?}");
-        acks.iter().for_each(|ack| world.a.handle_packet(world.now, ack));
+        answer.iter().for_each(|packet| nics.a.handle_packet(nics.now, packet));
+        assert_eq!(completions(&mut nics.a), [], "{recovery:?}");
+        acks.iter().for_each(|ack| nics.a.handle_packet(nics.now, ack));
         let done = [(1, Opcode::RdmaWrite, SUCCESS, 1_000), (2, Opcode::RdmaRead, SUCCESS, 1_000)];
-        assert_eq!(completions(&mut world.a), done, "{recovery:?}");
+        assert_eq!(completions(&mut nics.a), done, "{recovery:?}");
     }
 }
 
 #[test]
 fn reads_are_served_in_rtr_and_responses_survive_losses() {
     for recovery in recoveries() {
-        let mut world = World::new(recovery, QpConfig::default());
-        world.b.modify_qp(QP, QpState::Reset).unwrap();
-        world.b.modify_qp(QP, QpState::Init).unwrap();
-        world.b.set_peer_qp(QP, QP).unwrap();
-        world.b.modify_qp(QP, QpState::ReadyToReceive).unwrap();
-        world.a.post_send(QP, request(1, Operation::Read, 5_000)).unwrap();
-        world.exchange(|_| true);
-        world.exchange(|packet| packet.fields.raw().psn != 2);
-        world.run();
-        assert_eq!(completions(&mut world.a), [(1, Opcode::RdmaRead, SUCCESS, 5_000)]);
+        let mut nics = NicPair::new(recovery, QpConfig::default());
+        nics.b.modify_qp(QP, QpState::Reset).unwrap();
+        nics.b.modify_qp(QP, QpState::Init).unwrap();
+        nics.b.set_peer_qp(QP, QP).unwrap();
+        nics.b.modify_qp(QP, QpState::ReadyToReceive).unwrap();
+        nics.a.post_send(QP, request(1, Operation::Read, 5_000)).unwrap();
+        nics.exchange(|_| true);
+        nics.exchange(|packet| packet.fields.raw().psn != 2);
+        nics.run();
+        assert_eq!(completions(&mut nics.a), [(1, Opcode::RdmaRead, SUCCESS, 5_000)]);
     }
 }
 
 #[test]
 fn a_gap_without_a_refusal_is_nacked_immediately() {
     for recovery in [Recovery::GO_BACK_N, Recovery::GO_BACK_TO_ZERO] {
-        let mut world = World::new(recovery, QpConfig::default());
-        world.a.post_send(QP, request(1, Operation::Write, 1_000)).unwrap();
-        world.a.post_send(QP, request(2, Operation::Write, 2_000)).unwrap();
-        let packets = drain(&mut world.a, world.now);
+        let mut nics = NicPair::new(recovery, QpConfig::default());
+        nics.a.post_send(QP, request(1, Operation::Write, 1_000)).unwrap();
+        nics.a.post_send(QP, request(2, Operation::Write, 2_000)).unwrap();
+        let packets = drain(&mut nics.a, nics.now);
         [0, 2].into_iter().for_each(|index: usize| {
-            world.b.handle_packet(world.now, &packets[index]);
+            nics.b.handle_packet(nics.now, &packets[index]);
         });
-        let answers = drain(&mut world.b, world.now);
+        let answers = drain(&mut nics.b, nics.now);
         let kinds: Vec<_> = answers.iter().map(|it| (it.kind, it.fields.raw().ack)).collect();
         assert_eq!(kinds, [(PacketKind::Ack, 1), (PacketKind::Nack, 1)], "{recovery:?}");
     }
@@ -268,23 +268,23 @@ fn a_gap_without_a_refusal_is_nacked_immediately() {
 #[test]
 fn a_partly_retransmitted_message_is_received_with_all_its_bytes() {
     for recovery in recoveries() {
-        let mut world = World::new(recovery, QpConfig::default());
-        world.b.post_receive(QP, 7).unwrap();
-        world.a.post_send(QP, request(1, Operation::Send, 3_500)).unwrap();
-        let packets = drain(&mut world.a, world.now);
+        let mut nics = NicPair::new(recovery, QpConfig::default());
+        nics.b.post_receive(QP, 7).unwrap();
+        nics.a.post_send(QP, request(1, Operation::Send, 3_500)).unwrap();
+        let packets = drain(&mut nics.a, nics.now);
         [0, 1, 3].into_iter().for_each(|index: usize| {
-            world.b.handle_packet(world.now, &packets[index]);
+            nics.b.handle_packet(nics.now, &packets[index]);
         });
-        world.run();
-        assert_eq!(completions(&mut world.b), [(7, Opcode::Receive, SUCCESS, 3_500)]);
-        assert_eq!(world.b.counters().payload_received, 3_500, "{recovery:?}");
+        nics.run();
+        assert_eq!(completions(&mut nics.b), [(7, Opcode::Receive, SUCCESS, 3_500)]);
+        assert_eq!(nics.b.counters().payload_received, 3_500, "{recovery:?}");
     }
 }
 
 #[test]
 fn the_account_follows_the_queue_pairs_that_exist() {
-    let mut world = World::new(Recovery::GO_BACK_N, QpConfig::default());
-    let nic = &mut world.a;
+    let mut nics = NicPair::new(Recovery::GO_BACK_N, QpConfig::default());
+    let nic = &mut nics.a;
     let extra = QpAttributes { origin: Origin::Extra, ..attributes(1) };
     let second = nic.create_qp(extra).unwrap();
     let third = nic.create_qp(QpAttributes { policy: None, ..attributes(2) }).unwrap();
@@ -318,8 +318,8 @@ fn ready(nic: &mut Nic) -> QpId {
 fn a_context_miss_delays_only_its_own_queue_pair() {
     let cache = CacheConfig { entries: 1, miss: Span::from_ns(500) };
     let queue_pairs = QpConfig { cache: Some(cache), ..QpConfig::default() };
-    let mut world = World::new(Recovery::GO_BACK_N, queue_pairs);
-    let nic = &mut world.a;
+    let mut nics = NicPair::new(Recovery::GO_BACK_N, queue_pairs);
+    let nic = &mut nics.a;
     let second = ready(nic);
     let at = |ns| Time::ZERO + Span::from_ns(ns);
 
@@ -339,8 +339,8 @@ fn a_context_miss_delays_only_its_own_queue_pair() {
 
 #[test]
 fn the_peer_can_be_set_only_before_a_queue_pair_is_ready() {
-    let mut world = World::new(Recovery::GO_BACK_N, QpConfig::default());
-    let nic = &mut world.a;
+    let mut nics = NicPair::new(Recovery::GO_BACK_N, QpConfig::default());
+    let nic = &mut nics.a;
     let qp = nic.create_qp(attributes(1)).unwrap();
     assert_eq!(nic.set_peer_qp(qp, QP), Ok(()));
     nic.modify_qp(qp, QpState::Init).unwrap();
@@ -364,8 +364,8 @@ fn queue_pairs_of_different_hosts_have_different_labels() {
 
 #[test]
 fn a_reset_keeps_the_turns_of_other_queue_pairs() {
-    let mut world = World::new(Recovery::GO_BACK_N, QpConfig::default());
-    let nic = &mut world.a;
+    let mut nics = NicPair::new(Recovery::GO_BACK_N, QpConfig::default());
+    let nic = &mut nics.a;
     let second = ready(nic);
     nic.post_send(QP, request(1, Operation::Write, 3_000)).unwrap();
     nic.post_send(second, request(2, Operation::Write, 3_000)).unwrap();
@@ -378,13 +378,13 @@ fn a_reset_keeps_the_turns_of_other_queue_pairs() {
 fn an_arrival_waits_for_its_acknowledgement_no_longer_than_the_timer() {
     let common = config(Recovery::GO_BACK_N, QpConfig::default());
     let ack = AckConfig { every: 8, within: Span::from_us(5), ..common.ack };
-    let mut world = World::of(NicConfig { ack, ..common });
-    world.a.post_send(QP, request(1, Operation::Write, 4_000)).unwrap();
+    let mut nics = NicPair::of(NicConfig { ack, ..common });
+    nics.a.post_send(QP, request(1, Operation::Write, 4_000)).unwrap();
     let at = |ns| Time::ZERO + Span::from_ns(ns);
-    let packets = drain(&mut world.a, at(0));
-    packets[..2].iter().for_each(|packet| world.b.handle_packet(at(100), packet));
-    assert_eq!((drain(&mut world.b, at(100)).len(), world.b.poll_timeout()), (0, Some(at(5_100))));
-    world.b.handle_timeout(at(5_100));
-    let ack = drain(&mut world.b, at(5_100))[0];
+    let packets = drain(&mut nics.a, at(0));
+    packets[..2].iter().for_each(|packet| nics.b.handle_packet(at(100), packet));
+    assert_eq!((drain(&mut nics.b, at(100)).len(), nics.b.poll_timeout()), (0, Some(at(5_100))));
+    nics.b.handle_timeout(at(5_100));
+    let ack = drain(&mut nics.b, at(5_100))[0];
     assert_eq!((ack.kind, ack.fields.raw().ack), (PacketKind::Ack, 2));
 }

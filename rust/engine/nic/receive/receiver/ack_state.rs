@@ -259,7 +259,7 @@ impl AckState {
             dst: self.endpoints.peer,
             qp: self.endpoints.peer_qp,
             label: self.endpoints.label,
-            // The value of the packet that is replied to serves twice: it tells the sender which path the
+            // The value of the acknowledged packet serves twice: it tells the sender which path the
             // reply is about, and it selects the reply's own reverse path.
             entropy: echo.entropy,
             route: echo.entropy,

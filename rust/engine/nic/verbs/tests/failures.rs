@@ -5,35 +5,35 @@ use super::*;
 #[test]
 fn without_a_receive_the_sender_waits_for_the_rnr_timer() {
     for recovery in recoveries() {
-        let mut world = World::new(recovery, QpConfig::default());
-        world.a.post_send(QP, request(1, Operation::Send, 2_000)).unwrap();
-        world.run_until(Time::ZERO + Span::from_ns(1));
-        assert!(world.b.counters().not_ready > 0);
-        assert_eq!(world.b.counters().payload_received, 0);
+        let mut nics = NicPair::new(recovery, QpConfig::default());
+        nics.a.post_send(QP, request(1, Operation::Send, 2_000)).unwrap();
+        nics.run_until(Time::ZERO + Span::from_ns(1));
+        assert!(nics.b.counters().not_ready > 0);
+        assert_eq!(nics.b.counters().payload_received, 0);
         if matches!(recovery, Recovery::GO_BACK_N | Recovery::GO_BACK_TO_ZERO) {
-            assert_eq!(world.b.counters().control_sent, 1, "what follows is dropped in silence");
-            assert_eq!((world.b.counters().data_received, world.b.counters().refused), (2, 1));
-            assert_eq!(world.a.next_paced(), Some(Time::ZERO + Span::from_us(640)));
+            assert_eq!(nics.b.counters().control_sent, 1, "what follows is dropped in silence");
+            assert_eq!((nics.b.counters().data_received, nics.b.counters().refused), (2, 1));
+            assert_eq!(nics.a.next_paced(), Some(Time::ZERO + Span::from_us(640)));
         }
-        world.b.post_receive(QP, 3).unwrap();
-        world.run();
-        assert!(world.now >= Time::ZERO + Span::from_us(640), "{recovery:?} {:?}", world.now);
-        assert_eq!(completions(&mut world.a), [(1, Opcode::Send, SUCCESS, 2_000)]);
-        assert_eq!(completions(&mut world.b), [(3, Opcode::Receive, SUCCESS, 2_000)]);
+        nics.b.post_receive(QP, 3).unwrap();
+        nics.run();
+        assert!(nics.now >= Time::ZERO + Span::from_us(640), "{recovery:?} {:?}", nics.now);
+        assert_eq!(completions(&mut nics.a), [(1, Opcode::Send, SUCCESS, 2_000)]);
+        assert_eq!(completions(&mut nics.b), [(3, Opcode::Receive, SUCCESS, 2_000)]);
     }
 }
 
 #[test]
 fn control_packets_are_counted_at_both_ends() {
     for recovery in recoveries() {
-        let mut world = World::new(recovery, QpConfig::default());
-        world.a.post_send(QP, request(1, Operation::Send, 1_000)).unwrap();
-        world.run_until(Time::ZERO + Span::from_ns(1));
-        let [sent, received] = [&world.b, &world.a].map(|nic| *nic.counters());
+        let mut nics = NicPair::new(recovery, QpConfig::default());
+        nics.a.post_send(QP, request(1, Operation::Send, 1_000)).unwrap();
+        nics.run_until(Time::ZERO + Span::from_ns(1));
+        let [sent, received] = [&nics.b, &nics.a].map(|nic| *nic.counters());
         assert_eq!((sent.control_sent, received.control_received), (1, 1), "a refusal");
-        world.b.post_receive(QP, 3).unwrap();
-        world.run();
-        let [sent, received] = [&world.b, &world.a].map(|nic| *nic.counters());
+        nics.b.post_receive(QP, 3).unwrap();
+        nics.run();
+        let [sent, received] = [&nics.b, &nics.a].map(|nic| *nic.counters());
         assert_eq!((sent.control_sent, received.control_received), (2, 2), "{recovery:?}");
     }
 }
@@ -41,17 +41,17 @@ fn control_packets_are_counted_at_both_ends() {
 #[test]
 fn a_duplicate_message_consumes_no_second_receive() {
     for recovery in recoveries() {
-        let mut world = World::new(recovery, QpConfig::default());
-        world.b.post_receive(QP, 3).unwrap();
-        world.a.post_send(QP, request(1, Operation::Send, 500)).unwrap();
-        let packet = world.a.poll_transmit(world.now).unwrap();
+        let mut nics = NicPair::new(recovery, QpConfig::default());
+        nics.b.post_receive(QP, 3).unwrap();
+        nics.a.post_send(QP, request(1, Operation::Send, 500)).unwrap();
+        let packet = nics.a.poll_transmit(nics.now).unwrap();
         for copies in 1..=2 {
-            world.b.handle_packet(world.now, &packet);
-            let answer = world.b.poll_transmit(world.now).unwrap();
+            nics.b.handle_packet(nics.now, &packet);
+            let answer = nics.b.poll_transmit(nics.now).unwrap();
             assert_eq!(answer.kind, PacketKind::Ack, "{recovery:?}, copy {copies}");
         }
-        assert_eq!((world.b.counters().not_ready, world.b.counters().duplicates), (0, 1));
-        assert_eq!(completions(&mut world.b), [(3, Opcode::Receive, SUCCESS, 500)]);
+        assert_eq!((nics.b.counters().not_ready, nics.b.counters().duplicates), (0, 1));
+        assert_eq!(completions(&mut nics.b), [(3, Opcode::Receive, SUCCESS, 500)]);
     }
 }
 
@@ -59,17 +59,17 @@ fn a_duplicate_message_consumes_no_second_receive() {
 #[test]
 fn only_the_last_packet_of_a_write_with_immediate_data_needs_a_receive() {
     for recovery in recoveries() {
-        let mut world = World::new(recovery, QpConfig::default());
+        let mut nics = NicPair::new(recovery, QpConfig::default());
         let operation = Operation::WriteWithImmediate(9);
-        world.a.post_send(QP, request(1, operation, 2_500)).unwrap();
-        world.run_until(Time::ZERO + Span::from_ns(1));
-        let counters = world.b.counters();
+        nics.a.post_send(QP, request(1, operation, 2_500)).unwrap();
+        nics.run_until(Time::ZERO + Span::from_ns(1));
+        let counters = nics.b.counters();
         assert_eq!((counters.not_ready, counters.payload_received), (1, 2_000), "{recovery:?}");
-        world.b.post_receive(QP, 3).unwrap();
-        world.run();
+        nics.b.post_receive(QP, 3).unwrap();
+        nics.run();
         let received = [(3, Opcode::ReceiveRdmaWithImmediate, SUCCESS, 2_500)];
-        assert_eq!(completions(&mut world.b), received, "{recovery:?}");
-        assert_eq!(completions(&mut world.a), [(1, Opcode::RdmaWrite, SUCCESS, 2_500)]);
+        assert_eq!(completions(&mut nics.b), received, "{recovery:?}");
+        assert_eq!(completions(&mut nics.a), [(1, Opcode::RdmaWrite, SUCCESS, 2_500)]);
     }
 }
 
@@ -77,15 +77,15 @@ fn only_the_last_packet_of_a_write_with_immediate_data_needs_a_receive() {
 #[test]
 fn a_partly_sent_message_waits_for_the_rnr_timer() {
     for recovery in recoveries() {
-        let mut world = World::new(recovery, QpConfig::default());
-        world.a.post_send(QP, request(1, Operation::Send, 4_000)).unwrap();
-        let first = world.a.poll_transmit(world.now).unwrap();
-        world.b.handle_packet(world.now, &first);
-        drain(&mut world.b, world.now).iter().for_each(|it| world.a.handle_packet(world.now, it));
-        assert_eq!(drain(&mut world.a, world.now), [], "{recovery:?}");
+        let mut nics = NicPair::new(recovery, QpConfig::default());
+        nics.a.post_send(QP, request(1, Operation::Send, 4_000)).unwrap();
+        let first = nics.a.poll_transmit(nics.now).unwrap();
+        nics.b.handle_packet(nics.now, &first);
+        drain(&mut nics.b, nics.now).iter().for_each(|it| nics.a.handle_packet(nics.now, it));
+        assert_eq!(drain(&mut nics.a, nics.now), [], "{recovery:?}");
         let resume = Time::ZERO + Span::from_us(640);
-        assert_eq!(world.a.next_paced(), Some(resume));
-        let sent = drain(&mut world.a, resume);
+        assert_eq!(nics.a.next_paced(), Some(resume));
+        let sent = drain(&mut nics.a, resume);
         let psns: Vec<_> = sent.iter().map(|packet| packet.fields.raw().psn).collect();
         assert_eq!(psns, [0, 1, 2, 3], "{recovery:?}");
     }
@@ -95,75 +95,75 @@ fn a_partly_sent_message_waits_for_the_rnr_timer() {
 fn too_many_consecutive_rnr_naks_fail_the_queue_pair() {
     for recovery in recoveries() {
         let queue_pairs = QpConfig { rnr_retries: Some(3), ..QpConfig::default() };
-        let mut world = World::new(recovery, queue_pairs);
-        world.a.post_send(QP, request(1, Operation::Send, 100)).unwrap();
-        world.a.post_send(QP, request(2, Operation::Write, 100)).unwrap();
-        world.a.post_receive(QP, 8).unwrap();
-        world.run();
+        let mut nics = NicPair::new(recovery, queue_pairs);
+        nics.a.post_send(QP, request(1, Operation::Send, 100)).unwrap();
+        nics.a.post_send(QP, request(2, Operation::Write, 100)).unwrap();
+        nics.a.post_receive(QP, 8).unwrap();
+        nics.run();
         assert_eq!(
-            completions(&mut world.a),
+            completions(&mut nics.a),
             [
                 (1, Opcode::Send, CompletionStatus::RnrRetryExceeded, 0),
                 (2, Opcode::RdmaWrite, FLUSHED, 0),
                 (8, Opcode::Receive, FLUSHED, 0),
             ]
         );
-        assert_eq!(world.b.counters().not_ready, 4, "the first, and three retries");
-        assert_eq!(world.a.query_qp(QP), Ok(QpState::Error));
+        assert_eq!(nics.b.counters().not_ready, 4, "the first, and three retries");
+        assert_eq!(nics.a.query_qp(QP), Ok(QpState::Error));
     }
 }
 
 #[test]
 fn too_many_consecutive_timeouts_fail_the_queue_pair() {
     for recovery in recoveries() {
-        let mut world = World::new(recovery, QpConfig { retries: Some(7), ..QpConfig::default() });
-        world.a.post_send(QP, request(1, Operation::Write, 100)).unwrap();
-        world.a.post_send(QP, request(2, Operation::Read, 100)).unwrap();
-        world.b.modify_qp(QP, QpState::Error).unwrap();
-        world.run();
+        let mut nics = NicPair::new(recovery, QpConfig { retries: Some(7), ..QpConfig::default() });
+        nics.a.post_send(QP, request(1, Operation::Write, 100)).unwrap();
+        nics.a.post_send(QP, request(2, Operation::Read, 100)).unwrap();
+        nics.b.modify_qp(QP, QpState::Error).unwrap();
+        nics.run();
         let exceeded = (1, Opcode::RdmaWrite, CompletionStatus::RetryExceeded, 0);
-        assert_eq!(completions(&mut world.a), [exceeded, (2, Opcode::RdmaRead, FLUSHED, 0)]);
-        assert_eq!(world.now, Time::ZERO + Span::from_us(800), "{recovery:?}");
-        assert_eq!(world.b.counters().discarded, 2 * 8);
-        assert_eq!(world.a.poll_timeout(), None, "nothing is left to do");
+        assert_eq!(completions(&mut nics.a), [exceeded, (2, Opcode::RdmaRead, FLUSHED, 0)]);
+        assert_eq!(nics.now, Time::ZERO + Span::from_us(800), "{recovery:?}");
+        assert_eq!(nics.b.counters().discarded, 2 * 8);
+        assert_eq!(nics.a.poll_timeout(), None, "nothing is left to do");
     }
 }
 
 #[test]
 fn progress_resets_the_timeout_count() {
     for recovery in recoveries() {
-        let mut world = World::new(recovery, QpConfig { retries: Some(1), ..QpConfig::default() });
-        world.a.post_send(QP, request(1, Operation::Write, 3_000)).unwrap();
+        let mut nics = NicPair::new(recovery, QpConfig { retries: Some(1), ..QpConfig::default() });
+        nics.a.post_send(QP, request(1, Operation::Write, 3_000)).unwrap();
         // In each round the oldest packet arrives at the second attempt.
         for round in 0..3 {
-            drain(&mut world.a, world.now);
-            world.now += Span::from_us(100);
-            world.a.handle_timeout(world.now);
-            let again = drain(&mut world.a, world.now);
-            world.b.handle_packet(world.now, &again[0]);
-            let answers = drain(&mut world.b, world.now);
-            answers.iter().for_each(|it| world.a.handle_packet(world.now, it));
-            let state = world.a.query_qp(QP);
+            drain(&mut nics.a, nics.now);
+            nics.now += Span::from_us(100);
+            nics.a.handle_timeout(nics.now);
+            let again = drain(&mut nics.a, nics.now);
+            nics.b.handle_packet(nics.now, &again[0]);
+            let answers = drain(&mut nics.b, nics.now);
+            answers.iter().for_each(|it| nics.a.handle_packet(nics.now, it));
+            let state = nics.a.query_qp(QP);
             assert_eq!(state, Ok(QpState::ReadyToSend), "{recovery:?}, round {round}");
         }
-        assert_eq!(completions(&mut world.a), [(1, Opcode::RdmaWrite, SUCCESS, 3_000)]);
+        assert_eq!(completions(&mut nics.a), [(1, Opcode::RdmaWrite, SUCCESS, 3_000)]);
     }
 }
 
 #[test]
 fn the_oldest_incomplete_work_fails() {
-    let mut world =
-        World::new(Recovery::GO_BACK_N, QpConfig { retries: Some(7), ..QpConfig::default() });
-    world.a.post_send(QP, request(1, Operation::Write, 100)).unwrap();
-    world.run();
-    assert_eq!(completions(&mut world.a), [(1, Opcode::RdmaWrite, SUCCESS, 100)]);
-    world.b.modify_qp(QP, QpState::Error).unwrap();
+    let mut nics =
+        NicPair::new(Recovery::GO_BACK_N, QpConfig { retries: Some(7), ..QpConfig::default() });
+    nics.a.post_send(QP, request(1, Operation::Write, 100)).unwrap();
+    nics.run();
+    assert_eq!(completions(&mut nics.a), [(1, Opcode::RdmaWrite, SUCCESS, 100)]);
+    nics.b.modify_qp(QP, QpState::Error).unwrap();
     for id in [2, 3] {
-        world.a.post_send(QP, request(id, Operation::Write, 100)).unwrap();
+        nics.a.post_send(QP, request(id, Operation::Write, 100)).unwrap();
     }
-    world.run();
+    nics.run();
     let exceeded = (2, Opcode::RdmaWrite, CompletionStatus::RetryExceeded, 0);
-    assert_eq!(completions(&mut world.a), [exceeded, (3, Opcode::RdmaWrite, FLUSHED, 0)]);
+    assert_eq!(completions(&mut nics.a), [exceeded, (3, Opcode::RdmaWrite, FLUSHED, 0)]);
 }
 
 /// MRC's series of timeouts: `linear` retries at a constant interval, `exponential` ones at
@@ -174,15 +174,15 @@ fn the_queue_pair_fails_after_all_timeouts_of_mrc() {
     for (linear, exponential, intervals) in [(2, 1, 3 + 2), (2, 3, 3 + 2 + 4 + 8), (0, 0, 1)] {
         let timer = mrc::Wait::Span(t);
         let config = mrc::Config { timer, linear, exponential, ..mrc::Config::default() };
-        let mut world = World::new(config.into(), QpConfig::default());
-        world.a.post_send(QP, request(1, Operation::Write, 100)).unwrap();
-        world.b.modify_qp(QP, QpState::Error).unwrap();
-        world.run();
+        let mut nics = NicPair::new(config.into(), QpConfig::default());
+        nics.a.post_send(QP, request(1, Operation::Write, 100)).unwrap();
+        nics.b.modify_qp(QP, QpState::Error).unwrap();
+        nics.run();
         let exceeded = (1, Opcode::RdmaWrite, CompletionStatus::RetryExceeded, 0);
-        assert_eq!(completions(&mut world.a), [exceeded]);
-        assert_eq!(world.now, Time::ZERO + t * intervals, "{linear}, {exponential}");
-        assert_eq!(world.a.counters().retransmitted, u64::from(linear + exponential));
-        assert_eq!(world.a.query_qp(QP), Ok(QpState::Error));
+        assert_eq!(completions(&mut nics.a), [exceeded]);
+        assert_eq!(nics.now, Time::ZERO + t * intervals, "{linear}, {exponential}");
+        assert_eq!(nics.a.counters().retransmitted, u64::from(linear + exponential));
+        assert_eq!(nics.a.query_qp(QP), Ok(QpState::Error));
     }
 }
 
@@ -192,26 +192,26 @@ fn mrc_nacks_count_as_timeouts() {
     for (linear, exponential) in [(2, 1), (0, 0), (3, 4)] {
         let timer = mrc::Wait::Span(Span::from_us(10));
         let config = mrc::Config { timer, linear, exponential, ..mrc::Config::default() };
-        let mut world = World::new(config.into(), QpConfig::default());
-        world.a.post_send(QP, request(1, Operation::Write, 100)).unwrap();
+        let mut nics = NicPair::new(config.into(), QpConfig::default());
+        nics.a.post_send(QP, request(1, Operation::Write, 100)).unwrap();
         let mut sent = 0;
         loop {
-            let packets = drain(&mut world.a, world.now);
+            let packets = drain(&mut nics.a, nics.now);
             if packets.is_empty() {
                 break;
             }
             sent += packets.len() as u32;
             for packet in packets {
                 let flags = packet.flags.with(Flags::TRIMMED);
-                world.b.handle_packet(world.now, &Packet { wire_bytes: 64, flags, ..packet });
+                nics.b.handle_packet(nics.now, &Packet { wire_bytes: 64, flags, ..packet });
             }
-            let answers = drain(&mut world.b, world.now);
-            answers.iter().for_each(|answer| world.a.handle_packet(world.now, answer));
+            let answers = drain(&mut nics.b, nics.now);
+            answers.iter().for_each(|answer| nics.a.handle_packet(nics.now, answer));
         }
         let exceeded = (1, Opcode::RdmaWrite, CompletionStatus::RetryExceeded, 0);
-        assert_eq!(completions(&mut world.a), [exceeded]);
-        assert_eq!((sent, world.now), (1 + linear + exponential, Time::ZERO), "no time passed");
-        assert_eq!(world.a.query_qp(QP), Ok(QpState::Error));
+        assert_eq!(completions(&mut nics.a), [exceeded]);
+        assert_eq!((sent, nics.now), (1 + linear + exponential, Time::ZERO), "no time passed");
+        assert_eq!(nics.a.query_qp(QP), Ok(QpState::Error));
     }
 }
 
@@ -220,51 +220,51 @@ fn mrc_nacks_count_as_timeouts() {
 fn with_mrc_a_gap_does_not_fail_the_queue_pair() {
     let timer = mrc::Wait::Span(Span::from_us(100));
     let config = mrc::Config { timer, linear: 0, exponential: 0, ..mrc::Config::by_round_trip() };
-    let mut world = World::new(config.into(), QpConfig::default());
-    world.a.post_send(QP, request(1, Operation::Write, 3_000)).unwrap();
-    let packets = drain(&mut world.a, world.now);
-    packets[1..].iter().for_each(|packet| world.b.handle_packet(world.now, packet));
-    world.run();
-    assert_eq!(completions(&mut world.a), [(1, Opcode::RdmaWrite, SUCCESS, 3_000)]);
-    assert_eq!(world.a.counters().retransmitted, 1);
+    let mut nics = NicPair::new(config.into(), QpConfig::default());
+    nics.a.post_send(QP, request(1, Operation::Write, 3_000)).unwrap();
+    let packets = drain(&mut nics.a, nics.now);
+    packets[1..].iter().for_each(|packet| nics.b.handle_packet(nics.now, packet));
+    nics.run();
+    assert_eq!(completions(&mut nics.a), [(1, Opcode::RdmaWrite, SUCCESS, 3_000)]);
+    assert_eq!(nics.a.counters().retransmitted, 1);
 }
 
 #[test]
 fn retries_are_unlimited_by_default() {
-    let mut world = World::new(Recovery::GO_BACK_N, QpConfig::default());
-    world.b.modify_qp(QP, QpState::Error).unwrap();
-    world.a.post_send(QP, request(1, Operation::Write, 100)).unwrap();
-    world.run_until(Time::ZERO + Span::from_ms(100));
-    assert_eq!(world.a.counters().retransmitted, 1_000);
-    assert_eq!(world.a.query_qp(QP), Ok(QpState::ReadyToSend));
+    let mut nics = NicPair::new(Recovery::GO_BACK_N, QpConfig::default());
+    nics.b.modify_qp(QP, QpState::Error).unwrap();
+    nics.a.post_send(QP, request(1, Operation::Write, 100)).unwrap();
+    nics.run_until(Time::ZERO + Span::from_ms(100));
+    assert_eq!(nics.a.counters().retransmitted, 1_000);
+    assert_eq!(nics.a.query_qp(QP), Ok(QpState::ReadyToSend));
 }
 
 #[test]
 fn a_read_from_a_receive_only_queue_pair_is_an_invalid_request() {
-    let mut world = World::new(Recovery::GO_BACK_N, QpConfig::default());
-    let receiver = world.b.create_qp(QpAttributes { policy: None, ..attributes(0) }).unwrap();
-    let sender = world.a.create_qp(attributes(1)).unwrap();
-    for (nic, qp) in [(&mut world.a, sender), (&mut world.b, receiver)] {
+    let mut nics = NicPair::new(Recovery::GO_BACK_N, QpConfig::default());
+    let receiver = nics.b.create_qp(QpAttributes { policy: None, ..attributes(0) }).unwrap();
+    let sender = nics.a.create_qp(attributes(1)).unwrap();
+    for (nic, qp) in [(&mut nics.a, sender), (&mut nics.b, receiver)] {
         nic.modify_qp(qp, QpState::Init).unwrap();
         nic.set_peer_qp(qp, qp).unwrap();
         nic.modify_qp(qp, QpState::ReadyToReceive).unwrap();
     }
-    world.a.modify_qp(sender, QpState::ReadyToSend).unwrap();
+    nics.a.modify_qp(sender, QpState::ReadyToSend).unwrap();
     let refused = Err(VerbsError::ReceiveOnly { qp: receiver });
-    assert_eq!(world.b.modify_qp(receiver, QpState::ReadyToSend), refused);
-    assert_eq!(world.b.post_send(receiver, request(0, Operation::Write, 1)), refused);
-    world.a.post_send(sender, request(1, Operation::Read, 100)).unwrap();
-    world.run();
+    assert_eq!(nics.b.modify_qp(receiver, QpState::ReadyToSend), refused);
+    assert_eq!(nics.b.post_send(receiver, request(0, Operation::Write, 1)), refused);
+    nics.a.post_send(sender, request(1, Operation::Read, 100)).unwrap();
+    nics.run();
     let invalid = (1, Opcode::RdmaRead, CompletionStatus::RemoteInvalidRequest, 0);
-    assert_eq!(completions(&mut world.a), [invalid]);
+    assert_eq!(completions(&mut nics.a), [invalid]);
     assert_eq!(CompletionStatus::RemoteInvalidRequest.to_string(), "IBV_WC_REM_INV_REQ_ERR");
 }
 
 #[test]
 fn invalid_posts_are_named_errors() {
     let queue_pairs = QpConfig { send_queue: 2, receive_queue: 1, ..QpConfig::default() };
-    let mut world = World::new(Recovery::GO_BACK_N, queue_pairs);
-    let nic = &mut world.a;
+    let mut nics = NicPair::new(Recovery::GO_BACK_N, queue_pairs);
+    let nic = &mut nics.a;
     let fails = |nic: &mut Nic, qp, operation, bytes| {
         let error = nic.post_send(qp, request(0, operation, bytes)).unwrap_err();
         format!("{}: {error}", error.errno())
@@ -278,9 +278,9 @@ fn invalid_posts_are_named_errors() {
     assert_eq!(
         shown,
         [
-            "EINVAL: qp9: there is no such queue pair; create_qp returns the numbers in use",
+            "EINVAL: qp9 does not exist; create_qp returns the numbers in use",
             "EINVAL: a message of 2147483649B is too long; the longest is 2147483648 bytes",
-            "EINVAL: a READ must ask for at least one byte",
+            "EINVAL: a READ must request at least one byte",
         ]
     );
     nic.post_send(QP, request(0, Operation::Send, LONGEST_MESSAGE.get())).unwrap();
@@ -325,16 +325,16 @@ fn an_mtu_is_from_256_to_9000_bytes() {
 
 #[test]
 fn the_ideal_erasure_code_carries_only_writes() {
-    let mut world = World::new(Recovery::ERASURE, QpConfig::default());
+    let mut nics = NicPair::new(Recovery::ERASURE, QpConfig::default());
     for operation in [Operation::Send, Operation::Read, Operation::WriteWithImmediate(1)] {
-        let refused = world.a.post_send(QP, request(0, operation, 1)).unwrap_err();
+        let refused = nics.a.post_send(QP, request(0, operation, 1)).unwrap_err();
         let expected = VerbsError::WritesOnly { recovery: "erasure" };
         assert_eq!((refused, refused.errno()), (expected, "EOPNOTSUPP"));
     }
-    world.a.post_send(QP, request(1, Operation::Write, 2_500)).unwrap();
-    world.a.modify_qp(QP, QpState::SendQueueDrained).unwrap();
-    world.run();
-    assert_eq!(completions(&mut world.a), [(1, Opcode::RdmaWrite, SUCCESS, 2_500)]);
+    nics.a.post_send(QP, request(1, Operation::Write, 2_500)).unwrap();
+    nics.a.modify_qp(QP, QpState::SendQueueDrained).unwrap();
+    nics.run();
+    assert_eq!(completions(&mut nics.a), [(1, Opcode::RdmaWrite, SUCCESS, 2_500)]);
 }
 
 /// MRC's `max_wimm`: other operations are not limited, and a completion makes room.
@@ -342,56 +342,56 @@ fn the_ideal_erasure_code_carries_only_writes() {
 fn writes_with_immediate_data_are_limited() {
     for recovery in recoveries() {
         let queue_pairs = QpConfig { immediates: Some(2), ..QpConfig::default() };
-        let mut world = World::new(recovery, queue_pairs);
-        (0..3).for_each(|id| world.b.post_receive(QP, id).unwrap());
+        let mut nics = NicPair::new(recovery, queue_pairs);
+        (0..3).for_each(|id| nics.b.post_receive(QP, id).unwrap());
         let immediate = |id| request(id, Operation::WriteWithImmediate(7), 1_500);
-        world.a.post_send(QP, immediate(1)).unwrap();
-        world.a.post_send(QP, request(2, Operation::Write, 100)).unwrap();
-        world.a.post_send(QP, immediate(3)).unwrap();
-        let refused = world.a.post_send(QP, immediate(4)).unwrap_err();
-        assert_eq!(refused, VerbsError::TooManyImmediates { qp: QP, most: 2 });
+        nics.a.post_send(QP, immediate(1)).unwrap();
+        nics.a.post_send(QP, request(2, Operation::Write, 100)).unwrap();
+        nics.a.post_send(QP, immediate(3)).unwrap();
+        let refused = nics.a.post_send(QP, immediate(4)).unwrap_err();
+        assert_eq!(refused, VerbsError::TooManyImmediates { qp: QP, limit: 2 });
         assert_eq!(refused.errno(), "ENOMEM");
-        world.a.post_send(QP, request(5, Operation::Write, 100)).unwrap();
-        world.run();
-        assert_eq!(completions(&mut world.a).len(), 4, "{recovery:?}");
-        world.a.post_send(QP, immediate(6)).unwrap();
-        world.run();
-        assert_eq!(completions(&mut world.a).len(), 1);
-        assert_eq!(completions(&mut world.b).len(), 3);
+        nics.a.post_send(QP, request(5, Operation::Write, 100)).unwrap();
+        nics.run();
+        assert_eq!(completions(&mut nics.a).len(), 4, "{recovery:?}");
+        nics.a.post_send(QP, immediate(6)).unwrap();
+        nics.run();
+        assert_eq!(completions(&mut nics.a).len(), 1);
+        assert_eq!(completions(&mut nics.b).len(), 3);
     }
 }
 
 #[test]
 fn a_queue_pair_with_events_has_no_completions() {
-    let mut world = World::new(Recovery::GO_BACK_N, QpConfig::default());
-    let qp = world
+    let mut nics = NicPair::new(Recovery::GO_BACK_N, QpConfig::default());
+    let qp = nics
         .a
         .create_qp(QpAttributes { reporting: Reporting::Events(3), ..attributes(1) })
         .unwrap();
     let none = Err(VerbsError::NoCompletions { qp });
-    assert_eq!(world.a.post_send(qp, request(0, Operation::Write, 1)), none);
-    assert_eq!(world.a.post_receive(qp, 0), none);
+    assert_eq!(nics.a.post_send(qp, request(0, Operation::Write, 1)), none);
+    assert_eq!(nics.a.post_receive(qp, 0), none);
 }
 
 /// Acknowledgements postpone the deadline: the timer's entry fires early and finds no timeout.
 #[test]
 fn slowly_acknowledged_work_completes_without_retries() {
     for recovery in [Recovery::GO_BACK_N, Recovery::Sack(sack::Config::default())] {
-        let mut world = World::new(recovery, QpConfig { retries: Some(0), ..QpConfig::default() });
-        world.a.post_send(QP, request(1, Operation::Write, 4_000)).unwrap();
-        let packets = drain(&mut world.a, world.now);
+        let mut nics = NicPair::new(recovery, QpConfig { retries: Some(0), ..QpConfig::default() });
+        nics.a.post_send(QP, request(1, Operation::Write, 4_000)).unwrap();
+        let packets = drain(&mut nics.a, nics.now);
         for (packet, us) in packets.iter().zip([60, 140, 220, 300]) {
             // The timeout is 100 us.
             let now = Time::ZERO + Span::from_us(us);
-            while let Some(due) = world.a.poll_timeout().filter(|&due| due < now) {
-                world.a.handle_timeout(due);
+            while let Some(due) = nics.a.poll_timeout().filter(|&due| due < now) {
+                nics.a.handle_timeout(due);
             }
-            assert_eq!(world.a.query_qp(QP), Ok(QpState::ReadyToSend), "{recovery:?}, {us} us");
-            world.b.handle_packet(now, packet);
-            drain(&mut world.b, now).iter().for_each(|ack| world.a.handle_packet(now, ack));
+            assert_eq!(nics.a.query_qp(QP), Ok(QpState::ReadyToSend), "{recovery:?}, {us} us");
+            nics.b.handle_packet(now, packet);
+            drain(&mut nics.b, now).iter().for_each(|ack| nics.a.handle_packet(now, ack));
         }
-        assert_eq!(completions(&mut world.a), [(1, Opcode::RdmaWrite, SUCCESS, 4_000)]);
-        assert_eq!(world.a.counters().retransmitted, 0);
+        assert_eq!(completions(&mut nics.a), [(1, Opcode::RdmaWrite, SUCCESS, 4_000)]);
+        assert_eq!(nics.a.counters().retransmitted, 0);
     }
 }
 
@@ -399,15 +399,15 @@ fn slowly_acknowledged_work_completes_without_retries() {
 fn refused_work_fails_even_if_older_work_is_incomplete() {
     for recovery in [Recovery::PER_PACKET, Recovery::Sack(sack::Config::default())] {
         let queue_pairs = QpConfig { rnr_retries: Some(0), ..QpConfig::default() };
-        let mut world = World::new(recovery, queue_pairs);
-        world.a.post_send(QP, request(1, Operation::Write, 1_000)).unwrap();
-        world.a.post_send(QP, request(2, Operation::Send, 1_000)).unwrap();
-        world.a.post_send(QP, request(3, Operation::Write, 1_000)).unwrap();
-        let packets = drain(&mut world.a, world.now);
-        world.b.handle_packet(world.now, &packets[1]);
-        drain(&mut world.b, world.now).iter().for_each(|it| world.a.handle_packet(world.now, it));
+        let mut nics = NicPair::new(recovery, queue_pairs);
+        nics.a.post_send(QP, request(1, Operation::Write, 1_000)).unwrap();
+        nics.a.post_send(QP, request(2, Operation::Send, 1_000)).unwrap();
+        nics.a.post_send(QP, request(3, Operation::Write, 1_000)).unwrap();
+        let packets = drain(&mut nics.a, nics.now);
+        nics.b.handle_packet(nics.now, &packets[1]);
+        drain(&mut nics.b, nics.now).iter().for_each(|it| nics.a.handle_packet(nics.now, it));
         let refused = (2, Opcode::Send, CompletionStatus::RnrRetryExceeded, 0);
         let [first, last] = [1, 3].map(|id| (id, Opcode::RdmaWrite, FLUSHED, 0));
-        assert_eq!(completions(&mut world.a), [first, refused, last], "{recovery:?}");
+        assert_eq!(completions(&mut nics.a), [first, refused, last], "{recovery:?}");
     }
 }

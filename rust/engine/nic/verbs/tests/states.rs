@@ -7,96 +7,96 @@ use crate::units::Fraction;
 #[test]
 fn sqd_finishes_begun_work_and_keeps_the_rest_for_rts() {
     for recovery in recoveries() {
-        let mut world = World::new(recovery, QpConfig::default());
+        let mut nics = NicPair::new(recovery, QpConfig::default());
         for id in 0..3 {
-            world.b.post_receive(QP, 10 + id).unwrap();
-            world.a.post_send(QP, request(id, Operation::Send, 3_000)).unwrap();
+            nics.b.post_receive(QP, 10 + id).unwrap();
+            nics.a.post_send(QP, request(id, Operation::Send, 3_000)).unwrap();
         }
-        let begun = [world.a.poll_transmit(world.now).unwrap()];
-        world.a.modify_qp(QP, QpState::SendQueueDrained).unwrap();
-        world.a.post_send(QP, request(3, Operation::Write, 1)).unwrap();
-        assert_eq!(world.a.is_drained(QP), Ok(false));
-        world.b.handle_packet(world.now, &begun[0]);
-        world.run();
-        assert_eq!(completions(&mut world.a), [(0, Opcode::Send, SUCCESS, 3_000)]);
-        assert_eq!(world.a.is_drained(QP), Ok(true));
-        world.a.modify_qp(QP, QpState::ReadyToSend).unwrap();
-        world.run();
-        let rest: Vec<_> = completions(&mut world.a).iter().map(|done| done.0).collect();
+        let begun = [nics.a.poll_transmit(nics.now).unwrap()];
+        nics.a.modify_qp(QP, QpState::SendQueueDrained).unwrap();
+        nics.a.post_send(QP, request(3, Operation::Write, 1)).unwrap();
+        assert_eq!(nics.a.is_drained(QP), Ok(false));
+        nics.b.handle_packet(nics.now, &begun[0]);
+        nics.run();
+        assert_eq!(completions(&mut nics.a), [(0, Opcode::Send, SUCCESS, 3_000)]);
+        assert_eq!(nics.a.is_drained(QP), Ok(true));
+        nics.a.modify_qp(QP, QpState::ReadyToSend).unwrap();
+        nics.run();
+        let rest: Vec<_> = completions(&mut nics.a).iter().map(|done| done.0).collect();
         assert_eq!(rest, [1, 2, 3]);
-        let received: Vec<_> = completions(&mut world.b).iter().map(|done| done.0).collect();
+        let received: Vec<_> = completions(&mut nics.b).iter().map(|done| done.0).collect();
         assert_eq!(received, [10, 11, 12]);
     }
 }
 
 #[test]
 fn responses_to_reads_continue_in_sqd() {
-    let mut world = World::new(Recovery::GO_BACK_N, QpConfig::default());
-    world.b.post_send(QP, request(1, Operation::Write, 2_000)).unwrap();
-    world.a.post_send(QP, request(2, Operation::Read, 2_000)).unwrap();
-    world.a.post_send(QP, request(3, Operation::Read, 1_000)).unwrap();
-    for packet in drain(&mut world.a, world.now) {
-        world.b.handle_packet(world.now, &packet);
+    let mut nics = NicPair::new(Recovery::GO_BACK_N, QpConfig::default());
+    nics.b.post_send(QP, request(1, Operation::Write, 2_000)).unwrap();
+    nics.a.post_send(QP, request(2, Operation::Read, 2_000)).unwrap();
+    nics.a.post_send(QP, request(3, Operation::Read, 1_000)).unwrap();
+    for packet in drain(&mut nics.a, nics.now) {
+        nics.b.handle_packet(nics.now, &packet);
     }
-    world.b.modify_qp(QP, QpState::SendQueueDrained).unwrap();
-    world.run();
-    assert_eq!(completions(&mut world.a).len(), 2, "both READs");
-    assert_eq!(completions(&mut world.b), [], "the WRITE was not begun");
-    world.b.modify_qp(QP, QpState::ReadyToSend).unwrap();
-    world.run();
-    assert_eq!(completions(&mut world.b), [(1, Opcode::RdmaWrite, SUCCESS, 2_000)]);
+    nics.b.modify_qp(QP, QpState::SendQueueDrained).unwrap();
+    nics.run();
+    assert_eq!(completions(&mut nics.a).len(), 2, "both READs");
+    assert_eq!(completions(&mut nics.b), [], "the WRITE was not begun");
+    nics.b.modify_qp(QP, QpState::ReadyToSend).unwrap();
+    nics.run();
+    assert_eq!(completions(&mut nics.b), [(1, Opcode::RdmaWrite, SUCCESS, 2_000)]);
 }
 
 #[test]
 fn error_flushes_work_and_reset_discards_it() {
-    let mut world = World::new(Recovery::GO_BACK_N, QpConfig::default());
-    world.a.post_send(QP, request(1, Operation::Write, 9_000)).unwrap();
-    world.a.post_receive(QP, 2).unwrap();
-    assert!(world.a.poll_transmit(world.now).is_some());
-    world.a.modify_qp(QP, QpState::Error).unwrap();
+    let mut nics = NicPair::new(Recovery::GO_BACK_N, QpConfig::default());
+    nics.a.post_send(QP, request(1, Operation::Write, 9_000)).unwrap();
+    nics.a.post_receive(QP, 2).unwrap();
+    assert!(nics.a.poll_transmit(nics.now).is_some());
+    nics.a.modify_qp(QP, QpState::Error).unwrap();
     let flushed = [(1, Opcode::RdmaWrite, FLUSHED, 0), (2, Opcode::Receive, FLUSHED, 0)];
-    assert_eq!(completions(&mut world.a), flushed);
-    assert!(drain(&mut world.a, world.now).is_empty(), "nothing goes out any more");
-    world.a.post_send(QP, request(3, Operation::Write, 1)).unwrap();
-    world.a.post_receive(QP, 4).unwrap();
+    assert_eq!(completions(&mut nics.a), flushed);
+    assert!(drain(&mut nics.a, nics.now).is_empty(), "nothing goes out any more");
+    nics.a.post_send(QP, request(3, Operation::Write, 1)).unwrap();
+    nics.a.post_receive(QP, 4).unwrap();
     let flushed = [(3, Opcode::RdmaWrite, FLUSHED, 0), (4, Opcode::Receive, FLUSHED, 0)];
-    assert_eq!(completions(&mut world.a), flushed, "posting to Error flushes at once");
+    assert_eq!(completions(&mut nics.a), flushed, "posting to Error flushes at once");
 
-    for nic in [&mut world.a, &mut world.b] {
+    for nic in [&mut nics.a, &mut nics.b] {
         nic.modify_qp(QP, QpState::Reset).unwrap();
         connect(nic);
     }
-    world.a.post_send(QP, request(5, Operation::Write, 1_500)).unwrap();
-    world.run();
-    assert_eq!(completions(&mut world.a), [(5, Opcode::RdmaWrite, SUCCESS, 1_500)]);
+    nics.a.post_send(QP, request(5, Operation::Write, 1_500)).unwrap();
+    nics.run();
+    assert_eq!(completions(&mut nics.a), [(5, Opcode::RdmaWrite, SUCCESS, 1_500)]);
 }
 
 #[test]
 fn a_queue_pair_reset_from_init_has_no_peer() {
-    let mut world = World::new(Recovery::GO_BACK_N, QpConfig::default());
-    let qp = world.a.create_qp(attributes(1)).unwrap();
-    world.a.modify_qp(qp, QpState::Init).unwrap();
-    world.a.set_peer_qp(qp, QP).unwrap();
-    world.a.modify_qp(qp, QpState::Reset).unwrap();
-    world.a.modify_qp(qp, QpState::Init).unwrap();
+    let mut nics = NicPair::new(Recovery::GO_BACK_N, QpConfig::default());
+    let qp = nics.a.create_qp(attributes(1)).unwrap();
+    nics.a.modify_qp(qp, QpState::Init).unwrap();
+    nics.a.set_peer_qp(qp, QP).unwrap();
+    nics.a.modify_qp(qp, QpState::Reset).unwrap();
+    nics.a.modify_qp(qp, QpState::Init).unwrap();
     let unknown = Err(VerbsError::NotConnected { qp });
-    assert_eq!(world.a.modify_qp(qp, QpState::ReadyToReceive), unknown);
+    assert_eq!(nics.a.modify_qp(qp, QpState::ReadyToReceive), unknown);
 }
 
 #[test]
 fn init_and_reset_drop_packets() {
-    let mut world = World::new(Recovery::GO_BACK_N, QpConfig::default());
-    world.a.post_send(QP, request(1, Operation::Write, 500)).unwrap();
-    let packet = world.a.poll_transmit(world.now).unwrap();
+    let mut nics = NicPair::new(Recovery::GO_BACK_N, QpConfig::default());
+    nics.a.post_send(QP, request(1, Operation::Write, 500)).unwrap();
+    let packet = nics.a.poll_transmit(nics.now).unwrap();
     for state in [QpState::Reset, QpState::Init] {
-        world.b.modify_qp(QP, state).unwrap();
-        world.b.handle_packet(world.now, &packet);
+        nics.b.modify_qp(QP, state).unwrap();
+        nics.b.handle_packet(nics.now, &packet);
     }
-    assert_eq!(world.b.counters().discarded, 2);
-    assert!(drain(&mut world.b, world.now).is_empty());
-    world.b.handle_packet(world.now, &Packet { qp: QpId(77), ..packet });
-    world.b.handle_packet(world.now, &Packet { qp: QpId(77), kind: PacketKind::Ack, ..packet });
-    assert_eq!(world.b.counters().misdirected, 2);
+    assert_eq!(nics.b.counters().discarded, 2);
+    assert!(drain(&mut nics.b, nics.now).is_empty());
+    nics.b.handle_packet(nics.now, &Packet { qp: QpId(77), ..packet });
+    nics.b.handle_packet(nics.now, &Packet { qp: QpId(77), kind: PacketKind::Ack, ..packet });
+    assert_eq!(nics.b.counters().misdirected, 2);
 }
 
 /// The credit that a sender asks for follows from its unsent work.
@@ -106,12 +106,12 @@ fn withdrawn_and_restarted_work_requests_credit_once() {
     let max_window = Fraction::new(541, 50_000).unwrap();
     let rccc = rccc::Config { max_window, ..rccc::Config::default() };
     let common = config(Recovery::GO_BACK_N, QpConfig::default());
-    let mut world = World::of(NicConfig { congestion: rccc.into(), ..common });
-    world.a.post_send(QP, request(1, Operation::Write, 10_000)).unwrap();
+    let mut nics = NicPair::of(NicConfig { congestion: rccc.into(), ..common });
+    nics.a.post_send(QP, request(1, Operation::Write, 10_000)).unwrap();
     for state in [QpState::SendQueueDrained, QpState::ReadyToSend] {
-        world.a.modify_qp(QP, state).unwrap();
+        nics.a.modify_qp(QP, state).unwrap();
     }
-    let packets = drain(&mut world.a, world.now);
+    let packets = drain(&mut nics.a, nics.now);
     assert_eq!(packets.len(), 6);
     let asked = u64::from(packets[5].as_data().unwrap().credit_target().get()) - FIRST_CREDIT;
     // The remaining four, and the excess of the sixth over the credit.
@@ -124,15 +124,15 @@ fn begun_work_still_requests_credit_in_sqd() {
     let max_window = Fraction::new(541, 50_000).unwrap();
     let rccc = rccc::Config { max_window, ..rccc::Config::default() };
     let common = config(Recovery::GO_BACK_N, QpConfig::default());
-    let mut world = World::of(NicConfig { congestion: rccc.into(), ..common });
+    let mut nics = NicPair::of(NicConfig { congestion: rccc.into(), ..common });
     for id in [1, 2] {
-        world.a.post_send(QP, request(id, Operation::Write, 5_000)).unwrap();
+        nics.a.post_send(QP, request(id, Operation::Write, 5_000)).unwrap();
     }
-    assert!(world.a.poll_transmit(world.now).is_some());
+    assert!(nics.a.poll_transmit(nics.now).is_some());
     for state in [QpState::SendQueueDrained, QpState::ReadyToSend] {
-        world.a.modify_qp(QP, state).unwrap();
+        nics.a.modify_qp(QP, state).unwrap();
     }
-    let packets = drain(&mut world.a, world.now);
+    let packets = drain(&mut nics.a, nics.now);
     assert_eq!(packets.len(), 5);
     let asked = u64::from(packets[4].as_data().unwrap().credit_target().get()) - FIRST_CREDIT;
     assert_eq!(asked, (4u64 * 1_062 + 6 * 1_062 - 5_410).div_ceil(256));
