@@ -96,11 +96,11 @@ fn go_back_n_nacks_a_gap_once_and_retransmits_everything_from_there() {
     for lost in [0, 2, 3, 4] {
         b.handle_packet(at(1), &packets[lost]);
     }
-    let answers = drain(&mut b, at(1));
-    let kinds: Vec<_> = answers.iter().map(|p| (p.kind, p.fields.raw().ack)).collect();
+    let replies = drain(&mut b, at(1));
+    let kinds: Vec<_> = replies.iter().map(|p| (p.kind, p.fields.raw().ack)).collect();
     assert_eq!(kinds, [(PacketKind::Ack, 1), (PacketKind::Nack, 1)]);
 
-    answers.iter().for_each(|answer| a.handle_packet(at(2), answer));
+    replies.iter().for_each(|reply| a.handle_packet(at(2), reply));
     let again = drain(&mut a, at(2));
     assert_eq!(again.iter().map(|p| p.fields.raw().psn).collect::<Vec<_>>(), [1, 2, 3, 4]);
     assert!(again.iter().all(|p| p.flags.has(Flags::RETRANSMITTED)));
@@ -176,7 +176,7 @@ fn selective_repeat_takes_packets_in_any_order() {
     }
     let done: Vec<_> = events(&mut a);
     assert_eq!(done.len(), 2);
-    assert_eq!(a.poll_timeout(), Some(at(1_000_000)), "the entry stays, and will find nothing");
+    assert_eq!(a.poll_timeout(), Some(at(1_000_000)), "the stale entry will find nothing due");
     a.handle_timeout(at(1_000_000));
     assert_eq!(a.poll_timeout(), None);
 }

@@ -62,7 +62,7 @@ impl Config {
 
 impl Configuration for Config {
     const NAME: &'static str = "dctcp-rate";
-    const SUMMARY: &'static str = "DCTCP by rate, as Ethereal was evaluated with";
+    const SUMMARY: &'static str = "rate-based DCTCP, as in the evaluation of Ethereal";
     const SOURCE: &'static str =
         "Alizadeh et al., Data Center TCP (DCTCP), 2010, section 3.3 (HPCC's simulator)";
 

@@ -73,7 +73,7 @@ impl Default for Config {
 
 impl Configuration for Config {
     const NAME: &'static str = "dctcp-window";
-    const SUMMARY: &'static str = "DCTCP by window, as REPS was evaluated with";
+    const SUMMARY: &'static str = "window-based DCTCP, as in the evaluation of REPS";
     const SOURCE: &'static str = "REPS, 2026 (arXiv 2407.21625), evaluation set-up and artifact";
 
     fn check(&self) -> Result<(), InvalidValue> {

@@ -106,7 +106,7 @@ mod tests {
         control.handle_loss(Time::ZERO, Loss::Trimmed);
         assert_eq!(control.window(), 98_510);
         (0..300).for_each(|_| control.handle_loss(Time::ZERO, Loss::Timeout));
-        assert_eq!(control.window(), 1_000, "one packet is the least");
+        assert_eq!(control.window(), 1_000, "one packet is the minimum");
     }
 
     #[test]

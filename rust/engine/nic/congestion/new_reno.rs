@@ -41,7 +41,7 @@ impl Configuration for Config {
     fn check(&self) -> Result<(), InvalidValue> {
         let one = "it must be at least 1, in segments";
         require("initial_window", self.initial_window, self.initial_window > 0, one)?;
-        let some = "it must be above 0: a sender waits for room in it";
+        let some = "it must be at least 1B: a sender waits for room in it";
         require("receive_window", self.receive_window, self.receive_window > Bytes::ZERO, some)
     }
 }

@@ -132,7 +132,7 @@ impl Config {
 impl Configuration for Config {
     const NAME: &'static str = "nscc";
     const SUMMARY: &'static str =
-        "window of Ultra Ethernet, steered by marks and queueing delay together";
+        "window of Ultra Ethernet, controlled by marks and queueing delay";
     const SOURCE: &'static str = "Ultra Ethernet Specification 1.0, NSCC (uet-htsim)";
 
     fn check(&self) -> Result<(), InvalidValue> {

@@ -216,7 +216,7 @@ mod tests {
         assert_eq!(at(WindowRule::Fixed, 9_400, 10), 10_000);
         assert_eq!(at(WindowRule::Fixed, 9_401, 10), 11_000);
         assert_eq!(at(WindowRule::ByRate, 9_400, 50), 5_000);
-        assert_eq!(at(WindowRule::ByRate, 9_400, 0), 1_000, "one packet at least");
+        assert_eq!(at(WindowRule::ByRate, 9_400, 0), 1_000, "at least one packet");
     }
 
     #[test]

@@ -53,9 +53,8 @@ pub struct Config {
 
 impl Default for Config {
     fn default() -> Self {
-        let fraction = |numerator, denominator| {
-            Fraction::new(numerator, denominator).expect("the denominator is not 0")
-        };
+        let fraction =
+            |numerator, denominator| Fraction::new(numerator, denominator).expect("not zero");
         Self {
             max_window: fraction(3, 2),
             grant: Bytes::new(16_384),

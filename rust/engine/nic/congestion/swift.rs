@@ -78,7 +78,7 @@ impl Default for Config {
 
 impl Configuration for Config {
     const NAME: &'static str = "swift";
-    const SUMMARY: &'static str = "window that holds the round-trip time at a target";
+    const SUMMARY: &'static str = "window that keeps the round-trip time at a target";
     const SOURCE: &'static str = "Kumar et al., Swift, 2020, algorithm 1 and section 3.5";
 
     fn check(&self) -> Result<(), InvalidValue> {
@@ -177,7 +177,7 @@ impl Swift {
         }
     }
 
-    /// Cuts the window by `part`, at most once per round trip.
+    /// Cuts the window by `fraction`, at most once per round trip.
     fn cut(&mut self, now: Time, fraction: f64) {
         // Until a round trip after the last cut, the delay is that of the larger window.
         if now < self.last_cut.saturating_add(Span::from_ps(self.rtt as u64)) {
@@ -307,7 +307,7 @@ mod tests {
             acked(&mut control, at(1_000 * step), 400);
         }
         assert!((control.window - 100.0 / 512.0).abs() < 1e-9);
-        assert_eq!(control.window(), 1_000, "one packet may always be out");
+        assert_eq!(control.window(), 1_000, "one packet may always be in flight");
         // One packet of 1000 B per 400 us / 0.195.
         let rate = control.rate(at(9_000)).as_bps() as f64;
         assert!((rate - 8_000.0 * control.window / 400e-6).abs() < 1.0, "{rate}");

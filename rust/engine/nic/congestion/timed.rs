@@ -9,8 +9,8 @@ use crate::units::{BitRate, Time};
 pub(super) trait LazyTimers<const N: usize> {
     fn timers(&mut self) -> &mut RateTimers<N>;
 
-    /// The timers that [`Timed::catch_up`] handles. If two are due at the same time, the first in
-    /// this list goes first.
+    /// The timers that [`LazyTimers::catch_up`] handles. If two are due at the same time, the first
+    /// in this list goes first.
     fn order(&self) -> [Timer; 2];
 
     /// Applies the action of `timer`, which was due at `due` and is now stopped.

@@ -388,7 +388,7 @@ mod tests {
         let report = recorded(&[295]).take_with(&board);
         assert_eq!((report.base.get(), report.arrived), (290, 0b11_1110), "from the first missing");
         let report = recorded(&[5]).take_with(&board);
-        assert_eq!((report.base.get(), report.arrived), (5, 1), "a duplicate speaks for itself");
+        assert_eq!((report.base.get(), report.arrived), (5, 1), "a duplicate reports only itself");
     }
 
     #[test]

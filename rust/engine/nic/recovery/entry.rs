@@ -33,7 +33,7 @@ crate::nic::parameters::registered_name!(
 );
 
 impl RecoveryName {
-    /// Returns the recovery of this name. If it is the policy's own recovery (`policys`), the
+    /// Returns the recovery of this name. If it is that of the policy (`policy_default`), the
     /// parameters of the policy are the defaults.
     pub fn recovery(self, policy_default: Recovery) -> Recovery {
         if self.0 == AUTO || self.0 == policy_default.name() {

@@ -32,7 +32,7 @@ impl<P: Copy> Flights<P> {
         self.queue.push_back(flight);
     }
 
-    /// Removes packets from the front while `landed` is true for them.
+    /// Removes packets from the front while `arrived` is true for them.
     #[inline]
     pub(super) fn discard_while(&mut self, mut arrived: impl FnMut(P) -> bool) {
         while self.queue.front().is_some_and(|oldest| arrived(oldest.packet)) {

@@ -223,7 +223,7 @@ mod tests {
         window.handle_ack(Time::from_ps(500), arrived(1));
         assert_eq!(window.deadline(), Time::from_ps(1_000_000_500));
         window.handle_ack(Time::from_ps(550), arrived(1));
-        assert_eq!(window.deadline(), Time::from_ps(1_000_000_550), "one that is repeated too");
+        assert_eq!(window.deadline(), Time::from_ps(1_000_000_550), "a repeated one too");
         window.handle_ack(Time::from_ps(600), arrived(2));
         assert_eq!(window.deadline(), Time::NEVER);
     }

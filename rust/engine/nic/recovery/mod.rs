@@ -344,7 +344,7 @@ impl Arrived {
     /// packet that is not yet acknowledged.
     #[inline]
     fn near(known: u64, ack: AckView<'_>) -> Self {
-        // At most `MOST_OUTSTANDING` packets are in flight, so every number on the wire is within
+        // At most `MAX_IN_FLIGHT` packets are in flight, so every number on the wire is within
         // 2^23 of the oldest.
         let report = ack.report();
         Self {

@@ -172,7 +172,7 @@ impl SendRecovery for PerPacket {
 
     fn handle_timeout(&mut self, now: Time) -> Option<TimedOut> {
         let Flight { packet, entropy, .. } = self.flights.pop_expired(now)?;
-        // The popped packet has not arrived: `discard_landed` runs after every arrival and removal.
+        // The popped packet has not arrived: every arrival and removal runs `discard_arrived`.
         self.window.lose(sequence_of(&self.window, packet));
         self.discard_arrived();
         Some(TimedOut { entropy })
@@ -228,7 +228,7 @@ mod tests {
         let mut window = sent(5);
         let trimmed = NackReport { missing: 0, psn: 3, reason: MissReason::Trimmed };
         assert!(window.handle_nack(Time::ZERO, trimmed));
-        assert!(!window.handle_nack(Time::ZERO, trimmed), "it waits already");
+        assert!(!window.handle_nack(Time::ZERO, trimmed), "it is already waiting");
         assert!(!window.handle_nack(Time::ZERO, NackReport { psn: 9, ..trimmed }), "never sent");
         assert_eq!((window.next(9), window.in_flight()), (Some(3), 4));
         window.handle_sent(Time::from_ps(5_000), 8);

@@ -13,7 +13,7 @@ pub(in crate::nic) struct NackReport {
     pub reason: MissReason,
 }
 
-/// MissReason a receiver lacks a packet.
+/// The reason that a receiver lacks a packet.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(in crate::nic) enum MissReason {
     /// A later packet arrived first.

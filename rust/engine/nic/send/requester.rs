@@ -83,7 +83,7 @@ pub(in crate::nic) struct Requester {
     requests_acks: bool,
     /// True if packets name their message, because it may be delivered before others.
     names_messages: bool,
-    /// True if `most_messages` is a limit.
+    /// True if `max_messages` is a limit.
     limits_messages: bool,
     numbering: Numbering,
     flags: Flags,

@@ -86,7 +86,7 @@ fn packets_and_answers_are_counted_where_they_are_sent_and_where_they_arrive() {
     packets[2].flags = packets[2].flags.with(Flags::MARKED);
     // An acknowledgement, and a NACK.
     [0, 2].into_iter().for_each(|index: usize| b.handle_packet(at(1), &packets[index]));
-    drain(&mut b, at(1)).iter().for_each(|answer| a.handle_packet(at(2), answer));
+    drain(&mut b, at(1)).iter().for_each(|reply| a.handle_packet(at(2), reply));
     assert_eq!((b.counters().control_sent, a.counters().control_received), (2, 2));
     let NicCounters { data_received, marked, .. } = *b.counters();
     assert_eq!((a.counters().data_sent, data_received, marked), (3, 2, 1));

@@ -67,7 +67,7 @@ fn a_paused_class_does_not_block_others() {
     nic.pause_class(ClassId(0), true);
     nic.out.control.push_back(Packet::cnp(Stamp::default()));
     let classes: Vec<_> = drain(&mut nic, at(0)).iter().map(|packet| packet.class().0).collect();
-    assert_eq!(classes, [0, 1, 1], "an answer, and the open class");
+    assert_eq!(classes, [0, 1, 1], "a control packet, and the open class");
     assert!(!nic.has_packets() && nic.schedule.waiting() == 1);
     nic.pause_class(ClassId(0), false);
     assert!(nic.has_packets());
@@ -90,7 +90,7 @@ fn external_traffic_waits_for_the_wire_in_class_order() {
             }
         }
     };
-    assert_eq!(poll(&[0, 1], &[0, 1]), Some(('c', 0)), "answers go first");
+    assert_eq!(poll(&[0, 1], &[0, 1]), Some(('c', 0)), "control packets go first");
     assert_eq!(poll(&[0, 1], &[]), Some(('o', 0)));
     assert_eq!(poll(&[0, 1], &[0]), Some(('x', 0)), "within a class as the caller says");
     assert_eq!(poll(&[0, 1], &[]), Some(('x', 1)), "the turn of the other class");

@@ -40,7 +40,7 @@ fn overtaking(recovery: Recovery, delivery: Option<Delivery>) -> [Vec<u32>; 3] {
     let early = delivered(&mut b);
     b.handle_packet(at(2), &packets[1]);
     let late = delivered(&mut b);
-    drain(&mut b, at(2)).iter().for_each(|answer| a.handle_packet(at(3), answer));
+    drain(&mut b, at(2)).iter().for_each(|reply| a.handle_packet(at(3), reply));
     let completed = events(&mut a).into_iter().map(|event| match event {
         NicEvent::Completed { work, .. } => work as u32,
         other => panic!("{other:?}"),
@@ -109,11 +109,11 @@ fn unordered_sends_take_receives_in_delivery_order_and_complete_in_posting_order
         b.handle_packet(at(1), &packets[index]);
     }
     assert_eq!(completions(&mut b), [(70, 0), (71, 500)]);
-    drain(&mut b, at(1)).iter().for_each(|answer| a.handle_packet(at(2), answer));
+    drain(&mut b, at(1)).iter().for_each(|reply| a.handle_packet(at(2), reply));
     assert_eq!(completions(&mut a), []);
     b.handle_packet(at(3), &packets[1]);
     assert_eq!(completions(&mut b), [(72, 2_000)]);
-    drain(&mut b, at(3)).iter().for_each(|answer| a.handle_packet(at(4), answer));
+    drain(&mut b, at(3)).iter().for_each(|reply| a.handle_packet(at(4), reply));
     assert_eq!(completions(&mut a), [(1, 2_000), (2, 500), (3, 0)]);
     let read = WorkRequest { id: 4, operation: Operation::Read, bytes: Bytes::new(9), path: 0 };
     assert_eq!(a.post_send(qp, read), Err(VerbsError::UnorderedRead));
@@ -127,8 +127,8 @@ fn go_back_n_rejects_unordered_delivery_by_name() {
         let mut nic = Nic::new(HostId(0), PORT, Arc::new(config));
         let error = nic.create_qp(QpAttributes::single_path(HostId(0), HostId(1))).unwrap_err();
         assert_eq!(error.errno(), "EOPNOTSUPP");
-        let expected = "go-back-n does not support unordered delivery; choose another delivery or loss \
-                        recovery";
+        let expected = "go-back-n does not support unordered delivery; choose another delivery or \
+                        loss recovery";
         assert_eq!(error.to_string(), expected);
     }
 }
@@ -156,8 +156,8 @@ fn a_coded_message_may_have_more_packets_than_sequence_numbers_distinguish() {
         packet.flags = packet.flags.with(Flags::TRIMMED.when(sent == 0 || sent == 5));
         sent += 1;
         b.handle_packet(at(sent), &packet);
-        while let Some(answer) = b.poll_transmit(at(sent)) {
-            a.handle_packet(at(sent), &answer);
+        while let Some(reply) = b.poll_transmit(at(sent)) {
+            a.handle_packet(at(sent), &reply);
         }
     }
     assert_eq!((sent, events(&mut b).len(), events(&mut a).len()), (packets + 2, 1, 1));
@@ -168,7 +168,7 @@ fn each_message_ends_with_its_last_packet_whatever_was_sent_before() {
     let (mut a, mut b, qp) = pair(Recovery::GO_BACK_N, 1);
     a.post(qp, Bytes::new(2_500), 1, 0);
     drain(&mut a, at(0)).iter().for_each(|packet| b.handle_packet(at(1), packet));
-    drain(&mut b, at(1)).iter().for_each(|answer| a.handle_packet(at(2), answer));
+    drain(&mut b, at(1)).iter().for_each(|reply| a.handle_packet(at(2), reply));
     [1_900, 300, 2_800].into_iter().for_each(|bytes| a.post(qp, Bytes::new(bytes), 2, 0));
     let packets = drain(&mut a, at(2));
     let seen: Vec<_> = packets.iter().map(|p| (p.wire_bytes, p.flags.has(Flags::LAST))).collect();

@@ -59,8 +59,8 @@ impl Wire {
                 }
                 nic.handle_timeout(time);
             }
-            let answers = drain(&mut self.b, time);
-            pipes[1].extend(answers.into_iter().map(|packet| (now + 5, packet)));
+            let replies = drain(&mut self.b, time);
+            pipes[1].extend(replies.into_iter().map(|packet| (now + 5, packet)));
             if let Some(packet) = self.a.poll_transmit(time) {
                 sent.push((now, packet));
                 if !loses(&packet) {
@@ -85,7 +85,7 @@ fn a_single_queue_pair_to_a_host_is_unaffected_by_the_scope() {
         sent
     };
     let of_qp = packets(Scope::Qp);
-    assert!(of_qp.len() > 3_000, "some are sent again");
+    assert!(of_qp.len() > 3_000, "some are retransmitted");
     assert_eq!(packets(Scope::Destination), of_qp);
     assert_eq!(packets(Scope::DestinationPlane), of_qp);
 }
@@ -107,7 +107,7 @@ fn queue_pairs_to_the_same_host_share_one_window() {
     let (of_each, window) = in_flight(Scope::Qp);
     assert_eq!(of_each, [window; 4]);
     let (shared, same) = in_flight(Scope::Destination);
-    assert_eq!((same, shared[3]), (window, window), "a host of its own");
+    assert_eq!((same, shared[3]), (window, window), "a host with a single queue pair");
     assert_eq!(shared[..3].iter().sum::<u64>(), window);
     assert!(shared[..3].iter().all(|&own| own.abs_diff(window / 3) <= 1), "{shared:?}");
 }
@@ -161,7 +161,7 @@ fn each_sharer_requests_an_acknowledgement_before_the_window_is_full() {
         assert!(last.flags.has(Flags::ACK_REQUEST), "{label}");
     }
     let asking = sent.iter().filter(|packet| packet.flags.has(Flags::ACK_REQUEST)).count();
-    assert_eq!(asking, 8, "no more than one each");
+    assert_eq!(asking, 8, "at most one each");
 }
 
 #[test]
@@ -191,7 +191,7 @@ fn a_destroyed_queue_pair_leaves_its_shared_window() {
     a.post(second, Bytes::new(10_000_000), 0, 0);
     let asks: Vec<bool> =
         drain(&mut a, at(0)).iter().map(|packet| packet.flags.has(Flags::ACK_REQUEST)).collect();
-    assert_eq!(asks.iter().position(|&it| it), Some(asks.len() - 1), "the last packet alone");
+    assert_eq!(asks.iter().position(|&it| it), Some(asks.len() - 1), "only the last packet");
 }
 
 #[test]

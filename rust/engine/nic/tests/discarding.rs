@@ -1,6 +1,6 @@
 //! Queue pairs that can have no further effect, and the reuse of their slots.
 
-use super::policies::{Told, joined, nics};
+use super::policies::{LoggingPolicy, joined, nics};
 use super::*;
 use crate::nic::CacheConfig;
 use crate::nic::congestion::hpcc_pint;
@@ -16,7 +16,7 @@ fn ecmp_policy() -> crate::balance::sender::Sender {
 /// Delivers all that both have to send, and the control packets that follow.
 fn carry(a: &mut Nic, b: &mut Nic, now: Time) {
     drain(a, now).iter().for_each(|packet| b.handle_packet(now, packet));
-    drain(b, now).iter().for_each(|answer| a.handle_packet(now, answer));
+    drain(b, now).iter().for_each(|reply| a.handle_packet(now, reply));
     assert_eq!((drain(a, now).len(), drain(b, now).len()), (0, 0));
 }
 
@@ -30,7 +30,7 @@ fn is_quiet(config: NicConfig, policy: crate::balance::sender::Sender) -> [bool;
     let packets: Vec<_> = [0, 1_000].map(|now| drain(&mut a, at(now))).concat();
     let in_flight = a.is_quiet(qp);
     packets.iter().for_each(|packet| b.handle_packet(at(2_000), packet));
-    drain(&mut b, at(2_000)).iter().for_each(|answer| a.handle_packet(at(3_000), answer));
+    drain(&mut b, at(2_000)).iter().for_each(|reply| a.handle_packet(at(3_000), reply));
     assert_eq!(events(&mut a).len(), 1);
     [before, in_flight, a.is_quiet(qp)]
 }
@@ -42,7 +42,7 @@ fn a_queue_pair_is_quiet_once_all_its_packets_have_arrived() {
     assert_eq!(is_quiet((*config(Recovery::GO_BACK_N, 1)).clone(), ecmp_policy()), quiet);
     let uses_single_path = (*config(Recovery::ROD, 1)).clone();
     // A policy whose paths the recovery does not use sends no probes either.
-    assert_eq!(is_quiet(uses_single_path, Told::default().policy()), quiet);
+    assert_eq!(is_quiet(uses_single_path, LoggingPolicy::default().policy()), quiet);
 }
 
 #[test]
@@ -56,7 +56,7 @@ fn a_queue_pair_is_not_quiet_if_packets_may_still_arrive() {
     for config in [cached, waits, telemetry, coded] {
         assert_eq!(is_quiet(config.clone(), ecmp_policy()), [false; 3], "{config:?}");
     }
-    assert_eq!(is_quiet(plain(), Told::default().policy()), [false; 3], "it may probe");
+    assert_eq!(is_quiet(plain(), LoggingPolicy::default().policy()), [false; 3], "it may probe");
 }
 
 #[test]
@@ -65,7 +65,7 @@ fn a_queue_pair_with_a_retransmission_is_not_quiet() {
         let [mut a, mut b] = nics(plain());
         let qp = joined(&mut a, &mut b, ecmp_policy());
         a.post(qp, Bytes::new(packets * 1_000), 1, 0);
-        assert_eq!(drain(&mut a, at(0)).len() as u64, packets, "which are lost");
+        assert_eq!(drain(&mut a, at(0)).len() as u64, packets, "these packets are lost");
         a.handle_timeout(at(1_000_000));
         carry(&mut a, &mut b, at(1_000_000));
         assert_eq!((events(&mut a).len(), a.is_quiet(qp)), (1, false), "{packets}");
@@ -79,7 +79,7 @@ fn a_queue_pair_with_two_retransmissions_is_not_quiet() {
     a.post(qp, Bytes::new(1_000), 1, 0);
     for ns in [0, 1_000_000] {
         a.handle_timeout(at(ns));
-        assert_eq!(drain(&mut a, at(ns)).len(), 1, "which is lost");
+        assert_eq!(drain(&mut a, at(ns)).len(), 1, "this packet is lost");
     }
     a.handle_timeout(at(2_000_000));
     carry(&mut a, &mut b, at(2_000_000));
@@ -142,7 +142,7 @@ fn late_packets_for_a_discarded_queue_pair_are_counted() {
     assert_eq!(counted(&a), (2, 0));
     a.handle_packet(at(4), &packet);
     a.handle_packet(at(4), &Packet { qp: QpId(1), ..ack });
-    assert_eq!(counted(&a), (2, 2), "there never was a second one");
+    assert_eq!(counted(&a), (2, 2), "there was no second one");
 }
 
 #[test]
@@ -153,7 +153,7 @@ fn simultaneous_timeouts_are_ordered_by_queue_pair_age() {
     carry(&mut a, &mut b, at(0));
     a.discard_qp(first);
     let third = joined(&mut a, &mut b, ecmp_policy());
-    assert_eq!(a.requesters.len(), 2, "it has the place of the first");
+    assert_eq!(a.requesters.len(), 2, "it reuses the slot of the first");
     [third, second].into_iter().for_each(|qp| a.post(qp, Bytes::new(1_000), 1, 0));
     let qps = |packets: Vec<Packet>| packets.iter().map(|it| it.qp.0).collect::<Vec<_>>();
     assert_eq!(qps(drain(&mut a, at(5))), [2, 1]);

@@ -37,16 +37,16 @@ fn packets_in_flight_stay_within_the_window() {
         let receiver = b.open_receiver(HostId(0), qp, 7, 0);
         a.connect(qp, receiver);
         a.post(qp, Bytes::new(20_000_000), 1, 0);
-        let (mut ways, mut answers) = (VecDeque::new(), VecDeque::new());
+        let (mut ways, mut replies) = (VecDeque::new(), VecDeque::new());
         let (mut sent, mut least, mut most) = (0u64, u64::MAX, 0);
         for step in 0..20_000 {
             let now = at(100 * step);
             while let Some(packet) = arrived(&mut ways, now) {
                 b.handle_packet(now, &packet);
-                answers.extend(drain(&mut b, now).into_iter().map(|it| (now + DELAY, it)));
+                replies.extend(drain(&mut b, now).into_iter().map(|it| (now + DELAY, it)));
             }
-            while let Some(answer) = arrived(&mut answers, now) {
-                a.handle_packet(now, &answer);
+            while let Some(reply) = arrived(&mut replies, now) {
+                a.handle_packet(now, &reply);
             }
             a.handle_timeout(now);
             loop {
@@ -115,7 +115,7 @@ fn a_separate_request_asks_for_a_share_while_another_requester_is_waiting() {
         let policy = || SenderConfig::Ecmp(ecmp::Config {}).build(&QpContext::for_test());
         let [first, second] = [(); 2].map(|()| joined(&mut a, &mut b, policy()));
         a.post(first, Bytes::new(10_000), 1, 0);
-        assert_eq!(drain(&mut a, at(0)).len(), 1, "a packet, which is lost");
+        assert_eq!(drain(&mut a, at(0)).len(), 1, "one packet, which is lost");
         if other {
             a.post(second, Bytes::new(1_000), 2, 0);
         }
@@ -149,7 +149,7 @@ fn a_receiver_grants_to_data_and_to_requests() {
     let packet = drain(&mut a, at(0))[0];
     b.handle_packet(at(1_000), &packet);
     let kinds = |nic: &mut Nic, now| -> Vec<PacketKind> {
-        drain(nic, now).into_iter().map(|answer| answer.kind).collect()
+        drain(nic, now).into_iter().map(|reply| reply.kind).collect()
     };
     assert_eq!(kinds(&mut b, at(1_000)), [PacketKind::Ack, PacketKind::Credit]);
     let request = Packet::credit_request(qp, Psn::on_wire(FIRST_CREDIT + 100));
@@ -202,9 +202,9 @@ fn a_sender_without_credit_asks_after_a_timeout() {
     let packet = a.poll_transmit(at(0)).unwrap();
     assert_eq!(a.poll_transmit(at(0)), None, "no credit is left");
     b.handle_packet(at(1_000), &packet);
-    let answers = drain(&mut b, at(1_000)).into_iter();
+    let replies = drain(&mut b, at(1_000)).into_iter();
     // All credit is lost, and the packet's timer entry remains.
-    let acks = answers.filter(|answer| answer.kind == PacketKind::Ack);
+    let acks = replies.filter(|reply| reply.kind == PacketKind::Ack);
     acks.for_each(|ack| a.handle_packet(at(500_000), &ack));
     let mut after = |now| {
         assert_eq!(a.poll_timeout(), Some(now));
@@ -222,8 +222,8 @@ fn an_idle_sender_without_credit_does_not_ask() {
         joined_by_credit(rccc::Config { max_window, ..rccc::Config::default() });
     a.post(qp, Bytes::new(1_000), 1, 0);
     b.handle_packet(at(1_000), &a.poll_transmit(at(0)).unwrap());
-    let answers = drain(&mut b, at(1_000)).into_iter();
-    let acks = answers.filter(|answer| answer.kind == PacketKind::Ack);
+    let replies = drain(&mut b, at(1_000)).into_iter();
+    let acks = replies.filter(|reply| reply.kind == PacketKind::Ack);
     acks.for_each(|ack| a.handle_packet(at(2_000), &ack));
     a.handle_timeout(at(1_000_000));
     assert_eq!((drain(&mut a, at(1_000_000)), a.poll_timeout()), (vec![], None));

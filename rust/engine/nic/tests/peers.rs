@@ -61,11 +61,11 @@ fn notifications_go_only_to_peers_that_use_them() {
     let peers = Peers::new([&plain(100), &dcqcn, &dcqcn].into_iter());
     let informed = NicConfig { peers: Some(Arc::new(peers)), ..dcqcn };
     let mut b = Nic::new(HostId(1), PORT, Arc::new(informed));
-    let answered = [0, 2].map(|host| {
+    let replied = [0, 2].map(|host| {
         let qp = b.open_receiver(HostId(host), QpId(0), 7, 0);
         let (wire_bytes, flags) = (1_062, Flags::MARKED);
         b.handle_packet(at(0), &Packet { qp, wire_bytes, flags, ..Packet::default() });
-        drain(&mut b, at(0)).iter().map(|answer| (answer.dst, answer.kind)).collect::<Vec<_>>()
+        drain(&mut b, at(0)).iter().map(|reply| (reply.dst, reply.kind)).collect::<Vec<_>>()
     });
-    assert_eq!(answered, [vec![], vec![(HostId(2), PacketKind::Cnp)]]);
+    assert_eq!(replied, [vec![], vec![(HostId(2), PacketKind::Cnp)]]);
 }

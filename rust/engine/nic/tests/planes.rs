@@ -1,7 +1,7 @@
 //! NICs with a port in each of several planes: the plane of each packet, and the window of each
 //! plane.
 
-use super::policies::{Told, joined, nics};
+use super::policies::{LoggingPolicy, joined, nics};
 use super::*;
 use crate::nic::congestion::{Scope, nscc};
 use crate::nic::{AnswerPlanes, FreePorts};
@@ -19,10 +19,10 @@ fn drain_on(nic: &mut Nic, now: Time, free: FreePorts) -> Vec<(Packet, u32)> {
 
 /// A receiver with four ports and the acknowledgements of packets with entropy values 0, 5, 2, 7,
 /// 9.
-fn with_answers(answers: AnswerPlanes) -> Nic {
+fn with_planes(answers: AnswerPlanes) -> Nic {
     let [mut a, mut b] = nics((*config(Recovery::PER_PACKET, 1)).clone());
     b.set_planes(4, answers, 1);
-    let qp = joined(&mut a, &mut b, Told::default().policy());
+    let qp = joined(&mut a, &mut b, LoggingPolicy::default().policy());
     a.post(qp, Bytes::new(10_000), 1, 0);
     let packets = drain(&mut a, at(0));
     [0, 5, 2, 7, 9].into_iter().for_each(|index: usize| b.handle_packet(at(1), &packets[index]));
@@ -32,7 +32,7 @@ fn with_answers(answers: AnswerPlanes) -> Nic {
 #[test]
 fn control_packets_leave_by_the_packets_plane_or_round_robin() {
     let planes = |answers| -> Vec<u32> {
-        let sent = drain_on(&mut with_answers(answers), at(1), free(4));
+        let sent = drain_on(&mut with_planes(answers), at(1), free(4));
         assert_eq!(sent.iter().map(|it| it.0.entropy).collect::<Vec<_>>(), [0, 5, 2, 7, 9]);
         assert!(sent.iter().all(|(packet, _)| packet.route == packet.entropy / 4));
         sent.into_iter().map(|(_, plane)| plane).collect()
@@ -43,7 +43,7 @@ fn control_packets_leave_by_the_packets_plane_or_round_robin() {
 
 #[test]
 fn a_control_packet_with_a_busy_port_does_not_block_others() {
-    let mut b = with_answers(AnswerPlanes::Echo);
+    let mut b = with_planes(AnswerPlanes::Echo);
     let some = FreePorts { data: PlaneMask::NONE, control: PlaneMask::of_bits(0b0110) };
     let entropies = |sent: Vec<(Packet, u32)>| -> Vec<u16> {
         sent.into_iter().map(|(packet, _)| packet.entropy).collect()
@@ -63,16 +63,16 @@ fn a_mark_cuts_the_window_of_its_packets_plane() {
         let common = (*config(Recovery::PER_PACKET, every)).clone();
         let [mut a, mut b] = nics(NicConfig { congestion: congestion.into(), ..common });
         a.set_planes(2, AnswerPlanes::Echo, 1);
-        let qp = joined(&mut a, &mut b, Told::default().policy());
+        let qp = joined(&mut a, &mut b, LoggingPolicy::default().policy());
         assert_eq!(a.sending_state(at(0), qp).window_bytes, 2 * start);
         a.post(qp, Bytes::new(10_000), 1, 0);
         let mut packets: Vec<_> = drain_on(&mut a, at(0), free(2)).into_iter().take(2).collect();
         assert_eq!(packets.iter().map(|it| it.1).collect::<Vec<_>>(), [0, 1]);
         packets[1].0.flags = packets[1].0.flags.with(Flags::MARKED);
         packets.iter().for_each(|(packet, _)| b.handle_packet(at(15_000), packet));
-        let answers = drain(&mut b, at(15_000));
-        assert_eq!(answers.len(), 2 / every as usize);
-        answers.iter().for_each(|answer| a.handle_packet(at(30_000), answer));
+        let replies = drain(&mut b, at(15_000));
+        assert_eq!(replies.len(), 2 / every as usize);
+        replies.iter().for_each(|reply| a.handle_packet(at(30_000), reply));
         // A delay of two targets cuts 4/5 of a half; an adjustment adds 0.15 MTU · a, where a is
         // 250,000 B / 150,000 B. The other plane's window is already the largest.
         let cut = 375_000.0 * 0.6 + 0.15 * 1_062.0 * 250.0 / 150.0;
@@ -82,11 +82,11 @@ fn a_mark_cuts_the_window_of_its_packets_plane() {
 }
 
 /// A sender with four ports and a queue pair to each of these hosts, with a packet for each plane.
-fn senders(peers: &[u32], policies: &[Told]) -> Nic {
+fn senders(peers: &[u32], policies: &[LoggingPolicy]) -> Nic {
     let [mut a, _] = nics((*config(Recovery::PER_PACKET, 1)).clone());
     a.set_planes(4, AnswerPlanes::Echo, 1);
-    for (&peer, told) in peers.iter().zip(policies) {
-        let (peer, policy) = (HostId(peer), told.policy());
+    for (&peer, logger) in peers.iter().zip(policies) {
+        let (peer, policy) = (HostId(peer), logger.policy());
         let qp = a.open_sender(SendHalf { peer, label: 7, cookie: 0, extra: false, policy });
         a.connect(qp, QpId(0));
         a.post(qp, Bytes::new(4_000), 1, 0);
@@ -113,7 +113,7 @@ fn statuses(a: &mut Nic) -> Vec<(u32, u32)> {
 
 #[test]
 fn working_planes_share_the_entropy_values_of_a_failed_one() {
-    let mut a = senders(&[1; 4], &[0, 4, 8, 12].map(Told::from));
+    let mut a = senders(&[1; 4], &[0, 4, 8, 12].map(LoggingPolicy::from));
     a.handle_plane(at(0), 2, false);
     let mut sent = data(&mut a, free(4));
     sent.sort_unstable();
@@ -124,7 +124,7 @@ fn working_planes_share_the_entropy_values_of_a_failed_one() {
 
 #[test]
 fn a_packet_waits_for_its_port_without_blocking_other_queue_pairs() {
-    let mut a = senders(&[1, 2], &[0, 5].map(Told::from));
+    let mut a = senders(&[1, 2], &[0, 5].map(LoggingPolicy::from));
     let second = FreePorts { data: PlaneMask::of_bits(0b10), control: PlaneMask::NONE };
     assert_eq!(data(&mut a, second), [(2, 5, 1)]);
     let mut rest = data(&mut a, free(4));
@@ -135,33 +135,39 @@ fn a_packet_waits_for_its_port_without_blocking_other_queue_pairs() {
 
 #[test]
 fn each_peer_is_notified_once_of_a_port_failure_and_recovery() {
-    let mut a = senders(&[1, 1, 2], &[(); 3].map(|()| Told::default()));
+    let mut a = senders(&[1, 1, 2], &[(); 3].map(|()| LoggingPolicy::default()));
     for (is_up, usable) in [(false, 0b0111), (true, 0b1111)] {
         a.handle_plane(at(0), 3, is_up);
         assert_eq!(statuses(&mut a), [(1, usable), (2, usable)]);
         a.handle_plane(at(0), 3, is_up);
-        assert_eq!(statuses(&mut a), [], "that is no news");
+        assert_eq!(statuses(&mut a), [], "an unchanged state is not reported");
     }
     let [mut single, mut b] = nics((*config(Recovery::PER_PACKET, 1)).clone());
     single.set_planes(1, AnswerPlanes::Echo, 1);
-    joined(&mut single, &mut b, Told::default().policy());
+    joined(&mut single, &mut b, LoggingPolicy::default().policy());
     single.handle_plane(at(0), 0, false);
-    assert!(!single.has_packets(), "one port is no plane of several");
+    assert!(!single.has_packets(), "a single port has no plane");
 }
 
 #[test]
 fn a_port_that_a_peer_reports_dead_is_avoided_only_for_that_peer() {
-    let told = [(); 2].map(|()| Told::default());
-    let mut a = senders(&[1, 2], &told);
+    let logger = [(); 2].map(|()| LoggingPolicy::default());
+    let mut a = senders(&[1, 2], &logger);
     let status = |usable| Packet { src: HostId(1), ..Packet::port_status(usable) };
     a.handle_packet(at(0), &status(PlaneMask::all(4).without(2)));
-    assert_eq!(told.each_ref().map(Told::take), [vec!["planes 1011".to_owned()], vec![]]);
+    assert_eq!(
+        logger.each_ref().map(LoggingPolicy::take),
+        [vec!["planes 1011".to_owned()], vec![]]
+    );
     let mut sent = data(&mut a, free(4));
     sent.sort_unstable();
     let planes: Vec<u32> = sent.iter().map(|it| it.2).collect();
     assert_eq!(planes, [[0, 1, 0, 3], [0, 1, 2, 3]].concat());
     a.handle_packet(at(1), &status(PlaneMask::all(4)));
-    assert_eq!(told.each_ref().map(Told::take), [vec!["planes 1111".to_owned()], vec![]]);
+    assert_eq!(
+        logger.each_ref().map(LoggingPolicy::take),
+        [vec!["planes 1111".to_owned()], vec![]]
+    );
     assert_eq!(a.counters().control_received, 2);
 }
 
@@ -169,8 +175,8 @@ fn a_port_that_a_peer_reports_dead_is_avoided_only_for_that_peer() {
 fn control_packets_use_the_path_of_an_answered_probe() {
     let [mut a, mut b] = nics((*config(Recovery::PER_PACKET, 1)).clone());
     [&mut a, &mut b].into_iter().for_each(|nic| nic.set_planes(4, AnswerPlanes::ProbedHash, 1));
-    let told = Told::default();
-    let qp = joined(&mut a, &mut b, told.policy());
+    let logger = LoggingPolicy::default();
+    let qp = joined(&mut a, &mut b, logger.policy());
     a.post(qp, Bytes::new(6_000), 1, 0);
     let packets: Vec<_> = drain_on(&mut a, at(0), free(4)).iter().map(|it| it.0).collect();
     b.handle_packet(at(1_000), &packets[0]);
@@ -193,7 +199,7 @@ fn control_packets_use_the_path_of_an_answered_probe() {
         assert_eq!((ack.entropy, ack.route), (way, value), "plane {plane}");
     }
     sent.iter().for_each(|(ack, _)| a.handle_packet(at(5_000), ack));
-    assert_eq!(told.take(), [1, 2, 3, 4].map(|value| format!("{value} Good 1 0")));
+    assert_eq!(logger.take(), [1, 2, 3, 4].map(|value| format!("{value} Good 1 0")));
     b.handle_packet(at(11_000), &packets[5]);
     let kinds: Vec<_> =
         drain_on(&mut b, at(11_000), free(4)).iter().map(|(packet, _)| packet.kind).collect();

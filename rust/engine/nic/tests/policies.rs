@@ -11,14 +11,14 @@ use crate::packet::{MessageLabel, PlaneMask};
 
 /// A policy that uses the entropy values 0, 1, 2, ... and logs its feedback.
 #[derive(Debug, Clone, Default)]
-pub(super) struct Told {
+pub(super) struct LoggingPolicy {
     next: u16,
     /// When it probes value 77.
     probe: Option<Time>,
     log: Arc<Mutex<Vec<String>>>,
 }
 
-impl Told {
+impl LoggingPolicy {
     /// Returns a policy that uses the values from `next` on.
     pub(super) fn from(next: u16) -> Self {
         Self { next, ..Self::default() }
@@ -34,18 +34,18 @@ impl Told {
         std::mem::take(&mut self.log.lock().unwrap())
     }
 
-    fn note(&self, what: String) {
+    fn record(&self, what: String) {
         self.log.lock().unwrap().push(what);
     }
 }
 
-impl SenderFactory for Told {
+impl SenderFactory for LoggingPolicy {
     fn sender(&self, _qp: &QpContext) -> Box<dyn CustomSender> {
         self.duplicate()
     }
 }
 
-impl CustomSender for Told {
+impl CustomSender for LoggingPolicy {
     fn entropy(&mut self, _now: Time) -> u16 {
         self.next += 1;
         self.next - 1
@@ -54,14 +54,14 @@ impl CustomSender for Told {
         Some(self.entropy(now))
     }
     fn handle_planes(&mut self, _now: Time, usable: PlaneMask) {
-        self.note(format!("planes {:b}", usable.bits()));
+        self.record(format!("planes {:b}", usable.bits()));
     }
     fn handle_feedback(&mut self, _now: Time, feedback: Feedback) {
         let Feedback { entropy, signal, packets, marked, .. } = feedback;
-        self.note(format!("{entropy} {signal:?} {packets} {marked}"));
+        self.record(format!("{entropy} {signal:?} {packets} {marked}"));
     }
     fn handle_timeout(&mut self, _now: Time, entropy: u16) -> Option<FailedPath> {
-        self.note(format!("{entropy} timed out"));
+        self.record(format!("{entropy} timed out"));
         None
     }
     fn next_probe(&self) -> Time {
@@ -71,15 +71,15 @@ impl CustomSender for Told {
         self.probe.take_if(|due| *due <= now).map(|_| 77)
     }
     fn handle_probe(&mut self, _now: Time, entropy: u16, signal: PathSignal) {
-        self.note(format!("{entropy} {signal:?} by a probe"));
+        self.record(format!("{entropy} {signal:?} by a probe"));
     }
     fn set_path(&mut self, path: u16) {
         if path > 0 {
-            self.note(format!("path {path}"));
+            self.record(format!("path {path}"));
         }
     }
     fn handle_weights(&mut self, weights: &[u32]) {
-        self.note(format!("weights {weights:?}"));
+        self.record(format!("weights {weights:?}"));
     }
     fn state_bits(&self) -> u64 {
         0
@@ -106,40 +106,40 @@ pub(super) fn nics(config: NicConfig) -> [Nic; 2] {
 #[test]
 fn a_policy_can_get_feedback_for_each_acknowledged_packet() {
     let [mut a, mut b] = nics((*config(Recovery::PER_PACKET, 4)).clone());
-    let told = Told::default();
-    let qp = joined(&mut a, &mut b, told.policy());
+    let logger = LoggingPolicy::default();
+    let qp = joined(&mut a, &mut b, logger.policy());
     a.post(qp, Bytes::new(4_000), 1, 0);
     let mut packets = drain(&mut a, at(0));
     packets[2].flags = packets[2].flags.with(Flags::MARKED);
     packets.iter().for_each(|packet| b.handle_packet(at(1), packet));
-    let answers = drain(&mut b, at(1));
-    assert_eq!((answers.len(), told.take().len()), (1, 0));
-    a.handle_packet(at(2), &answers[0]);
-    assert_eq!(told.take(), ["0 Good 1 0", "1 Good 1 0", "2 Marked 1 1", "3 Good 1 0"]);
+    let replies = drain(&mut b, at(1));
+    assert_eq!((replies.len(), logger.take().len()), (1, 0));
+    a.handle_packet(at(2), &replies[0]);
+    assert_eq!(logger.take(), ["0 Good 1 0", "1 Good 1 0", "2 Marked 1 1", "3 Good 1 0"]);
 }
 
 #[test]
 fn a_timeout_reports_the_entropy_value_of_its_packet() {
     let [mut a, mut b] = nics((*config(Recovery::PER_PACKET, 1)).clone());
-    let told = Told::default();
-    let qp = joined(&mut a, &mut b, told.policy());
+    let logger = LoggingPolicy::default();
+    let qp = joined(&mut a, &mut b, logger.policy());
     a.post(qp, Bytes::new(3_000), 1, 0);
     let packets = drain(&mut a, at(0));
     [0, 2].into_iter().for_each(|index| b.handle_packet(at(1), &packets[index]));
-    drain(&mut b, at(1)).iter().for_each(|answer| a.handle_packet(at(2), answer));
-    assert_eq!(told.take(), ["0 Good 1 0", "2 Good 1 0"]);
+    drain(&mut b, at(1)).iter().for_each(|reply| a.handle_packet(at(2), reply));
+    assert_eq!(logger.take(), ["0 Good 1 0", "2 Good 1 0"]);
     a.handle_timeout(at(1_000_000));
-    assert_eq!(told.take(), ["1 timed out"]);
+    assert_eq!(logger.take(), ["1 timed out"]);
 }
 
 #[test]
 fn probes_are_sent_when_due_and_replies_reach_the_policy() {
-    for (mark, learnt) in
+    for (mark, expected) in
         [(Flags::NONE, "77 Good by a probe"), (Flags::MARKED, "77 Marked by a probe")]
     {
         let [mut a, mut b] = nics((*config(Recovery::PER_PACKET, 1)).clone());
-        let told = Told { probe: Some(at(5_000)), ..Told::default() };
-        let qp = joined(&mut a, &mut b, told.policy());
+        let logger = LoggingPolicy { probe: Some(at(5_000)), ..LoggingPolicy::default() };
+        let qp = joined(&mut a, &mut b, logger.policy());
         a.post(qp, Bytes::new(1_000), 1, 0);
         assert_eq!((drain(&mut a, at(0)).len(), a.poll_timeout()), (1, Some(at(5_000))));
         a.handle_timeout(at(5_000));
@@ -151,7 +151,7 @@ fn probes_are_sent_when_due_and_replies_reach_the_policy() {
         let reply = b.poll_transmit(at(6_000)).unwrap();
         assert_eq!((reply.kind, way(&reply)), (PacketKind::ProbeReply, (1, 0, 77, 64)));
         a.handle_packet(at(7_000), &Packet { flags: reply.flags.with(mark), ..reply });
-        assert_eq!(told.take(), [learnt]);
+        assert_eq!(logger.take(), [expected]);
         assert_eq!((b.counters().control_received, a.counters().control_received), (1, 1));
     }
 }
@@ -159,8 +159,8 @@ fn probes_are_sent_when_due_and_replies_reach_the_policy() {
 #[test]
 fn a_policy_without_control_of_paths_sends_no_probes() {
     let [mut a, mut b] = nics((*config(Recovery::ROD, 1)).clone());
-    let told = Told { probe: Some(at(5_000)), ..Told::default() };
-    let qp = joined(&mut a, &mut b, told.policy());
+    let logger = LoggingPolicy { probe: Some(at(5_000)), ..LoggingPolicy::default() };
+    let qp = joined(&mut a, &mut b, logger.policy());
     a.post(qp, Bytes::new(1_000), 1, 0);
     assert_eq!(drain(&mut a, at(0)).len(), 1);
     assert_eq!(a.poll_timeout(), Some(at(1_000_000)));
@@ -173,15 +173,15 @@ fn a_policy_without_control_of_paths_sends_no_probes() {
 #[test]
 fn losses_detected_by_time_reach_the_policy() {
     let [mut a, mut b] = nics((*config(Recovery::Mrc(mrc::Config::by_round_trip()), 1)).clone());
-    let told = Told::default();
-    let qp = joined(&mut a, &mut b, told.policy());
+    let logger = LoggingPolicy::default();
+    let qp = joined(&mut a, &mut b, logger.policy());
     a.post(qp, Bytes::new(3_000), 1, 0);
     drain(&mut a, at(0))[1..].iter().for_each(|packet| b.handle_packet(at(1_000), packet));
-    drain(&mut b, at(1_000)).iter().for_each(|answer| a.handle_packet(at(2_000), answer));
-    assert_eq!(told.take(), ["1 Good 1 0", "2 Good 1 0"]);
+    drain(&mut b, at(1_000)).iter().for_each(|reply| a.handle_packet(at(2_000), reply));
+    assert_eq!(logger.take(), ["1 Good 1 0", "2 Good 1 0"]);
     assert_eq!(a.poll_timeout(), Some(at(12_000)));
     a.handle_timeout(at(12_000));
-    assert_eq!(told.take(), ["0 Nack 0 0"]);
+    assert_eq!(logger.take(), ["0 Nack 0 0"]);
     let again: Vec<_> = drain(&mut a, at(12_000)).iter().map(|p| p.fields.raw().psn).collect();
     assert_eq!(again, [0]);
 }
@@ -189,51 +189,51 @@ fn losses_detected_by_time_reach_the_policy() {
 #[test]
 fn a_policy_learns_of_trims_at_the_last_hop() {
     let (trimmed, last) = (Flags::TRIMMED, Flags::TRIMMED.with(Flags::LAST_HOP));
-    for (flags, learnt) in [(trimmed, "1 Trimmed 0 0"), (last, "1 TrimmedAtLastHop 0 0")] {
+    for (flags, expected) in [(trimmed, "1 Trimmed 0 0"), (last, "1 TrimmedAtLastHop 0 0")] {
         let [mut a, mut b] = nics((*config(Recovery::PER_PACKET, 1)).clone());
-        let told = Told::default();
-        let qp = joined(&mut a, &mut b, told.policy());
+        let logger = LoggingPolicy::default();
+        let qp = joined(&mut a, &mut b, logger.policy());
         a.post(qp, Bytes::new(3_000), 1, 0);
         let packet = drain(&mut a, at(0))[1];
         let flags = packet.flags.with(flags);
         b.handle_packet(at(1), &Packet { wire_bytes: 64, flags, ..packet });
-        drain(&mut b, at(1)).iter().for_each(|answer| a.handle_packet(at(2), answer));
-        assert_eq!(told.take(), [learnt]);
+        drain(&mut b, at(1)).iter().for_each(|reply| a.handle_packet(at(2), reply));
+        assert_eq!(logger.take(), [expected]);
     }
 }
 
 #[test]
 fn a_message_pins_an_idle_queue_pair_to_its_path() {
     let [mut a, mut b] = nics((*config(Recovery::PER_PACKET, 1)).clone());
-    let told = Told::default();
-    let qp = joined(&mut a, &mut b, told.policy());
+    let logger = LoggingPolicy::default();
+    let qp = joined(&mut a, &mut b, logger.policy());
     [5, 6].into_iter().for_each(|path| a.post(qp, Bytes::new(1_000), path.into(), path));
     drain(&mut a, at(0)).iter().for_each(|packet| b.handle_packet(at(1), packet));
-    drain(&mut b, at(1)).iter().for_each(|answer| a.handle_packet(at(2), answer));
+    drain(&mut b, at(1)).iter().for_each(|reply| a.handle_packet(at(2), reply));
     a.post(qp, Bytes::new(1_000), 7, 7);
-    let paths: Vec<_> = told.take().into_iter().filter(|it| it.starts_with("path")).collect();
+    let paths: Vec<_> = logger.take().into_iter().filter(|it| it.starts_with("path")).collect();
     assert_eq!(paths, ["path 5", "path 7"], "6 had to keep to 5");
 }
 
 #[test]
 fn a_policy_learns_the_weights_of_its_paths_before_and_after_it_is_connected() {
     let [mut a, mut b] = nics((*config(Recovery::PER_PACKET, 1)).clone());
-    let told = Told::default();
-    let policy = told.policy();
+    let logger = LoggingPolicy::default();
+    let policy = logger.policy();
     let qp = a.open_sender(SendHalf { peer: HostId(1), label: 7, cookie: 0, extra: false, policy });
     a.handle_weights(qp, &[1, 2]);
-    assert_eq!(told.take(), ["weights [1, 2]"]);
+    assert_eq!(logger.take(), ["weights [1, 2]"]);
     let receiver = b.open_receiver(HostId(0), qp, 7, 0);
     a.connect(qp, receiver);
     a.handle_weights(qp, &[3, 0]);
-    assert_eq!(told.take(), ["weights [3, 0]"]);
+    assert_eq!(logger.take(), ["weights [3, 0]"]);
 }
 
 #[test]
 fn a_new_queue_pair_learns_of_planes_that_are_down_already() {
     let [mut a, mut b] = nics((*config(Recovery::PER_PACKET, 1)).clone());
     a.set_planes(4, AnswerPlanes::Echo, 1);
-    let [first, second] = [(); 2].map(|()| Told::default());
+    let [first, second] = [(); 2].map(|()| LoggingPolicy::default());
     joined(&mut a, &mut b, first.policy());
     assert_eq!(first.take(), Vec::<String>::new(), "all planes are usable");
     a.handle_plane(at(1), 2, false);
@@ -249,7 +249,7 @@ fn packets_name_their_message_only_if_it_may_overtake_another() {
         let mut config = (*config(Recovery::Mrc(mrc::Config::by_round_trip()), 1)).clone();
         config.queue_pairs.delivery = Some(delivery);
         let [mut a, mut b] = nics(config);
-        let qp = joined(&mut a, &mut b, Told::default().policy());
+        let qp = joined(&mut a, &mut b, LoggingPolicy::default().policy());
         [1, 2].into_iter().for_each(|id| a.post(qp, Bytes::new(2_000), id, 0));
         let packets = drain(&mut a, at(0));
         packets.iter().map(|packet| packet.as_data().unwrap().message()).collect::<Vec<_>>()

@@ -67,8 +67,8 @@ fn with_sack_only_the_missing_packet_is_retransmitted() {
     for index in [0, 2, 3, 4] {
         b.handle_packet(at(1), &packets[index]);
     }
-    let answers = drain(&mut b, at(1));
-    let seen: Vec<_> = answers
+    let replies = drain(&mut b, at(1));
+    let seen: Vec<_> = replies
         .iter()
         .map(|p| (p.kind, p.fields.raw().ack, p.fields.raw().psn, p.fields.raw().sack))
         .collect();
@@ -77,7 +77,7 @@ fn with_sack_only_the_missing_packet_is_retransmitted() {
         seen,
         [(PacketKind::Ack, 1, 0, 1), (nack, 1, 2, 1), (nack, 1, 3, 1), (nack, 1, 4, 1)]
     );
-    answers.iter().for_each(|answer| a.handle_packet(at(2), answer));
+    replies.iter().for_each(|reply| a.handle_packet(at(2), reply));
     let again = drain(&mut a, at(2));
     assert_eq!(psns(&again), [1]);
     b.handle_packet(at(3), &again[0]);
@@ -135,8 +135,8 @@ fn a_trimmed_packet_is_nacked_by_its_psn() {
         b.handle_packet(at(1), &packets[0]);
         // The header of packet 2 overtakes packet 1.
         b.handle_packet(at(1), &cut(&packets[2], Flags::LAST_HOP));
-        let answers = drain(&mut b, at(1));
-        let nack = answers[1];
+        let replies = drain(&mut b, at(1));
+        let nack = replies[1];
         let flags = nack.flags.has(Flags::TRIMMED.with(Flags::LAST_HOP));
         assert_eq!(
             (nack.kind, nack.fields.raw().psn, flags),
@@ -144,7 +144,7 @@ fn a_trimmed_packet_is_nacked_by_its_psn() {
             "{recovery:?}"
         );
         assert_eq!((b.counters().trimmed, b.counters().out_of_order), (1, 0));
-        answers.iter().for_each(|answer| a.handle_packet(at(2), answer));
+        replies.iter().for_each(|reply| a.handle_packet(at(2), reply));
         assert_eq!(psns(&drain(&mut a, at(2))), expected, "{recovery:?}");
     }
 }
@@ -157,9 +157,9 @@ fn a_trimmed_duplicate_is_acknowledged_without_a_nack() {
         let packet = a.poll_transmit(at(0)).unwrap();
         b.handle_packet(at(1), &packet);
         b.handle_packet(at(2), &cut(&packet, Flags::NONE));
-        let answers = drain(&mut b, at(2));
-        assert_eq!(answers[1].kind, PacketKind::Ack, "{recovery:?}");
-        a.handle_packet(at(3), &answers[1]);
+        let replies = drain(&mut b, at(2));
+        assert_eq!(replies[1].kind, PacketKind::Ack, "{recovery:?}");
+        a.handle_packet(at(3), &replies[1]);
         assert_eq!(events(&mut a).len(), 1, "{recovery:?}");
     }
 }
@@ -174,17 +174,17 @@ fn back_to_zero_discards_only_the_current_message() {
         b.handle_packet(at(1), &packets[index]);
     }
     assert_eq!(b.counters().payload_received, 2_000);
-    let answers = drain(&mut b, at(1));
-    assert_eq!((answers[4].kind, answers[4].fields.raw().ack), (PacketKind::Nack, 2));
-    answers.iter().for_each(|answer| a.handle_packet(at(2), answer));
+    let replies = drain(&mut b, at(1));
+    assert_eq!((replies[4].kind, replies[4].fields.raw().ack), (PacketKind::Nack, 2));
+    replies.iter().for_each(|reply| a.handle_packet(at(2), reply));
     let again = drain(&mut a, at(2));
     assert_eq!(psns(&again), [2, 3, 4, 5]);
     again.iter().for_each(|packet| b.handle_packet(at(3), packet));
-    for answer in drain(&mut b, at(3)).iter().chain([&answers[4]]) {
-        a.handle_packet(at(4), answer);
+    for reply in drain(&mut b, at(3)).iter().chain([&replies[4]]) {
+        a.handle_packet(at(4), reply);
     }
     assert_eq!((events(&mut a).len(), b.counters().payload_received), (2, 6_000));
-    assert!(drain(&mut a, at(4)).is_empty(), "a late NACK of a complete message is no news");
+    assert!(drain(&mut a, at(4)).is_empty(), "a late NACK of a complete message is ignored");
 }
 
 #[test]
@@ -256,7 +256,7 @@ fn a_marked_packet_is_acknowledged_immediately_if_configured() {
         let acks = drain(&mut b, at(1));
         let covered: Vec<u32> = acks.iter().map(|ack| ack.fields.raw().sack.count_ones()).collect();
         assert_eq!(covered, expected);
-        assert_eq!(acks[0].fields.raw().marked, 1 << 2, "the mark is told in its place");
+        assert_eq!(acks[0].fields.raw().marked, 1 << 2, "the mark is at the bit of its packet");
     }
 }
 
@@ -347,14 +347,14 @@ fn a_message_completed_by_an_earlier_packet_is_acknowledged_immediately() {
         let (mut a, mut b, qp) = wired(config);
         a.post(qp, Bytes::new(3_000), 1, 0);
         let packets = drain(&mut a, at(0));
-        let mut answers = |packet: usize| -> Vec<_> {
+        let mut replies = |packet: usize| -> Vec<_> {
             b.handle_packet(at(1), &packets[packet]);
             let sent = drain(&mut b, at(1));
             sent.iter().map(|it| (it.kind, it.fields.raw().ack)).collect()
         };
-        assert_eq!(answers(0), []);
-        assert_eq!(answers(2), [(PacketKind::Ack, 1)], "it is the last of its message");
-        assert_eq!(answers(1), [(PacketKind::Ack, 3)], "{recovery:?}");
+        assert_eq!(replies(0), []);
+        assert_eq!(replies(2), [(PacketKind::Ack, 1)], "it is the last of its message");
+        assert_eq!(replies(1), [(PacketKind::Ack, 3)], "{recovery:?}");
     }
 }
 
@@ -377,9 +377,9 @@ fn a_complete_coded_message_and_its_duplicates_are_acknowledged_immediately() {
     a.post(qp, Bytes::new(4_000), 1, 0);
     let packets = drain(&mut a, at(0));
     // Whether each packet is acknowledged, and whether the message is then complete.
-    let answers = [0, 0, 3, 1, 2, 2].map(|index: usize| {
+    let replies = [0, 0, 3, 1, 2, 2].map(|index: usize| {
         b.handle_packet(at(1), &packets[index]);
         b.poll_transmit(at(1)).map(|ack| ack.as_ack().unwrap().completes_message())
     });
-    assert_eq!(answers, [None, Some(false), Some(false), None, Some(true), Some(true)]);
+    assert_eq!(replies, [None, Some(false), Some(false), None, Some(true), Some(true)]);
 }

@@ -20,14 +20,14 @@ fn wired(recovery: Recovery, ack: AckConfig) -> (Nic, Nic, QpId) {
     (a, b, qp)
 }
 
-fn answers_to(b: &mut Nic, packets: &[Packet], order: &[usize]) -> Vec<Packet> {
+fn replies_to(b: &mut Nic, packets: &[Packet], order: &[usize]) -> Vec<Packet> {
     order.iter().for_each(|&index| b.handle_packet(at(1_000), &packets[index]));
     drain(b, at(1_000))
 }
 
 /// Returns how many of 40 packets a sender starts immediately, 8 us after these control packets.
-fn sent_after(a: &mut Nic, qp: QpId, answers: &[Packet]) -> usize {
-    answers.iter().for_each(|answer| a.handle_packet(at(2_000), answer));
+fn sent_after(a: &mut Nic, qp: QpId, replies: &[Packet]) -> usize {
+    replies.iter().for_each(|reply| a.handle_packet(at(2_000), reply));
     drain(a, at(9_000));
     a.post(qp, Bytes::new(40_000), 2, 0);
     drain(a, at(10_000)).len()
@@ -44,12 +44,12 @@ fn a_gap_nack_slows_the_sender_if_it_signals_congestion() {
             let (mut a, mut b, qp) = wired(recovery, AckConfig { nacks, ..AckConfig::default() });
             a.post(qp, Bytes::new(3_000), 1, 0);
             let packets = drain(&mut a, at(0));
-            let answers = answers_to(&mut b, &packets, &[0, 2]);
-            assert_eq!(answers[1].kind, PacketKind::Nack, "{recovery:?}");
-            assert_eq!(answers[1].flags.has(Flags::MARKED), marked, "{recovery:?}, {nacks:?}");
-            assert!(!answers[0].flags.has(Flags::MARKED));
-            let sent = sent_after(&mut a, qp, &answers);
-            assert_eq!(sent < 40, marked, "{sent} of 40 at once: {recovery:?}, {nacks:?}");
+            let replies = replies_to(&mut b, &packets, &[0, 2]);
+            assert_eq!(replies[1].kind, PacketKind::Nack, "{recovery:?}");
+            assert_eq!(replies[1].flags.has(Flags::MARKED), marked, "{recovery:?}, {nacks:?}");
+            assert!(!replies[0].flags.has(Flags::MARKED));
+            let sent = sent_after(&mut a, qp, &replies);
+            assert_eq!(sent < 40, marked, "{sent} of 40 immediately: {recovery:?}, {nacks:?}");
         }
     }
 }
@@ -62,8 +62,8 @@ fn a_gap_nack_echoes_the_mark_if_configured() {
         a.post(qp, Bytes::new(3_000), 1, 0);
         let mut packets = drain(&mut a, at(0));
         packets[2].flags = packets[2].flags.with(Flags::MARKED);
-        let answers = answers_to(&mut b, &packets, &[0, 2]);
-        assert_eq!(sent_after(&mut a, qp, &answers) < 40, slows, "{nacks:?}");
+        let replies = replies_to(&mut b, &packets, &[0, 2]);
+        assert_eq!(sent_after(&mut a, qp, &replies) < 40, slows, "{nacks:?}");
     }
 }
 
@@ -74,9 +74,9 @@ fn the_first_packet_is_acknowledged_immediately_if_configured() {
         let (mut a, mut b, qp) = wired(Recovery::PER_PACKET, ack);
         a.post(qp, Bytes::new(8_000), 1, 0);
         let packets = drain(&mut a, at(0));
-        let answers = answers_to(&mut b, &packets, &[0, 1, 2, 3, 4, 5, 6, 7]);
+        let replies = replies_to(&mut b, &packets, &[0, 1, 2, 3, 4, 5, 6, 7]);
         let covered: Vec<u32> =
-            answers.iter().map(|answer| answer.fields.raw().sack.count_ones()).collect();
+            replies.iter().map(|reply| reply.fields.raw().sack.count_ones()).collect();
         assert_eq!(covered, expected);
     }
 }
@@ -89,9 +89,9 @@ fn a_retransmission_is_acknowledged_immediately_if_configured() {
         a.post(qp, Bytes::new(8_000), 1, 0);
         let mut packets = drain(&mut a, at(0));
         packets[2].flags = packets[2].flags.with(Flags::RETRANSMITTED);
-        let answers = answers_to(&mut b, &packets, &[0, 1, 2, 3, 4, 5, 6, 7]);
+        let replies = replies_to(&mut b, &packets, &[0, 1, 2, 3, 4, 5, 6, 7]);
         let covered: Vec<u32> =
-            answers.iter().map(|answer| answer.fields.raw().sack.count_ones()).collect();
+            replies.iter().map(|reply| reply.fields.raw().sack.count_ones()).collect();
         assert_eq!(covered, expected);
     }
 }
@@ -103,12 +103,12 @@ fn distant_arrivals_share_an_acknowledgement_of_unlimited_span() {
         let (mut a, mut b, qp) = wired(Recovery::PER_PACKET, ack);
         a.post(qp, Bytes::new(200_000), 1, 0);
         let packets = drain(&mut a, at(0));
-        let answers = answers_to(&mut b, &packets, &[5, 60, 130, 131]);
-        assert_eq!(answers.len(), expected, "{span:?}");
+        let replies = replies_to(&mut b, &packets, &[5, 60, 130, 131]);
+        assert_eq!(replies.len(), expected, "{span:?}");
         // The last one reports arrivals within 64 PSNs of its end; 5 is left to the cumulative
         // number.
         if span == AckSpan::Unlimited {
-            let report = answers[0].as_ack().unwrap().report();
+            let report = replies[0].as_ack().unwrap().report();
             let bits = |psn: u32| report.arrived >> (psn - report.base.get()) & 1;
             assert_eq!([130, 131].map(bits), [1, 1]);
             assert_eq!(report.base.get() + 63, 131);
@@ -120,18 +120,18 @@ fn distant_arrivals_share_an_acknowledgement_of_unlimited_span() {
 /// with the request is trimmed, earlier arrivals are reported.
 #[test]
 fn a_trimmed_packet_with_a_request_gets_earlier_arrivals_acknowledged() {
-    let answers = |flags: Flags| {
+    let replies = |flags: Flags| {
         let ack = AckConfig { every: 16, ..AckConfig::default() };
         let (mut a, mut b, qp) = wired(Recovery::PER_PACKET, ack);
         a.post(qp, Bytes::new(40_000), 1, 0);
         let mut packets = drain(&mut a, at(0));
         packets[3].flags = packets[3].flags.with(Flags::TRIMMED).with(flags);
-        let kinds = answers_to(&mut b, &packets, &[0, 1, 2, 3]).into_iter();
-        kinds.map(|answer| (answer.kind, answer.fields.raw().ack)).collect::<Vec<_>>()
+        let kinds = replies_to(&mut b, &packets, &[0, 1, 2, 3]).into_iter();
+        kinds.map(|reply| (reply.kind, reply.fields.raw().ack)).collect::<Vec<_>>()
     };
     let (ack, nack) = (PacketKind::Ack, PacketKind::Nack);
-    assert_eq!(answers(Flags::NONE).iter().map(|it| it.0).collect::<Vec<_>>(), [nack]);
-    let asked = answers(Flags::ACK_REQUEST);
+    assert_eq!(replies(Flags::NONE).iter().map(|it| it.0).collect::<Vec<_>>(), [nack]);
+    let asked = replies(Flags::ACK_REQUEST);
     assert_eq!(asked.iter().map(|it| it.0).collect::<Vec<_>>(), [nack, ack]);
     assert_eq!(asked[1].1, 3, "all three");
 }
@@ -155,7 +155,7 @@ fn a_trim_cuts_the_window_by_the_amount_for_trims() {
         let before = a.sending_state(at(0), qp).window_bytes;
         let flags = packet.flags.with(flags);
         b.handle_packet(at(10_000), &Packet { wire_bytes: 64, flags, ..packet });
-        drain(&mut b, at(10_000)).iter().for_each(|answer| a.handle_packet(at(20_000), answer));
+        drain(&mut b, at(10_000)).iter().for_each(|reply| a.handle_packet(at(20_000), reply));
         assert_eq!(before - a.sending_state(at(20_000), qp).window_bytes, 3 * 1_062);
     }
 }
@@ -168,7 +168,7 @@ fn prioritized_control_packets_pass_pauses() {
         assert_eq!(b.control_has_priority(), priority);
         a.post(qp, Bytes::new(1_000), 1, 0);
         let packets = drain(&mut a, at(0));
-        assert_eq!(answers_to(&mut b, &packets, &[0])[0].flags.has(Flags::PRIORITY), priority);
+        assert_eq!(replies_to(&mut b, &packets, &[0])[0].flags.has(Flags::PRIORITY), priority);
     }
 }
 
@@ -180,9 +180,9 @@ fn a_copy_of_an_unreported_packet_is_counted_once() {
     a.post(qp, Bytes::new(8_000), 1, 0);
     let mut packets = drain(&mut a, at(0));
     packets[1].flags = packets[1].flags.with(Flags::MARKED);
-    let answers = answers_to(&mut b, &packets, &[1, 1]);
-    let report = answers[0].as_ack().unwrap().report();
-    assert_eq!((answers.len(), report.base.get()), (1, 1));
+    let replies = replies_to(&mut b, &packets, &[1, 1]);
+    let report = replies[0].as_ack().unwrap().report();
+    assert_eq!((replies.len(), report.base.get()), (1, 1));
     assert_eq!((report.arrived, report.marks()), (1, 1));
 }
 
@@ -197,8 +197,8 @@ fn a_congestion_nack_cuts_the_dcqcn_rate_like_a_cnp() {
         let qp = joined(&mut a, &mut b, policy);
         a.post(qp, Bytes::new(3_000), 1, 0);
         let packets = drain(&mut a, at(0));
-        let answers = answers_to(&mut b, &packets, &[0, 2]);
-        answers.iter().for_each(|answer| a.handle_packet(at(2_000), answer));
+        let replies = replies_to(&mut b, &packets, &[0, 2]);
+        replies.iter().for_each(|reply| a.handle_packet(at(2_000), reply));
         // An alpha of 1 halves the rate.
         assert_eq!(a.sending_state(at(2_000), qp).rate, BitRate::from_gbps(gbps), "{nacks:?}");
     }
@@ -220,9 +220,9 @@ fn the_mark_of_a_nack_that_reports_arrivals_counts_once() {
     a.post(qp, Bytes::new(3_000), 1, 0);
     let mut packets = drain(&mut a, at(0));
     packets[2].flags = packets[2].flags.with(Flags::MARKED);
-    let answers = answers_to(&mut b, &packets, &[0, 2]);
-    assert_eq!(answers[1].kind, PacketKind::Nack);
-    answers.iter().for_each(|answer| a.handle_packet(at(2_000), answer));
+    let replies = replies_to(&mut b, &packets, &[0, 2]);
+    assert_eq!(replies[1].kind, PacketKind::Nack);
+    replies.iter().for_each(|reply| a.handle_packet(at(2_000), reply));
     // Four ticks before the cut, all without a mark.
     let alpha = 0.5 * 0.75f64.powi(4);
     let rate = a.sending_state(at(7_000), qp).rate.as_bps() as f64;
@@ -242,7 +242,7 @@ fn marked_packets_trigger_one_cnp_per_interval() {
     let mut sent_for = |now, flags| {
         let packet = packets.next().unwrap();
         b.handle_packet(now, &Packet { flags: packet.flags.with(flags), ..packet });
-        drain(&mut b, now).iter().map(|answer| answer.kind).collect::<Vec<_>>()
+        drain(&mut b, now).iter().map(|reply| reply.kind).collect::<Vec<_>>()
     };
     assert_eq!(sent_for(at(0), Flags::NONE), []);
     assert_eq!(sent_for(at(1_000), Flags::MARKED), [PacketKind::Cnp]);
@@ -259,8 +259,8 @@ fn a_nack_for_a_packet_that_fills_a_gap_does_not_signal_congestion() {
     let (mut a, mut b, qp) = wired(sack, ack);
     a.post(qp, Bytes::new(6_000), 1, 0);
     let packets = drain(&mut a, at(0));
-    let answers = answers_to(&mut b, &packets, &[0, 2, 4, 1]);
-    let seen: Vec<_> = answers.iter().map(|it| (it.kind, it.flags.has(Flags::MARKED))).collect();
+    let replies = replies_to(&mut b, &packets, &[0, 2, 4, 1]);
+    let seen: Vec<_> = replies.iter().map(|it| (it.kind, it.flags.has(Flags::MARKED))).collect();
     let (ack, nack) = (PacketKind::Ack, PacketKind::Nack);
     assert_eq!(seen, [(ack, false), (nack, true), (nack, true), (nack, false)]);
 }

@@ -23,7 +23,7 @@ fn pint() -> (Nic, Nic, QpId) {
 }
 
 /// Delivers a packet with that telemetry, and its acknowledgement without delay.
-fn answer(a: &mut Nic, b: &mut Nic, now: Time, packet: &Packet, power: u16) {
+fn reply(a: &mut Nic, b: &mut Nic, now: Time, packet: &Packet, power: u16) {
     b.handle_telemetry(&of_power(power));
     b.handle_packet(now, packet);
     let ack = b.poll_transmit(now).unwrap();
@@ -56,7 +56,7 @@ fn a_rate_change_moves_the_start_of_a_paced_packet() {
     a.post(qp, Bytes::new(20_000), 1, 0);
     let first = [(); 3].map(|()| a.poll_transmit(at(0)).unwrap());
     // The first acknowledgement changes nothing.
-    first[..2].iter().for_each(|packet| answer(&mut a, &mut b, at(2_000), packet, 697));
+    first[..2].iter().for_each(|packet| reply(&mut a, &mut b, at(2_000), packet, 697));
     let after = |packet: Time, power: i32| {
         let gbps = 0.95 * 400.0 / (1.01f64.powi(power) / 512.0) + 0.16;
         (packet.as_ps() as f64 + 1_062.0 * 8_000.0 / gbps).floor()
@@ -66,14 +66,14 @@ fn a_rate_change_moves_the_start_of_a_paced_packet() {
     let planned = a.next_paced().unwrap();
     assert!(is(planned, after(at(2_000), 697)), "{planned}");
     // The start moves later: the planned one passes.
-    answer(&mut a, &mut b, at(2_010), &first[2], 767);
+    reply(&mut a, &mut b, at(2_010), &first[2], 767);
     assert_eq!(a.poll_transmit(planned), None);
     let later = a.next_paced().unwrap();
     assert!(is(later, after(at(2_000), 767)), "{later}");
     assert!(a.poll_transmit(later).is_some());
     // The start moves earlier: the packet does not wait for the planned one.
     let planned = a.next_paced().unwrap();
-    answer(&mut a, &mut b, later + Span::from_ns(5), &fourth, 697);
+    reply(&mut a, &mut b, later + Span::from_ns(5), &fourth, 697);
     let earlier = a.next_paced().unwrap();
     assert!(earlier < planned && is(earlier, after(later, 697)), "{earlier}");
     assert!(a.poll_transmit(earlier).is_some());
@@ -85,11 +85,11 @@ fn a_stale_start_gives_no_second_turn() {
     let (mut a, mut b, first) = pint();
     a.post(first, Bytes::new(20_000), 1, 0);
     let packets = [(); 3].map(|()| a.poll_transmit(at(0)).unwrap());
-    packets[..2].iter().for_each(|packet| answer(&mut a, &mut b, at(2_000), packet, 697));
+    packets[..2].iter().for_each(|packet| reply(&mut a, &mut b, at(2_000), packet, 697));
     assert!(a.poll_transmit(at(2_000)).is_some());
     let planned = a.next_paced().unwrap();
     // All links are idle now: the rate is the line rate, and the start is earlier.
-    answer(&mut a, &mut b, at(2_010), &packets[2], 0);
+    reply(&mut a, &mut b, at(2_010), &packets[2], 0);
     assert!(a.next_paced() < Some(planned));
     let policy = SenderConfig::Ecmp(ecmp::Config {}).build(&QpContext::for_test());
     let second = joined(&mut a, &mut b, policy);

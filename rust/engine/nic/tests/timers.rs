@@ -14,12 +14,12 @@ use crate::rng::{Purpose, Stream};
 /// Whether the driver also calls `handle_timeout` when no timer is due.
 #[derive(Clone, Copy, PartialEq, Eq)]
 enum Calls {
-    Asked,
+    WhenDue,
     Extra,
 }
 
 /// Two NICs, a pipe of 2 us that loses, trims and marks, and a record of every packet sent.
-struct World {
+struct Harness {
     now: Time,
     nics: [Nic; 2],
     wire_free: [Time; 2],
@@ -29,7 +29,7 @@ struct World {
     extra: Option<Stream>,
 }
 
-impl World {
+impl Harness {
     fn new(config: NicConfig, seed: u64, calls: Calls) -> Self {
         let config = Arc::new(config);
         let mut nics = [0, 1].map(|host| Nic::new(HostId(host), PORT, config.clone()));
@@ -143,8 +143,8 @@ fn an_early_wake_up_changes_no_packet() {
         config.retransmit_timeout = Span::from_us(100);
         config.nack_interval = Span::from_us(20);
         for seed in 0..20 {
-            let (counters, asked) = World::new(config.clone(), seed, Calls::Asked).run();
-            let (_, extra) = World::new(config.clone(), seed, Calls::Extra).run();
+            let (counters, asked) = Harness::new(config.clone(), seed, Calls::WhenDue).run();
+            let (_, extra) = Harness::new(config.clone(), seed, Calls::Extra).run();
             let differs = asked.iter().zip(&extra).find(|(one, other)| one != other);
             assert_eq!(differs, None, "{recovery:?} {control:?} seed {seed}");
             assert_eq!(asked.len(), extra.len(), "{recovery:?} {control:?} seed {seed}");
@@ -207,8 +207,8 @@ fn a_wake_up_before_each_deadline_finds_nothing_due() {
     let mut config = NicConfig::clone(&config(Recovery::GO_BACK_N, 8));
     config.ack.within = Span::from_us(1);
     let (mut a, mut b) = {
-        let world = World::new(config, 1, Calls::Asked);
-        let [a, b] = world.nics;
+        let harness = Harness::new(config, 1, Calls::WhenDue);
+        let [a, b] = harness.nics;
         (a, b)
     };
     let packet = a.poll_transmit(at(0)).unwrap();
@@ -264,12 +264,12 @@ fn a_nic_has_packets_while_control_or_data_waits() {
     a.handle_packet(at(0), &cnp(qp));
     assert!(!a.has_packets());
     a.post(qp, Bytes::new(2_000), 1, 0);
-    assert!(a.has_packets(), "a turn");
+    assert!(a.has_packets(), "a ready requester");
     let packet = a.poll_transmit(at(0)).unwrap();
     assert!(a.next_paced() > Some(at(0)) && a.has_packets(), "a start");
     assert!(!b.has_packets());
     b.handle_packet(at(1), &packet);
-    assert!(b.has_packets(), "an answer");
+    assert!(b.has_packets(), "an acknowledgement");
 }
 
 #[test]

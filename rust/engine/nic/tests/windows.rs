@@ -1,7 +1,7 @@
 //! Congestion control: its view of packets in flight and losses, and the packets that its windows
 //! permit.
 
-use super::policies::{Told, joined, nics};
+use super::policies::{LoggingPolicy, joined, nics};
 use super::*;
 use crate::nic::congestion::{Controller, Scope, new_reno, nscc};
 use crate::nic::recovery::sack;
@@ -13,13 +13,13 @@ use crate::units::Fraction;
 fn wired(congestion: CongestionControl, recovery: Recovery) -> (Nic, Nic, QpId) {
     let common = (*config(recovery, 1)).clone();
     let [mut a, mut b] = nics(NicConfig { congestion, ..common });
-    let qp = joined(&mut a, &mut b, Told::default().policy());
+    let qp = joined(&mut a, &mut b, LoggingPolicy::default().policy());
     (a, b, qp)
 }
 
 fn deliver(a: &mut Nic, b: &mut Nic, now: Time, packets: &[Packet]) {
     packets.iter().for_each(|packet| b.handle_packet(now, packet));
-    drain(b, now).iter().for_each(|answer| a.handle_packet(now, answer));
+    drain(b, now).iter().for_each(|reply| a.handle_packet(now, reply));
 }
 
 #[test]
@@ -84,7 +84,7 @@ fn an_acknowledgement_updates_the_packets_in_flight_of_each_plane() {
     let common = (*config(Recovery::PER_PACKET, 1)).clone();
     let [mut a, mut b] = nics(NicConfig { congestion: nscc.into(), ..common });
     a.set_planes(2, AnswerPlanes::Echo, 1);
-    let qp = joined(&mut a, &mut b, Told::default().policy());
+    let qp = joined(&mut a, &mut b, LoggingPolicy::default().policy());
     a.post(qp, Bytes::new(10_000), 1, 0);
     let free = FreePorts { data: PlaneMask::all(2), control: PlaneMask::all(2) };
     let sent = std::iter::from_fn(|| a.poll_transmit_on(at(0), free));
@@ -100,7 +100,7 @@ fn an_acknowledgement_updates_the_packets_in_flight_of_a_shared_window() {
     let nscc = nscc::Config { scope: Scope::Destination, ..nscc::Config::default() };
     let common = (*config(Recovery::PER_PACKET, 1)).clone();
     let [mut a, mut b] = nics(NicConfig { congestion: nscc.into(), ..common });
-    let qps = [(); 2].map(|()| joined(&mut a, &mut b, Told::default().policy()));
+    let qps = [(); 2].map(|()| joined(&mut a, &mut b, LoggingPolicy::default().policy()));
     qps.into_iter().for_each(|qp| a.post(qp, Bytes::new(5_000), 1, 0));
     let packets = drain(&mut a, at(0));
     let of_first: Vec<_> = packets.into_iter().filter(|packet| packet.qp == qps[0]).collect();
@@ -115,7 +115,7 @@ fn an_acknowledgement_reports_the_arrivals_of_each_plane() {
     let common = (*config(Recovery::PER_PACKET, 1)).clone();
     let [mut a, mut b] = nics(NicConfig { congestion: nscc.into(), ..common });
     a.set_planes(2, AnswerPlanes::Echo, 1);
-    let qp = joined(&mut a, &mut b, Told::default().policy());
+    let qp = joined(&mut a, &mut b, LoggingPolicy::default().policy());
     a.post(qp, Bytes::new(4_000), 1, 0);
     let free = FreePorts { data: PlaneMask::all(2), control: PlaneMask::all(2) };
     for round in 0..2 {

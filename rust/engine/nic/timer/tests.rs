@@ -13,9 +13,9 @@ fn row(timer: Timer) -> [String; 4] {
     let nic = NicConfig::default();
     let (dcqcn, mlx) = (dcqcn::Config::default(), dcqcn_mlx::Config::default());
     let both = |one: Span, other: Span| format!("{one}, mlx {other}");
-    let (whose, default, source) = match timer {
+    let (owner, default, source) = match timer {
         Timer::Retransmission => {
-            ("sending half", nic.retransmit_timeout.to_string(), "InfiniBand 9.7.6.1.3, IRN 3.1")
+            ("requester", nic.retransmit_timeout.to_string(), "InfiniBand 9.7.6.1.3, IRN 3.1")
         }
         Timer::Alpha => (
             "congestion control",
@@ -30,27 +30,27 @@ fn row(timer: Timer) -> [String; 4] {
         Timer::RateDecrease => {
             ("congestion control", format!("mlx {}", mlx.decrease_timer), "HPCC rdma-hw.cc")
         }
-        Timer::Cnp => ("receiving half", nic.cnp_interval.to_string(), "DCQCN 3.1"),
+        Timer::Cnp => ("responder", nic.cnp_interval.to_string(), "DCQCN 3.1"),
         Timer::AckCoalescing => {
             assert_eq!(nic.ack.within, Span::MAX);
-            ("receiving half", "off".to_owned(), "Ultra Ethernet 1.0, REPS")
+            ("responder", "off".to_owned(), "Ultra Ethernet 1.0, REPS")
         }
-        Timer::NackInterval => ("receiving half", nic.nack_interval.to_string(), "HPCC simulator"),
+        Timer::NackInterval => ("responder", nic.nack_interval.to_string(), "HPCC simulator"),
         Timer::PathMemory => (
-            "splitter, one a path",
+            "splitter, per path",
             ethereal::Config::default().path_memory.to_string(),
             "Ethereal's simulator",
         ),
     };
-    [timer.to_string(), whose.to_owned(), default, source.to_owned()]
+    [timer.to_string(), owner.to_owned(), default, source.to_owned()]
 }
 
 #[test]
 fn nic_timers() {
-    let line = |[name, whose, default, source]: [String; 4]| {
-        format!("{name:<15}  {whose:<20}  {default:<14}  {source}\n")
+    let line = |[name, owner, default, source]: [String; 4]| {
+        format!("{name:<15}  {owner:<20}  {default:<14}  {source}\n")
     };
-    let head = ["timer", "whose", "default", "source"].map(str::to_owned);
+    let head = ["timer", "owner", "default", "source"].map(str::to_owned);
     let rows = Timer::ALL.map(row);
     let table: String = std::iter::once(head).chain(rows).map(line).collect();
     let mut settings = insta::Settings::clone_current();

@@ -224,8 +224,8 @@ fn a_read_response_does_not_complete_an_unacknowledged_write() {
         let posted = drain(&mut nics.a, nics.now);
         posted.iter().for_each(|packet| nics.b.handle_packet(nics.now, packet));
         let sent = drain(&mut nics.b, nics.now);
-        let (acks, answer): (Vec<_>, Vec<_>) = sent.iter().partition(|it| it.is_control());
-        answer.iter().for_each(|packet| nics.a.handle_packet(nics.now, packet));
+        let (acks, reply): (Vec<_>, Vec<_>) = sent.iter().partition(|it| it.is_control());
+        reply.iter().for_each(|packet| nics.a.handle_packet(nics.now, packet));
         assert_eq!(completions(&mut nics.a), [], "{recovery:?}");
         acks.iter().for_each(|ack| nics.a.handle_packet(nics.now, ack));
         let done = [(1, Opcode::RdmaWrite, SUCCESS, 1_000), (2, Opcode::RdmaRead, SUCCESS, 1_000)];
@@ -259,8 +259,8 @@ fn a_gap_without_a_refusal_is_nacked_immediately() {
         [0, 2].into_iter().for_each(|index: usize| {
             nics.b.handle_packet(nics.now, &packets[index]);
         });
-        let answers = drain(&mut nics.b, nics.now);
-        let kinds: Vec<_> = answers.iter().map(|it| (it.kind, it.fields.raw().ack)).collect();
+        let replies = drain(&mut nics.b, nics.now);
+        let kinds: Vec<_> = replies.iter().map(|it| (it.kind, it.fields.raw().ack)).collect();
         assert_eq!(kinds, [(PacketKind::Ack, 1), (PacketKind::Nack, 1)], "{recovery:?}");
     }
 }
@@ -300,7 +300,7 @@ fn the_account_follows_the_queue_pairs_that_exist() {
     let account = nic.account();
     assert_eq!((account.opened, account.live, account.peak, account.peers), (3, 1, 3, 1));
     assert_eq!(nic.account_by_peer()[&HostId(1)].live, 1);
-    assert_eq!(nic.create_qp(attributes(1)), Ok(QpId(3)), "numbers are not given again");
+    assert_eq!(nic.create_qp(attributes(1)), Ok(QpId(3)), "numbers are not reused");
     assert_eq!((nic.account().live, nic.account().peak), (2, 3));
 }
 
@@ -326,10 +326,10 @@ fn a_context_miss_delays_only_its_own_queue_pair() {
     nic.post_send(QP, request(1, Operation::Write, 2_000)).unwrap();
     assert_eq!(nic.poll_transmit(at(0)), None);
     assert_eq!(nic.poll_timeout(), Some(at(500)));
-    assert!(nic.poll_transmit(at(500)).is_some(), "its context is there");
+    assert!(nic.poll_transmit(at(500)).is_some(), "its context is cached");
     nic.post_send(second, request(2, Operation::Write, 1_000)).unwrap();
     let next = nic.poll_transmit(at(521)).unwrap();
-    assert_eq!(next.qp, QP, "the first goes on");
+    assert_eq!(next.qp, QP, "the first continues");
     assert_eq!(nic.poll_transmit(at(542)), None, "the second waits for its own");
     assert_eq!(nic.next_paced(), Some(at(1_042)));
     assert_eq!(nic.poll_transmit(at(1_042)).unwrap().qp, second);

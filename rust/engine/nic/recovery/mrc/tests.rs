@@ -38,7 +38,7 @@ fn the_timeout_is_the_smallest_power_of_two_above_four_round_trips() {
     assert_eq!(reported, Span::from_ps(32_768_000));
     let covering = crate::nic::Recovery::from(Config::default());
     let reported = covering.first_timeout(Span::from_us(100), || RTT);
-    assert_eq!(reported, Span::from_ps(131_072_000), "the least that covers 100 us");
+    assert_eq!(reported, Span::from_ps(131_072_000), "the smallest above 100 us");
     let own = Config { timer: Wait::Span(Span::from_us(262)), ..Config::by_round_trip() };
     let reported = crate::nic::Recovery::from(own).first_timeout(Span::from_ms(1), || RTT);
     assert_eq!(reported, Span::from_us(262));
@@ -144,7 +144,7 @@ fn nacks_for_the_oldest_packet_count_and_do_not_lengthen_the_wait() {
     assert!(!mrc.handle_nack(at(13), NackReport { reason: MissReason::Gap, ..trimmed(0) }));
     assert_eq!(mrc.consecutive_failures(), 8, "it repeats what acknowledgements say");
     mrc.handle_ack(at(14), arrived(1, 0));
-    assert_eq!((mrc.consecutive_failures(), wait(&mrc)), (0, 1), "progress ends the series");
+    assert_eq!((mrc.consecutive_failures(), wait(&mrc)), (0, 1), "progress resets the count");
 }
 
 #[test]
@@ -177,7 +177,7 @@ fn an_arrival_before_the_newest_does_not_delay_the_verdict() {
     mrc.handle_ack(at(14), arrived(0, 1 << 3));
     assert_eq!(mrc.handle_timeout(at(20)), None);
     assert_eq!(lost(&mut mrc), [0, 1, 2, 4]);
-    assert_eq!(mrc.deadline(), Time::from_ps(32_768_000), "the time-out is next");
+    assert_eq!(mrc.deadline(), Time::from_ps(32_768_000), "the timeout is next");
 }
 
 #[test]

@@ -64,7 +64,7 @@ fn senders_count_packets_in_flight_and_waiting_for_retransmission() {
         };
         assert_eq!(state(&a), (4, 0, (0, 4)), "{recovery:?}");
         b.handle_packet(at(1), &packets[0]);
-        drain(&mut b, at(1)).iter().for_each(|answer| a.handle_packet(at(2), answer));
+        drain(&mut b, at(1)).iter().for_each(|reply| a.handle_packet(at(2), reply));
         assert_eq!(state(&a), (3, 0, (1, 4)), "{recovery:?}");
         a.handle_timeout(at(20_000_000));
         // With an erasure code lost packets have left the network: others replace them.

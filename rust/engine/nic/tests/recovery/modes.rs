@@ -10,7 +10,7 @@ fn entropies(packets: &[Packet]) -> Vec<u16> {
     packets.iter().map(|packet| packet.entropy).collect()
 }
 
-fn whole(nic: &mut Nic) -> Vec<u32> {
+fn delivered(nic: &mut Nic) -> Vec<u32> {
     let number = |event| match event {
         NicEvent::Delivered { message, .. } => message,
         other => panic!("{other:?}"),
@@ -27,11 +27,11 @@ fn with_rod_all_packets_use_the_first_entropy_value() {
     assert_eq!(entropies(&packets), [first; 5]);
     // Packet 1 is missing, packet 2 reveals that, and the packets after it are dropped silently.
     [0, 2, 3, 4].iter().for_each(|&index| b.handle_packet(at(1), &packets[index]));
-    let answers = drain(&mut b, at(1));
-    let kinds: Vec<_> = answers.iter().map(|it| (it.kind, it.fields.raw().ack)).collect();
+    let replies = drain(&mut b, at(1));
+    let kinds: Vec<_> = replies.iter().map(|it| (it.kind, it.fields.raw().ack)).collect();
     assert_eq!(kinds, [(PacketKind::Ack, 1), (PacketKind::Nack, 1)]);
     assert_eq!(b.counters().refused, 3);
-    answers.iter().for_each(|answer| a.handle_packet(at(2), answer));
+    replies.iter().for_each(|reply| a.handle_packet(at(2), reply));
     let again = drain(&mut a, at(2));
     assert_eq!((psns(&again), entropies(&again)), (vec![1, 2, 3, 4], vec![first; 4]));
     // A timeout does not change it either.
@@ -39,8 +39,8 @@ fn with_rod_all_packets_use_the_first_entropy_value() {
     let after = drain(&mut a, at(1_000_002));
     assert_eq!((psns(&after), entropies(&after)), (vec![1, 2, 3, 4], vec![first; 4]));
     after.iter().for_each(|packet| b.handle_packet(at(1_000_003), packet));
-    assert_eq!(whole(&mut b), [0]);
-    drain(&mut b, at(1_000_003)).iter().for_each(|answer| a.handle_packet(at(1_000_004), answer));
+    assert_eq!(delivered(&mut b), [0]);
+    drain(&mut b, at(1_000_003)).iter().for_each(|reply| a.handle_packet(at(1_000_004), reply));
     // The next message takes the same path.
     a.post(qp, Bytes::new(1_000), 2, 0);
     assert_eq!(entropies(&drain(&mut a, at(1_000_005))), [first]);
@@ -59,7 +59,7 @@ fn with_rod_a_pinned_queue_pair_follows_its_splitter() {
         let packets = drain(&mut a, at(0));
         assert_eq!(entropies(&packets), [path; 2]);
         packets.iter().for_each(|packet| b.handle_packet(at(1), packet));
-        drain(&mut b, at(1)).iter().for_each(|answer| a.handle_packet(at(2), answer));
+        drain(&mut b, at(1)).iter().for_each(|reply| a.handle_packet(at(2), reply));
     }
 }
 
@@ -75,20 +75,20 @@ fn with_rudi_each_packet_is_executed_and_acknowledged_separately() {
     for index in [2, 1, 1, 0] {
         b.handle_packet(at(1), &packets[index]);
     }
-    assert_eq!(whole(&mut b), [1, 0], "as they become whole");
+    assert_eq!(delivered(&mut b), [1, 0], "in the order of completion");
     assert_eq!((b.counters().duplicates, b.counters().payload_received), (1, 3_000));
-    let answers = drain(&mut b, at(1));
-    let about = answers.iter().map(|it| (it.fields.raw().psn, it.fields.raw().sack));
+    let replies = drain(&mut b, at(1));
+    let about = replies.iter().map(|it| (it.fields.raw().psn, it.fields.raw().sack));
     assert_eq!(about.collect::<Vec<_>>(), [(2, 1), (1, 1), (1, 1), (0, 1)]);
     // No earlier or later response makes up for that to packet 1.
-    [0, 3].iter().for_each(|&index| a.handle_packet(at(2), &answers[index]));
+    [0, 3].iter().for_each(|&index| a.handle_packet(at(2), &replies[index]));
     assert_eq!(events(&mut a), []);
     a.handle_timeout(at(1_000_000));
     let again = drain(&mut a, at(1_000_000));
     assert_eq!(psns(&again), [1]);
     b.handle_packet(at(1_000_001), &again[0]);
-    assert_eq!((whole(&mut b), b.counters().duplicates), (vec![], 2), "executed again");
-    drain(&mut b, at(1_000_001)).iter().for_each(|answer| a.handle_packet(at(1_000_002), answer));
+    assert_eq!((delivered(&mut b), b.counters().duplicates), (vec![], 2), "executed again");
+    drain(&mut b, at(1_000_001)).iter().for_each(|reply| a.handle_packet(at(1_000_002), reply));
     let completed: Vec<_> = events(&mut a);
     let owner = Owner::Driver(0);
     let expected = [10, 11].map(|work| NicEvent::Completed { owner, work });
@@ -102,14 +102,14 @@ fn with_rudi_a_trimmed_packet_is_nacked_even_if_executed_before() {
     let packets = drain(&mut a, at(0));
     b.handle_packet(at(1), &packets[0]);
     b.handle_packet(at(1), &cut(&packets[0], Flags::NONE));
-    let answers = drain(&mut b, at(1));
-    assert_eq!(answers[1].kind, PacketKind::Nack);
+    let replies = drain(&mut b, at(1));
+    assert_eq!(replies[1].kind, PacketKind::Nack);
     // Its response came first, so the NACK has no effect.
-    answers.iter().for_each(|answer| a.handle_packet(at(2), answer));
+    replies.iter().for_each(|reply| a.handle_packet(at(2), reply));
     assert!(drain(&mut a, at(2)).is_empty());
     // Without the response it is sent and executed again.
     b.handle_packet(at(3), &cut(&packets[1], Flags::NONE));
-    drain(&mut b, at(3)).iter().for_each(|answer| a.handle_packet(at(4), answer));
+    drain(&mut b, at(3)).iter().for_each(|reply| a.handle_packet(at(4), reply));
     assert_eq!(psns(&drain(&mut a, at(4))), [1]);
 }
 

@@ -23,7 +23,7 @@ struct Pipe {
     delay: u64,
     slot: u64,
     data: VecDeque<(u64, Packet)>,
-    answers: VecDeque<(u64, Packet)>,
+    replies: VecDeque<(u64, Packet)>,
     delivered: Vec<u32>,
     completed: usize,
 }
@@ -40,7 +40,7 @@ impl Pipe {
             delay,
             slot: 0,
             data: VecDeque::new(),
-            answers: VecDeque::new(),
+            replies: VecDeque::new(),
             delivered: Vec::new(),
             completed: 0,
         }
@@ -48,7 +48,7 @@ impl Pipe {
 
     fn put(&mut self, packet: Packet, fate: Fate) {
         let arrives = self.slot + self.delay;
-        let queue = if packet.is_control() { &mut self.answers } else { &mut self.data };
+        let queue = if packet.is_control() { &mut self.replies } else { &mut self.data };
         match fate {
             Fate::Pass => queue.push_back((arrives, packet)),
             Fate::Lose => {}
@@ -63,12 +63,12 @@ impl Pipe {
         let now = Time::from_ps(self.slot * SLOT.as_ps());
         let slot = self.slot;
         self.data.make_contiguous().sort_by_key(|&(arrives, _)| arrives);
-        self.answers.make_contiguous().sort_by_key(|&(arrives, _)| arrives);
+        self.replies.make_contiguous().sort_by_key(|&(arrives, _)| arrives);
         let here = |queue: &VecDeque<(u64, Packet)>| queue.partition_point(|&(at, _)| at <= slot);
         let data = here(&self.data);
         self.data.drain(..data).for_each(|(_, packet)| self.b.handle_packet(now, &packet));
-        let answers = here(&self.answers);
-        self.answers.drain(..answers).for_each(|(_, packet)| self.a.handle_packet(now, &packet));
+        let replies = here(&self.replies);
+        self.replies.drain(..replies).for_each(|(_, packet)| self.a.handle_packet(now, &packet));
         self.a.handle_timeout(now);
         self.b.handle_timeout(now);
         for packet in self.a.poll_transmit(now).into_iter().chain(drain(&mut self.b, now)) {
@@ -78,7 +78,7 @@ impl Pipe {
         self.completed += events(&mut self.a).len();
         self.delivered.extend(events(&mut self.b).iter().map(|event| match event {
             NicEvent::Delivered { message, .. } => *message,
-            other => unreachable!("the receiver does not say {other:?}"),
+            other => unreachable!("the receiver does not send {other:?}"),
         }));
         self.slot += 1;
     }

@@ -11,7 +11,11 @@ fn without_a_receive_the_sender_waits_for_the_rnr_timer() {
         assert!(nics.b.counters().not_ready > 0);
         assert_eq!(nics.b.counters().payload_received, 0);
         if matches!(recovery, Recovery::GO_BACK_N | Recovery::GO_BACK_TO_ZERO) {
-            assert_eq!(nics.b.counters().control_sent, 1, "what follows is dropped in silence");
+            assert_eq!(
+                nics.b.counters().control_sent,
+                1,
+                "later packets are dropped without a NACK"
+            );
             assert_eq!((nics.b.counters().data_received, nics.b.counters().refused), (2, 1));
             assert_eq!(nics.a.next_paced(), Some(Time::ZERO + Span::from_us(640)));
         }
@@ -47,8 +51,8 @@ fn a_duplicate_message_consumes_no_second_receive() {
         let packet = nics.a.poll_transmit(nics.now).unwrap();
         for copies in 1..=2 {
             nics.b.handle_packet(nics.now, &packet);
-            let answer = nics.b.poll_transmit(nics.now).unwrap();
-            assert_eq!(answer.kind, PacketKind::Ack, "{recovery:?}, copy {copies}");
+            let reply = nics.b.poll_transmit(nics.now).unwrap();
+            assert_eq!(reply.kind, PacketKind::Ack, "{recovery:?}, copy {copies}");
         }
         assert_eq!((nics.b.counters().not_ready, nics.b.counters().duplicates), (0, 1));
         assert_eq!(completions(&mut nics.b), [(3, Opcode::Receive, SUCCESS, 500)]);
@@ -141,8 +145,8 @@ fn progress_resets_the_timeout_count() {
             nics.a.handle_timeout(nics.now);
             let again = drain(&mut nics.a, nics.now);
             nics.b.handle_packet(nics.now, &again[0]);
-            let answers = drain(&mut nics.b, nics.now);
-            answers.iter().for_each(|it| nics.a.handle_packet(nics.now, it));
+            let replies = drain(&mut nics.b, nics.now);
+            replies.iter().for_each(|it| nics.a.handle_packet(nics.now, it));
             let state = nics.a.query_qp(QP);
             assert_eq!(state, Ok(QpState::ReadyToSend), "{recovery:?}, round {round}");
         }
@@ -205,8 +209,8 @@ fn mrc_nacks_count_as_timeouts() {
                 let flags = packet.flags.with(Flags::TRIMMED);
                 nics.b.handle_packet(nics.now, &Packet { wire_bytes: 64, flags, ..packet });
             }
-            let answers = drain(&mut nics.b, nics.now);
-            answers.iter().for_each(|answer| nics.a.handle_packet(nics.now, answer));
+            let replies = drain(&mut nics.b, nics.now);
+            replies.iter().for_each(|reply| nics.a.handle_packet(nics.now, reply));
         }
         let exceeded = (1, Opcode::RdmaWrite, CompletionStatus::RetryExceeded, 0);
         assert_eq!(completions(&mut nics.a), [exceeded]);

@@ -56,11 +56,11 @@ fn error_flushes_work_and_reset_discards_it() {
     nics.a.modify_qp(QP, QpState::Error).unwrap();
     let flushed = [(1, Opcode::RdmaWrite, FLUSHED, 0), (2, Opcode::Receive, FLUSHED, 0)];
     assert_eq!(completions(&mut nics.a), flushed);
-    assert!(drain(&mut nics.a, nics.now).is_empty(), "nothing goes out any more");
+    assert!(drain(&mut nics.a, nics.now).is_empty(), "nothing more is sent");
     nics.a.post_send(QP, request(3, Operation::Write, 1)).unwrap();
     nics.a.post_receive(QP, 4).unwrap();
     let flushed = [(3, Opcode::RdmaWrite, FLUSHED, 0), (4, Opcode::Receive, FLUSHED, 0)];
-    assert_eq!(completions(&mut nics.a), flushed, "posting to Error flushes at once");
+    assert_eq!(completions(&mut nics.a), flushed, "posting to Error flushes immediately");
 
     for nic in [&mut nics.a, &mut nics.b] {
         nic.modify_qp(QP, QpState::Reset).unwrap();
