@@ -259,7 +259,7 @@ impl Nic {
         let slot = self.qps[id].responder;
         let Some(credits) = &mut self.responders.credits else { return };
         let (target, entropy) = (request.credit_target(), request.entropy);
-        let flags = request.flags.among(Flags::HASHED);
+        let flags = request.flags.intersection(Flags::HASHED);
         let policy = ServePolicy::Always;
         credits.record(now, slot, CreditRequest { target, policy, entropy, flags });
         self.grant(now);
