@@ -96,7 +96,7 @@ const _: () = assert!(size_of::<Packet>() <= 48);
 
 impl Packet {
     /// Maximum number of packets that an acknowledgement reports.
-    pub const MOST_REPORTED: u32 = ArrivalReport::MAX_PACKETS;
+    pub const MAX_REPORTED: u32 = ArrivalReport::MAX_PACKETS;
 
     /// True for every kind but data.
     pub const fn is_control(&self) -> bool {

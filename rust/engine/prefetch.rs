@@ -54,7 +54,7 @@ pub(crate) fn prefetch_lines<T>(item: &T, lines: usize) {
 
 /// Prefetches the slot after the last item of a list.
 #[inline]
-pub(crate) fn prefetch_behind<T>(items: &[T]) {
+pub(crate) fn prefetch_next_slot<T>(items: &[T]) {
     let Some(first) = items.first() else { return };
     for line in 0..size_of::<T>().div_ceil(64) {
         prefetch_byte(first, size_of_val(items) + line * 64);
@@ -77,8 +77,8 @@ mod tests {
         prefetch_all(&lines[1][63]);
         prefetch_ends(&());
         prefetch_ends(&lines[0]);
-        prefetch_behind(&lines);
-        prefetch_behind(&lines[..0]);
+        prefetch_next_slot(&lines);
+        prefetch_next_slot(&lines[..0]);
         for item in &mut items {
             item.0 += 1;
             prefetch(item);

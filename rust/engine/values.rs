@@ -159,10 +159,10 @@ fn expected_in_toml(expected: &dyn Expected) -> String {
         "a nonzero u16" => "a whole number from 1 to 65535",
         "f64" => "a number",
         "a boolean" => "true or false",
-        "a string" => "a text in quotes",
+        "a string" => "a quoted string",
         "a sequence" => "a list",
         "a map" => "a table",
-        "any valid TOML value" => "a number, a text in quotes, true, false, a list or a table",
+        "any valid TOML value" => "a number, a quoted string, true, false, a list or a table",
         own => own,
     };
     words.to_owned()

@@ -64,7 +64,7 @@ impl Experiment {
 
 impl Core {
     pub(super) fn choose_class(&mut self, port: u32, waiting: u8) -> u32 {
-        let waiting = ClassSet::of_bits(waiting);
+        let waiting = ClassSet::from_bits(waiting);
         let chosen =
             self.schedulers.as_mut().and_then(|PortSchedulers { discipline, schedulers }| {
                 discipline.choose(&mut schedulers[PortId(port).index()], waiting)
@@ -97,8 +97,8 @@ impl Core {
         traffic_class: &mut u32,
     ) -> bool {
         let others = ExternalTraffic {
-            waiting: ClassSet::of_bits(waiting),
-            first: ClassSet::of_bits(first),
+            waiting: ClassSet::from_bits(waiting),
+            first: ClassSet::from_bits(first),
         };
         let nic = &mut self.endpoints.host_mut(HostId(host)).nic;
         match nic.poll_transmit_shared(Time::from_ps(now_ps), others) {

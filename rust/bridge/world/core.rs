@@ -170,7 +170,7 @@ impl Core {
         let nic = &mut self.endpoints.host_mut(host).nic;
         let ports = Ports {
             free: free_ps.iter().copied().map(Time::from_ps),
-            paused: PlaneMask::of_bits(paused),
+            paused: PlaneMask::from_bits(paused),
             answers_pass: nic.control_has_priority(),
         };
         let Some(start) = polls.poll(Time::from_ps(now_ps), nic, ports) else { return false };

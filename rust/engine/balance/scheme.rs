@@ -7,7 +7,7 @@ use super::parameters::Parameters;
 use super::sender::SenderConfig;
 use super::switch::{SwitchConfig, hash};
 use super::transport::Transport;
-use crate::nic::{AnswerPlanes, Recovery};
+use crate::nic::{ControlPaths, Recovery};
 use crate::split::{SplitConfig, whole};
 use crate::values::{self, ValueError};
 
@@ -66,7 +66,7 @@ pub struct Scheme {
     /// Weights that routing gives to next hops after failures.
     pub weights: Weights,
     /// Port by which control packets leave a NIC with several ports.
-    pub answers: AnswerPlanes,
+    pub control_paths: ControlPaths,
     /// Whether the rules are published or reconstructed.
     pub origin: Origin,
 }
@@ -108,7 +108,7 @@ impl Scheme {
             recovery: Recovery::GO_BACK_N,
             transport: Transport::default(),
             weights: Weights::Equal,
-            answers: AnswerPlanes::Echo,
+            control_paths: ControlPaths::Echo,
             origin: Origin::Published,
         }
     }

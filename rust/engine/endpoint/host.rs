@@ -100,7 +100,7 @@ impl Host {
         let context = SplitterContext { host: id, seed: site.seed, payload: nic.payload };
         let timeout = shortest_timeout(policies, &nic);
         let mut nic = Nic::new(id, facts, nic);
-        nic.set_planes(site.topology.planes().count(), site.scheme.answers, site.seed);
+        nic.set_planes(site.topology.planes().count(), site.scheme.control_paths, site.seed);
         if let Some(discipline) = site.classes {
             nic.set_classes(discipline);
         }

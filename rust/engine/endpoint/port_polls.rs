@@ -74,7 +74,7 @@ impl PortPolls {
             }
             let at = self.at;
             let (free, next_free) = free_planes(ports.free.clone(), at);
-            let data = PlaneMask::of_bits(free.bits() & !ports.paused.bits());
+            let data = PlaneMask::from_bits(free.bits() & !ports.paused.bits());
             // Without priority, control packets are paused like data.
             let answers = if ports.answers_pass { free } else { data };
             if let Some((packet, plane)) =

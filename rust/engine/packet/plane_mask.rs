@@ -22,7 +22,7 @@ impl PlaneMask {
     }
 
     /// Creates a set from bits: bit `p` stands for plane `p`.
-    pub const fn of_bits(bits: u32) -> Self {
+    pub const fn from_bits(bits: u32) -> Self {
         Self(bits)
     }
 

@@ -19,7 +19,7 @@ impl Psn {
     }
 
     /// Returns the full sequence number, given a known one that is less than 2^23 away.
-    pub const fn near(self, known: u64) -> u64 {
+    pub const fn unwrap_near(self, known: u64) -> u64 {
         // Picks the candidate less than half of the range ahead of `known`; at exactly half, the
         // one behind. A result below 0 can only come from a forged PSN and saturates.
         let half = Self::MODULUS / 2;
@@ -38,7 +38,11 @@ mod tests {
         for (sequence, known) in
             [(0, 0), (5, 0), (wrap - 1, wrap + 3), (wrap + 3, wrap - 1), (3 * wrap, 3 * wrap - 9)]
         {
-            assert_eq!(Psn::on_wire(sequence).near(known), sequence, "{sequence} near {known}");
+            assert_eq!(
+                Psn::on_wire(sequence).unwrap_near(known),
+                sequence,
+                "{sequence} near {known}"
+            );
         }
     }
 }

@@ -268,7 +268,7 @@ impl EndpointView<'_> {
 
     /// Port status: returns the planes whose ports are usable at the sending host.
     pub const fn usable(&self) -> PlaneMask {
-        PlaneMask::of_bits(self.0.fields.sack as u32)
+        PlaneMask::from_bits(self.0.fields.sack as u32)
     }
 
     /// Probe and reply: returns the time at which the probe was sent.

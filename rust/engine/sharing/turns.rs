@@ -42,7 +42,7 @@ impl ClassSet {
 
     /// Creates a set from bits; bits beyond the last class are ignored.
     #[must_use]
-    pub const fn of_bits(bits: u8) -> Self {
+    pub const fn from_bits(bits: u8) -> Self {
         Self(bits & Self::ALL.0)
     }
 

@@ -191,7 +191,7 @@ where
     impl<T: std::str::FromStr<Err = UnitError>> serde::de::Visitor<'_> for Text<T> {
         type Value = T;
         fn expecting(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
-            write!(f, "a text with its unit, for example \"{}\"", self.0)
+            write!(f, "a string with its unit, for example \"{}\"", self.0)
         }
         fn visit_str<E: serde::de::Error>(self, text: &str) -> Result<T, E> {
             text.parse().map_err(E::custom)

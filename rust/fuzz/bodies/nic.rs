@@ -129,7 +129,7 @@ impl Rig {
         let config = Arc::new(config);
         let mut nics = [0, 1].map(|host| Nic::new(HostId(host), PORT, Arc::clone(&config)));
         for nic in &mut nics {
-            nic.set_planes(planes, scenario.scheme.answers, 1);
+            nic.set_planes(planes, scenario.scheme.control_paths, 1);
         }
         for number in 0..=CLEAN.0 {
             let context = QpContext {
@@ -174,7 +174,7 @@ impl Rig {
             }
             2 => self.nics[side].handle_timeout(self.now),
             3 => {
-                self.transmit(side, PlaneMask::of_bits(u32::from(choice >> 3 & 15)));
+                self.transmit(side, PlaneMask::from_bits(u32::from(choice >> 3 & 15)));
             }
             4 => self.deliver(side),
             5 => drop(self.pipes[side].pop_front()),

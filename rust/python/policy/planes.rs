@@ -19,7 +19,7 @@ impl PlaneMask {
     }
 
     const fn mask(self) -> packet::PlaneMask {
-        packet::PlaneMask::of_bits(self.bits)
+        packet::PlaneMask::from_bits(self.bits)
     }
 }
 

@@ -52,7 +52,7 @@ impl<'de> Deserialize<'de> for SpanOrNever {
         impl serde::de::Visitor<'_> for Text {
             type Value = SpanOrNever;
             fn expecting(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
-                f.write_str("\"never\", or a text with its unit, for example \"500ns\"")
+                f.write_str("\"never\", or a string with its unit, for example \"500ns\"")
             }
             fn visit_str<E: serde::de::Error>(self, text: &str) -> Result<SpanOrNever, E> {
                 if text == "never" {

@@ -130,7 +130,7 @@ impl<'de> Deserialize<'de> for PolicySection {
                         return Err(A::Error::custom(expected));
                     }
                     Some(_) => {
-                        let expected = "name must be a text in quotes, for example name = \"reps\"";
+                        let expected = "name must be a quoted string, for example name = \"reps\"";
                         return Err(A::Error::custom(expected));
                     }
                 };

@@ -9,7 +9,7 @@ use crate::ids::HostId;
 use crate::input::context::Context;
 use crate::input::error::ScenarioError;
 use crate::input::located::Located;
-use crate::nic::AnswerPlanes;
+use crate::nic::ControlPaths;
 use crate::topologies::BuiltFabric;
 use crate::topology::Topology;
 
@@ -103,9 +103,9 @@ fn check_way_back(
     file: &ScenarioFile,
     scheme: &Scheme,
 ) -> Result<(), ScenarioError> {
-    match scheme.answers {
-        AnswerPlanes::Echo | AnswerPlanes::Rotate => Ok(()),
-        AnswerPlanes::ProbedHash | AnswerPlanes::ProbedRoute => {
+    match scheme.control_paths {
+        ControlPaths::Echo | ControlPaths::Rotate => Ok(()),
+        ControlPaths::ProbedHash | ControlPaths::ProbedRoute => {
             let expected = "reverse = 'probe' needs a return path in each of several planes, but \
                             hosts have one port here; omit reverse, or use a topology with several \
                             planes";

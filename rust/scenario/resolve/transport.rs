@@ -254,7 +254,7 @@ fn acknowledgements(
     let is_own = section.recovery.recovery(policy.recovery).name() == policy.recovery.name();
     let ack_frequency =
         if is_own { policy.transport.ack_frequency } else { AckFrequency::EACH_PACKET };
-    let most = Packet::MOST_REPORTED;
+    let most = Packet::MAX_REPORTED;
     let every = match (ack_frequency.bytes, section.ack_bytes.given(), section.ack_every.given()) {
         (Some(bytes), None, None) => {
             section.ack_bytes.fill(bytes);

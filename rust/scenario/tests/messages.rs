@@ -110,7 +110,7 @@ fn a_date_is_reported_as_a_date_everywhere() {
     let expected = "--set topology=2026-11-22: topology: invalid type: date, expected a table: \
                     write [topology] and its keys below it";
     assert_eq!(error_of("topology"), expected);
-    let expected = "invalid type: date, expected a text in quotes; `evenkeel list policies` lists";
+    let expected = "invalid type: date, expected a quoted string; `evenkeel list policies` lists";
     assert!(error_of("policy.name").contains(expected));
     let table = fault("[topology]\nleaves = { other = 1 }\n");
     assert!(table.contains("invalid type: table, expected a whole number"), "{table}");

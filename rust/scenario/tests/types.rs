@@ -196,8 +196,8 @@ fn a_wrong_type_is_reported_with_what_to_write_instead() {
         ),
         (
             "[topology]\nforwarding_delay = 3",
-            "topology.forwarding_delay: invalid type: integer 3, expected a text with its unit, \
-          for example \"500ns\"",
+            "topology.forwarding_delay: invalid type: integer 3, expected a string with its unit, \
+             for example \"500ns\"",
         ),
         (
             "[[failure]]\nkind = 3",

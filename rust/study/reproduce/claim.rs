@@ -108,7 +108,7 @@ impl<'a> Cell<'a> {
             };
             let text = || {
                 let text = value.as_str().map(str::to_owned);
-                text.ok_or_else(|| reject("expected a text in quotes"))
+                text.ok_or_else(|| reject("expected a quoted string"))
             };
             match key.as_str() {
                 "published" if value.is_str() => expected.published = Some(value.clone()),

@@ -171,7 +171,7 @@ impl<'a> Ledger<'a> {
             return Ok(());
         }
         let pair = &mut self.pairs[packet.label as usize];
-        let index = data.psn().near(self.start.packets).checked_sub(self.start.packets);
+        let index = data.psn().unwrap_near(self.start.packets).checked_sub(self.start.packets);
         match index.and_then(|index| pair.arrived.get_mut(index as usize)) {
             Some(arrived) => *arrived = true,
             None if self.any_packets => {}

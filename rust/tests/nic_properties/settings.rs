@@ -5,7 +5,7 @@ use std::path::Path;
 use evenkeel::balance::Parameters;
 use evenkeel::balance::sender::{SenderConfig, Trimming};
 use evenkeel::nic::congestion::{Control, Scope, nscc};
-use evenkeel::nic::{AnswerPlanes, Delivery, NicConfig, PortFacts, congestion};
+use evenkeel::nic::{ControlPaths, Delivery, NicConfig, PortFacts, congestion};
 use evenkeel::scenario::{Overrides, Scenario, ScenarioError};
 use evenkeel::units::{BitRate, Bytes, Span};
 
@@ -46,14 +46,21 @@ pub(crate) struct Settings {
     pub(crate) nic: NicConfig,
     pub(crate) sender: SenderConfig,
     /// How control packets select a plane.
-    pub(crate) answers: AnswerPlanes,
+    pub(crate) answers: ControlPaths,
 }
 
 impl Settings {
     fn of(scenario: Scenario, recovery: &'static str, floor: BitRate) -> Self {
         let (scheme, nic) = (scenario.scheme, scenario.nic);
         let delivery = nic.delivery();
-        Self { recovery, delivery, floor, nic, sender: scheme.sender, answers: scheme.answers }
+        Self {
+            recovery,
+            delivery,
+            floor,
+            nic,
+            sender: scheme.sender,
+            answers: scheme.control_paths,
+        }
     }
 }
 

@@ -29,7 +29,7 @@ use crate::balance::{
     AckFrequency, Forwarding, Origin, Preset, Scheme, SchemeError, Transport, parse_config,
 };
 use crate::nic::congestion::{CongestionName, nscc};
-use crate::nic::{AnswerPlanes, Marked, Recovery, recovery};
+use crate::nic::{ControlPaths, Marked, Recovery, recovery};
 use crate::packet::PlaneMask;
 use crate::rng::Purpose;
 use crate::units::{Bytes, Span, Time};
@@ -204,16 +204,16 @@ pub const PRESETS: &[Preset] = &[Preset {
             Encoding::Ecmp => Forwarding::Hashed,
             Encoding::Srv6 => Forwarding::SourceRouted,
         };
-        let answers = match (config.reverse, config.encoding) {
-            (ReversePath::Echo, _) => AnswerPlanes::Rotate,
-            (ReversePath::Probe, Encoding::Ecmp) => AnswerPlanes::ProbedHash,
-            (ReversePath::Probe, Encoding::Srv6) => AnswerPlanes::ProbedRoute,
+        let control_paths = match (config.reverse, config.encoding) {
+            (ReversePath::Echo, _) => ControlPaths::Rotate,
+            (ReversePath::Probe, Encoding::Ecmp) => ControlPaths::ProbedHash,
+            (ReversePath::Probe, Encoding::Srv6) => ControlPaths::ProbedRoute,
         };
         Ok(Scheme {
             forwarding,
             recovery: Recovery::Mrc(recovery::mrc::Config::default()),
             transport: transport(config.encoding),
-            answers,
+            control_paths,
             origin: Origin::Reconstructed,
             ..Scheme::new("mrc", SenderConfig::Mrc(config))
         })

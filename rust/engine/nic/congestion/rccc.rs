@@ -254,7 +254,7 @@ impl CreditController for Rccc {
     fn handle_credit(&mut self, now: Time, number: Psn) {
         self.state.active = now;
         self.stop_speculating();
-        let number = number.near(self.state.pull);
+        let number = number.unwrap_near(self.state.pull);
         // A late or repeated number is below `pull` and grants nothing.
         if let Some(more) = number.checked_sub(self.state.pull) {
             let more = i64::try_from(more * UNIT).unwrap_or(i64::MAX);
@@ -350,7 +350,7 @@ mod tests {
         let mut control = control();
         // Its credit covers everything; while it speculates, it still requests a packet.
         assert_eq!(control.credit_target(10_000, 1), number(4));
-        assert_eq!(control.credit_target(0, 1).near(FIRST), FIRST - 585);
+        assert_eq!(control.credit_target(0, 1).unwrap_near(FIRST), FIRST - 585);
         control.handle_ack(Time::ZERO, AckSample::for_test(1, 1, 0));
         assert_eq!(control.credit_target(10_000, 1), number(40));
         assert_eq!(control.credit_target(10_000, 4), number(10));

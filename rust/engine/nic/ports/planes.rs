@@ -17,7 +17,7 @@ use std::collections::BTreeMap;
 use crate::balance::sender::{PathSignal, SenderPolicy as _};
 use crate::ids::{HostId, QpId};
 use crate::nic::Nic;
-use crate::nic::ports::answer_planes::AnswerPlanes;
+use crate::nic::ports::control_paths::ControlPaths;
 use crate::nic::ports::reverse::{ReversePaths, is_acknowledgement};
 use crate::nic::qp::{Qp, Slot, reverse_label};
 use crate::nic::send::requester::{Next, SendState};
@@ -29,7 +29,7 @@ use crate::units::Time;
 #[derive(Debug, Clone)]
 pub(in crate::nic) struct Planes {
     count: u32,
-    answers: AnswerPlanes,
+    answers: ControlPaths,
     /// The planes of ports that are not known to be dead.
     up: PlaneMask,
     /// The usable planes of peers that reported dead ports.
@@ -121,7 +121,7 @@ impl Planes {
 impl Nic {
     /// Gives the NIC one port in each of `count` planes; its line rate is their sum. Must be called
     /// before it has queue pairs. Values to probe are drawn from `seed`.
-    pub fn set_planes(&mut self, count: u32, answers: AnswerPlanes, seed: u64) {
+    pub fn set_planes(&mut self, count: u32, answers: ControlPaths, seed: u64) {
         let random = Stream::new(seed, Purpose::Reverse, u64::from(self.host.0));
         let reverse = ReversePaths::new(answers, count, self.port.base_rtt, random);
         // With one plane the NIC keeps the path for a single port.
@@ -247,7 +247,7 @@ impl Nic {
             let usable = planes.usable(packet.dst);
             // A probe tests the path of its own value, so it cannot move to another plane.
             let keeps_own_plane = matches!(packet.kind, PacketKind::Probe | PacketKind::ProbeReply);
-            if planes.answers == AnswerPlanes::Echo || keeps_own_plane {
+            if planes.answers == ControlPaths::Echo || keeps_own_plane {
                 return Some(planes.plane_of(packet.entropy, usable)).filter(|&it| free.has(it));
             }
             free.and(usable).next_from(planes.next_plane)

@@ -13,7 +13,7 @@
 use std::collections::BTreeMap;
 
 use crate::ids::{HostId, QpId};
-use crate::nic::AnswerPlanes;
+use crate::nic::ControlPaths;
 use crate::packet::{Packet, PacketKind, PlaneMask};
 use crate::rng::Stream;
 use crate::units::{Span, Time};
@@ -21,7 +21,7 @@ use crate::units::{Span, Time};
 /// The reverse paths of one NIC.
 #[derive(Debug, Clone)]
 pub(in crate::nic) struct ReversePaths {
-    answers: AnswerPlanes,
+    answers: ControlPaths,
     planes: u32,
     /// Interval between two probes of a queue pair.
     interval: Span,
@@ -40,12 +40,12 @@ struct Paths {
 impl ReversePaths {
     /// Creates the table; `None` if `answers` needs no probes.
     pub(in crate::nic) fn new(
-        answers: AnswerPlanes,
+        answers: ControlPaths,
         planes: u32,
         interval: Span,
         random: Stream,
     ) -> Option<Self> {
-        let probes = matches!(answers, AnswerPlanes::ProbedHash | AnswerPlanes::ProbedRoute);
+        let probes = matches!(answers, ControlPaths::ProbedHash | ControlPaths::ProbedRoute);
         probes.then(|| Self { answers, planes, interval, random, paths: BTreeMap::new() })
     }
 
@@ -88,7 +88,7 @@ impl ReversePaths {
         let value = found.and_then(|paths| paths.found[plane as usize]).unwrap_or(packet.entropy);
         match self.answers {
             // Switches hash `entropy`, so the value that is acknowledged moves to `route`.
-            AnswerPlanes::ProbedHash => Packet { entropy: value, route: packet.entropy, ..packet },
+            ControlPaths::ProbedHash => Packet { entropy: value, route: packet.entropy, ..packet },
             _ => Packet { route: value / self.planes as u16, ..packet },
         }
     }
@@ -96,7 +96,7 @@ impl ReversePaths {
     /// Restores the acknowledged value of a control packet that has arrived.
     pub(in crate::nic) fn restore_echo(&self, packet: &Packet) -> Packet {
         match self.answers {
-            AnswerPlanes::ProbedHash if is_acknowledgement(packet) => {
+            ControlPaths::ProbedHash if is_acknowledgement(packet) => {
                 Packet { entropy: packet.route, ..*packet }
             }
             _ => *packet,
@@ -121,14 +121,14 @@ mod tests {
         Time::ZERO + Span::from_us(us)
     }
 
-    fn reverse(answers: AnswerPlanes) -> ReversePaths {
+    fn reverse(answers: ControlPaths) -> ReversePaths {
         let random = Stream::new(1, Purpose::Test, 0);
         ReversePaths::new(answers, 4, Span::from_us(8), random).expect("these planes are probed")
     }
 
     #[test]
     fn a_value_of_a_usable_plane_is_probed_once_per_round_trip() {
-        let mut reverse = reverse(AnswerPlanes::ProbedHash);
+        let mut reverse = reverse(ControlPaths::ProbedHash);
         let usable = PlaneMask::all(4).without(2);
         let (mut seen, mut planes) = (Vec::new(), [0; 4]);
         for us in 0..800 {
@@ -149,7 +149,7 @@ mod tests {
     fn a_value_with_a_reply_becomes_the_reverse_path_of_its_plane() {
         let ack =
             Packet { kind: PacketKind::Ack, dst: OF.0, qp: OF.1, entropy: 21, ..Packet::default() };
-        let mut hashed = reverse(AnswerPlanes::ProbedHash);
+        let mut hashed = reverse(ControlPaths::ProbedHash);
         assert!(hashed.poll_probe(at(0), OF, PlaneMask::all(4)).is_some());
         hashed.handle_reply(OF, 4 * 1_000 + 2);
         let value = |reverse: &ReversePaths, plane| reverse.set_reverse_path(ack, plane).entropy;
@@ -161,7 +161,7 @@ mod tests {
         assert_eq!(value(&hashed, 2), 8_002, "another queue pair's");
         let data = Packet { entropy: 21, route: 5, ..Packet::default() };
         assert_eq!(hashed.restore_echo(&data).entropy, 21, "data packets are left alone");
-        let mut routed = reverse(AnswerPlanes::ProbedRoute);
+        let mut routed = reverse(ControlPaths::ProbedRoute);
         assert!(routed.poll_probe(at(0), OF, PlaneMask::all(4)).is_some());
         routed.handle_reply(OF, 4 * 1_000 + 2);
         let sent = routed.set_reverse_path(ack, 2);
@@ -173,8 +173,8 @@ mod tests {
     #[test]
     fn with_one_plane_left_all_probed_values_belong_to_it() {
         for plane in 0..4 {
-            let mut reverse = reverse(AnswerPlanes::ProbedHash);
-            let usable = PlaneMask::of_bits(1 << plane);
+            let mut reverse = reverse(ControlPaths::ProbedHash);
+            let usable = PlaneMask::from_bits(1 << plane);
             for round in 0..50 {
                 let value = reverse.poll_probe(at(8 * round), OF, usable).expect("one is due");
                 assert_eq!(u32::from(value % 4), plane);

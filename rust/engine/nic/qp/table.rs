@@ -10,7 +10,7 @@ use crate::ids::{HostId, QpId};
 use crate::nic::qp::accounting::PeerAccount;
 use crate::nic::qp::peer_ranges::PeerRanges;
 use crate::nic::qp::{FreeHalves, Life, Origin, Qp, QpState, Role, Slot};
-use crate::prefetch::prefetch_behind;
+use crate::prefetch::prefetch_next_slot;
 
 /// Queue pairs by number.
 #[derive(Debug, Clone, Default)]
@@ -59,8 +59,8 @@ impl QpTable {
     }
 
     /// Prefetches the slot of the next entry.
-    pub(in crate::nic) fn prefetch_behind(&self) {
-        prefetch_behind(&self.list);
+    pub(in crate::nic) fn prefetch_next_slot(&self) {
+        prefetch_next_slot(&self.list);
     }
 
     /// Reserves room for `count` more once the list is full.

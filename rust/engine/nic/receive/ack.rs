@@ -232,9 +232,9 @@ impl Unreported {
         // are repeated, they stand for the last 32.
         let span = match range {
             AckRange::Cumulative | AckRange::Packet => 64,
-            AckRange::Last64 => u64::from(Packet::MOST_REPORTED),
+            AckRange::Last64 => u64::from(Packet::MAX_REPORTED),
         };
-        high - low < span && u32::from(self.packets) < Packet::MOST_REPORTED
+        high - low < span && u32::from(self.packets) < Packet::MAX_REPORTED
     }
 
     /// Returns the unreported packet with the highest number; there is one.
@@ -272,7 +272,7 @@ impl Unreported {
     /// Makes room for `sequence`. Arrivals that no longer fit are left to later reports, which
     /// repeat them.
     pub(in crate::nic) fn make_room_for(&mut self, sequence: u64) {
-        let span = u64::from(Packet::MOST_REPORTED);
+        let span = u64::from(Packet::MAX_REPORTED);
         if self.is_empty() {
             return;
         }

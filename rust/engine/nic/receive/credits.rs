@@ -143,7 +143,7 @@ impl Credits {
             (self.parameters.max_request, self.active.is_empty() && self.idle.is_empty());
         let sender = self.sender_mut(slot);
         // Limited, because a packet may claim any number.
-        let target = request.target.near(sender.granted).min(sender.granted + max_request);
+        let target = request.target.unwrap_near(sender.granted).min(sender.granted + max_request);
         let more = target > sender.target;
         sender.target = sender.target.max(target);
         (sender.entropy, sender.flags) = (request.entropy, request.flags);

@@ -12,7 +12,7 @@ use crate::nic::receive::responder::Responder;
 use crate::nic::receive::telemetry::Relay;
 use crate::nic::{NicConfig, PortFacts};
 use crate::packet::DataView;
-use crate::prefetch::prefetch_behind;
+use crate::prefetch::prefetch_next_slot;
 use crate::units::Time;
 
 /// The responders of a NIC, by slot.
@@ -67,8 +67,8 @@ impl Responders {
         reserve_if_full(&mut self.list, count);
     }
 
-    pub(in crate::nic) fn prefetch_behind(&self) {
-        prefetch_behind(&self.list);
+    pub(in crate::nic) fn prefetch_next_slot(&self) {
+        prefetch_next_slot(&self.list);
     }
 
     /// Handles a data packet for the responder in `slot`.

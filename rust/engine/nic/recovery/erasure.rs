@@ -284,12 +284,12 @@ impl SendRecovery for Erasure {
     }
 
     fn read(&self, ack: AckView<'_>) -> Arrived {
-        let number = ack.message().near(self.oldest);
+        let number = ack.message().unwrap_near(self.oldest);
         let sent = self.message(number).map_or(0, |message| message.sent);
         let report = ack.report();
         Arrived {
             ack: number,
-            base: report.base.near(sent),
+            base: report.base.unwrap_near(sent),
             sack: report.arrived,
             complete: ack.completes_message(),
         }

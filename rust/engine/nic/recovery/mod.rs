@@ -348,8 +348,8 @@ impl Arrived {
         // 2^23 of the oldest.
         let report = ack.report();
         Self {
-            ack: ack.cumulative().near(known),
-            base: report.base.near(known),
+            ack: ack.cumulative().unwrap_near(known),
+            base: report.base.unwrap_near(known),
             sack: report.arrived,
             complete: false,
         }

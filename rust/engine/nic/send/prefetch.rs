@@ -39,14 +39,14 @@ impl Nic {
 
     /// Prefetches the slots that a new sending queue pair will take.
     pub(crate) fn prefetch_new_sender(&self) {
-        self.requesters.prefetch_behind();
-        self.qps.prefetch_behind();
+        self.requesters.prefetch_next_slot();
+        self.qps.prefetch_next_slot();
     }
 
     /// Prefetches the slots that a new receiving queue pair will take.
     pub(crate) fn prefetch_new_receiver(&self) {
-        self.responders.prefetch_behind();
-        self.qps.prefetch_behind();
+        self.responders.prefetch_next_slot();
+        self.qps.prefetch_next_slot();
     }
 
     /// Prefetches the head of line: the first control packet, or else the queue entry of the next

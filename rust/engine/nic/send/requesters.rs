@@ -8,7 +8,7 @@ use crate::nic::qp::Slot;
 use crate::nic::qp::table::reserve_if_full;
 use crate::nic::send::destinations::Destinations;
 use crate::nic::send::requester::Requester;
-use crate::prefetch::prefetch_behind;
+use crate::prefetch::prefetch_next_slot;
 
 /// The requesters of a NIC, by slot.
 #[derive(Debug, Clone)]
@@ -78,9 +78,9 @@ impl Requesters {
         reserve_if_full(&mut self.qps, count);
     }
 
-    pub(in crate::nic) fn prefetch_behind(&self) {
-        prefetch_behind(&self.list);
-        prefetch_behind(&self.qps);
+    pub(in crate::nic) fn prefetch_next_slot(&self) {
+        prefetch_next_slot(&self.list);
+        prefetch_next_slot(&self.qps);
     }
 }
 

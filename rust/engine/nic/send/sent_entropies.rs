@@ -41,7 +41,7 @@ impl SentEntropies {
         acknowledged: u64,
         mut report_value: impl FnMut(u16, PathSignal),
     ) {
-        let (base, marks) = (report.base.near(acknowledged), report.marks());
+        let (base, marks) = (report.base.unwrap_near(acknowledged), report.marks());
         let mut left = report.arrived;
         while left != 0 {
             // Lowest bit first, so that a policy learns of packets in the order of their numbers.

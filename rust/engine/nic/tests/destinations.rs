@@ -5,7 +5,7 @@ use std::collections::VecDeque;
 use super::*;
 use crate::balance::sender::{NetworkParameters, plane_jsq};
 use crate::nic::congestion::{Scope, nscc};
-use crate::nic::{AnswerPlanes, FreePorts};
+use crate::nic::{ControlPaths, FreePorts};
 use crate::packet::PlaneMask;
 use crate::units::Fraction;
 
@@ -214,7 +214,7 @@ fn queue_pairs_share_a_window_whatever_their_recovery_is() {
 #[test]
 fn queue_pairs_to_a_host_share_a_window_in_each_plane() {
     let mut a = Nic::new(HostId(0), PORT, nscc_of(of_scope(Scope::DestinationPlane)));
-    a.set_planes(2, AnswerPlanes::Echo, 1);
+    a.set_planes(2, ControlPaths::Echo, 1);
     let network = NetworkParameters { planes: 2, ..NetworkParameters::default() };
     for cookie in 0..3 {
         let context = QpContext { network, ..QpContext::for_test() };

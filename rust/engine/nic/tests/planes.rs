@@ -4,7 +4,7 @@
 use super::policies::{LoggingPolicy, joined, nics};
 use super::*;
 use crate::nic::congestion::{Scope, nscc};
-use crate::nic::{AnswerPlanes, FreePorts};
+use crate::nic::{ControlPaths, FreePorts};
 use crate::packet::{PlaneMask, View};
 use crate::units::Fraction;
 
@@ -19,7 +19,7 @@ fn drain_on(nic: &mut Nic, now: Time, free: FreePorts) -> Vec<(Packet, u32)> {
 
 /// A receiver with four ports and the acknowledgements of packets with entropy values 0, 5, 2, 7,
 /// 9.
-fn with_planes(answers: AnswerPlanes) -> Nic {
+fn with_planes(answers: ControlPaths) -> Nic {
     let [mut a, mut b] = nics((*config(Recovery::PER_PACKET, 1)).clone());
     b.set_planes(4, answers, 1);
     let qp = joined(&mut a, &mut b, LoggingPolicy::default().policy());
@@ -37,14 +37,14 @@ fn control_packets_leave_by_the_packets_plane_or_round_robin() {
         assert!(sent.iter().all(|(packet, _)| packet.route == packet.entropy / 4));
         sent.into_iter().map(|(_, plane)| plane).collect()
     };
-    assert_eq!(planes(AnswerPlanes::Echo), [0, 1, 2, 3, 1]);
-    assert_eq!(planes(AnswerPlanes::Rotate), [0, 1, 2, 3, 0]);
+    assert_eq!(planes(ControlPaths::Echo), [0, 1, 2, 3, 1]);
+    assert_eq!(planes(ControlPaths::Rotate), [0, 1, 2, 3, 0]);
 }
 
 #[test]
 fn a_control_packet_with_a_busy_port_does_not_block_others() {
-    let mut b = with_planes(AnswerPlanes::Echo);
-    let some = FreePorts { data: PlaneMask::NONE, control: PlaneMask::of_bits(0b0110) };
+    let mut b = with_planes(ControlPaths::Echo);
+    let some = FreePorts { data: PlaneMask::NONE, control: PlaneMask::from_bits(0b0110) };
     let entropies = |sent: Vec<(Packet, u32)>| -> Vec<u16> {
         sent.into_iter().map(|(packet, _)| packet.entropy).collect()
     };
@@ -62,7 +62,7 @@ fn a_mark_cuts_the_window_of_its_packets_plane() {
     for every in [1, 2] {
         let common = (*config(Recovery::PER_PACKET, every)).clone();
         let [mut a, mut b] = nics(NicConfig { congestion: congestion.into(), ..common });
-        a.set_planes(2, AnswerPlanes::Echo, 1);
+        a.set_planes(2, ControlPaths::Echo, 1);
         let qp = joined(&mut a, &mut b, LoggingPolicy::default().policy());
         assert_eq!(a.sending_state(at(0), qp).window_bytes, 2 * start);
         a.post(qp, Bytes::new(10_000), 1, 0);
@@ -84,7 +84,7 @@ fn a_mark_cuts_the_window_of_its_packets_plane() {
 /// A sender with four ports and a queue pair to each of these hosts, with a packet for each plane.
 fn senders(peers: &[u32], policies: &[LoggingPolicy]) -> Nic {
     let [mut a, _] = nics((*config(Recovery::PER_PACKET, 1)).clone());
-    a.set_planes(4, AnswerPlanes::Echo, 1);
+    a.set_planes(4, ControlPaths::Echo, 1);
     for (&peer, logger) in peers.iter().zip(policies) {
         let (peer, policy) = (HostId(peer), logger.policy());
         let qp = a.open_sender(SendHalf { peer, label: 7, cookie: 0, extra: false, policy });
@@ -125,7 +125,7 @@ fn working_planes_share_the_entropy_values_of_a_failed_one() {
 #[test]
 fn a_packet_waits_for_its_port_without_blocking_other_queue_pairs() {
     let mut a = senders(&[1, 2], &[0, 5].map(LoggingPolicy::from));
-    let second = FreePorts { data: PlaneMask::of_bits(0b10), control: PlaneMask::NONE };
+    let second = FreePorts { data: PlaneMask::from_bits(0b10), control: PlaneMask::NONE };
     assert_eq!(data(&mut a, second), [(2, 5, 1)]);
     let mut rest = data(&mut a, free(4));
     rest.sort_unstable();
@@ -143,7 +143,7 @@ fn each_peer_is_notified_once_of_a_port_failure_and_recovery() {
         assert_eq!(statuses(&mut a), [], "an unchanged state is not reported");
     }
     let [mut single, mut b] = nics((*config(Recovery::PER_PACKET, 1)).clone());
-    single.set_planes(1, AnswerPlanes::Echo, 1);
+    single.set_planes(1, ControlPaths::Echo, 1);
     joined(&mut single, &mut b, LoggingPolicy::default().policy());
     single.handle_plane(at(0), 0, false);
     assert!(!single.has_packets(), "a single port has no plane");
@@ -174,7 +174,7 @@ fn a_port_that_a_peer_reports_dead_is_avoided_only_for_that_peer() {
 #[test]
 fn control_packets_use_the_path_of_an_answered_probe() {
     let [mut a, mut b] = nics((*config(Recovery::PER_PACKET, 1)).clone());
-    [&mut a, &mut b].into_iter().for_each(|nic| nic.set_planes(4, AnswerPlanes::ProbedHash, 1));
+    [&mut a, &mut b].into_iter().for_each(|nic| nic.set_planes(4, ControlPaths::ProbedHash, 1));
     let logger = LoggingPolicy::default();
     let qp = joined(&mut a, &mut b, logger.policy());
     a.post(qp, Bytes::new(6_000), 1, 0);

@@ -6,7 +6,7 @@ use super::*;
 use crate::balance::sender::custom::{self, CustomSender, SenderFactory};
 use crate::balance::sender::{FailedPath, Feedback, PathSignal, Sender};
 use crate::nic::recovery::mrc;
-use crate::nic::{AnswerPlanes, Delivery};
+use crate::nic::{ControlPaths, Delivery};
 use crate::packet::{MessageLabel, PlaneMask};
 
 /// A policy that uses the entropy values 0, 1, 2, ... and logs its feedback.
@@ -232,7 +232,7 @@ fn a_policy_learns_the_weights_of_its_paths_before_and_after_it_is_connected() {
 #[test]
 fn a_new_queue_pair_learns_of_planes_that_are_down_already() {
     let [mut a, mut b] = nics((*config(Recovery::PER_PACKET, 1)).clone());
-    a.set_planes(4, AnswerPlanes::Echo, 1);
+    a.set_planes(4, ControlPaths::Echo, 1);
     let [first, second] = [(); 2].map(|()| LoggingPolicy::default());
     joined(&mut a, &mut b, first.policy());
     assert_eq!(first.take(), Vec::<String>::new(), "all planes are usable");

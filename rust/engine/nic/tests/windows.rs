@@ -5,7 +5,7 @@ use super::policies::{LoggingPolicy, joined, nics};
 use super::*;
 use crate::nic::congestion::{Controller, Scope, new_reno, nscc};
 use crate::nic::recovery::sack;
-use crate::nic::{AnswerPlanes, FreePorts};
+use crate::nic::{ControlPaths, FreePorts};
 use crate::packet::PlaneMask;
 use crate::units::Fraction;
 
@@ -83,7 +83,7 @@ fn an_acknowledgement_updates_the_packets_in_flight_of_each_plane() {
     let nscc = nscc::Config { scope: Scope::Plane, ..nscc::Config::default() };
     let common = (*config(Recovery::PER_PACKET, 1)).clone();
     let [mut a, mut b] = nics(NicConfig { congestion: nscc.into(), ..common });
-    a.set_planes(2, AnswerPlanes::Echo, 1);
+    a.set_planes(2, ControlPaths::Echo, 1);
     let qp = joined(&mut a, &mut b, LoggingPolicy::default().policy());
     a.post(qp, Bytes::new(10_000), 1, 0);
     let free = FreePorts { data: PlaneMask::all(2), control: PlaneMask::all(2) };
@@ -114,7 +114,7 @@ fn an_acknowledgement_reports_the_arrivals_of_each_plane() {
     let nscc = nscc::Config { scope: Scope::Plane, start_window, ..nscc::Config::default() };
     let common = (*config(Recovery::PER_PACKET, 1)).clone();
     let [mut a, mut b] = nics(NicConfig { congestion: nscc.into(), ..common });
-    a.set_planes(2, AnswerPlanes::Echo, 1);
+    a.set_planes(2, ControlPaths::Echo, 1);
     let qp = joined(&mut a, &mut b, LoggingPolicy::default().policy());
     a.post(qp, Bytes::new(4_000), 1, 0);
     let free = FreePorts { data: PlaneMask::all(2), control: PlaneMask::all(2) };

@@ -249,7 +249,7 @@ impl Nic {
             .filter(|_| self.config.recovery.numbering() == Numbering::QueuePair)
             // A duplicate of a delivered message must not consume a second receive.
             .filter(|header| !receiving.has_delivered(header.message_near(delivered)));
-        let sequence = packet.psn().near(receiving.arrived());
+        let sequence = packet.psn().unwrap_near(receiving.arrived());
         let out_of_order = receiving.expected().filter(|&expected| sequence != expected);
         if out_of_order.is_some_and(|expected| sequence > expected && queues.has_refused(expected))
         {

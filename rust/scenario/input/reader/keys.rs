@@ -48,7 +48,7 @@ impl SectionReader<'_> {
                 Ok(Some(value))
             }
             Some((key, other)) => {
-                Err(self.wrong_type(&key, &other, "a number, or a text in quotes"))
+                Err(self.wrong_type(&key, &other, "a number, or a quoted string"))
             }
             None => Ok(None),
         }

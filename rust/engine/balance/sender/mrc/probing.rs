@@ -41,7 +41,7 @@ impl Probing {
         Self {
             condemned: Vec::new(),
             next: Time::NEVER,
-            usable: PlaneMask::of_bits(u32::MAX),
+            usable: PlaneMask::from_bits(u32::MAX),
             every: config.probe_every,
             every_max: config.probe_every_max,
             successes: config.probe_successes,

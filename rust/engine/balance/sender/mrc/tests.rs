@@ -4,7 +4,7 @@ use crate::balance::sender::PathSpace;
 
 mod skips;
 
-const ALL: PlaneMask = PlaneMask::of_bits(u32::MAX);
+const ALL: PlaneMask = PlaneMask::from_bits(u32::MAX);
 
 fn config(evs: u16, active: u16, min_active: u16) -> Config {
     let (condemn, encoding) = (Condemn::Hole, Encoding::Ecmp);

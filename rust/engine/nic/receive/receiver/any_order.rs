@@ -59,7 +59,7 @@ impl ReceiveRecovery for AnyOrder {
         acks: &mut AckState,
         out: &mut Outbox,
     ) {
-        let sequence = packet.psn().near(self.board.first());
+        let sequence = packet.psn().unwrap_near(self.board.first());
         let known = self.board.has(sequence);
         // Before the packet is on the board, which moves `first`.
         let is_beyond_gap = sequence > self.board.first();

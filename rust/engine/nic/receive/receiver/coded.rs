@@ -121,9 +121,9 @@ impl ReceiveRecovery for Coded {
         acks: &mut AckState,
         out: &mut Outbox,
     ) {
-        let number = packet.message().index.near(self.oldest);
+        let number = packet.message().index.unwrap_near(self.oldest);
         let message = self.messages.get(&number);
-        let index = packet.psn().near(message.map_or(0, |message| message.highest));
+        let index = packet.psn().unwrap_near(message.map_or(0, |message| message.highest));
         let known = self.is_complete(number) || message.is_some_and(|it| it.arrived.has(index));
         if packet.is_trimmed() && !known {
             acks.nack_trimmed(packet, number, out);

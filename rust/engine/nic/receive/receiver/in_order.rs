@@ -106,7 +106,7 @@ impl ReceiveRecovery for InOrder {
         acks: &mut AckState,
         out: &mut Outbox,
     ) {
-        let sequence = packet.psn().near(self.expected);
+        let sequence = packet.psn().unwrap_near(self.expected);
         let trimmed = packet.is_trimmed();
         if !trimmed {
             acks.count_order(sequence, out);

@@ -81,7 +81,7 @@ impl Messages {
                 *delivered - before
             }
             Self::Unordered { first_incomplete, missing } => {
-                let number = packet.message().index.near(*first_incomplete);
+                let number = packet.message().index.unwrap_near(*first_incomplete);
                 if number < *first_incomplete {
                     // A forged packet: it is new, but its message is already complete.
                     return 0;

@@ -29,7 +29,7 @@ impl Requester {
 
     /// Handles a refusal of packet `psn`: it is retransmitted, and nothing is sent before `resume`.
     pub(in crate::nic) fn handle_refusal(&mut self, now: Time, psn: Psn, resume: Time) {
-        let psn = psn.near(self.recovery.unacknowledged());
+        let psn = psn.unwrap_near(self.recovery.unacknowledged());
         // Like a trimmed packet: it arrived, but was not accepted.
         self.recovery
             .handle_nack(now, NackReport { missing: psn, psn, reason: MissReason::Trimmed });
@@ -38,7 +38,7 @@ impl Requester {
 
     /// Returns the id of the incomplete message that contains packet `psn`, if any.
     pub(in crate::nic) fn message_of(&self, psn: Psn) -> Option<u64> {
-        let sequence = psn.near(self.recovery.unacknowledged());
+        let sequence = psn.unwrap_near(self.recovery.unacknowledged());
         let holds = |work: &&Work| (work.first..work.end()).contains(&sequence);
         self.work.iter().find(holds).map(|work| work.id)
     }

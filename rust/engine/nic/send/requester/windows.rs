@@ -118,14 +118,14 @@ impl Requester {
     /// Returns the planes that another packet may take.
     pub(super) fn open_planes(&self) -> PlaneMask {
         // A window of the queue pair limits no plane in particular.
-        let Some(planes) = &self.planes else { return PlaneMask::of_bits(u32::MAX) };
+        let Some(planes) = &self.planes else { return PlaneMask::from_bits(u32::MAX) };
         if let [window] = &planes.0[..] {
             let own = self.recovery.in_flight();
             // The window counts the packets of all sharers, the recovery only its own.
             let is_open = self
                 .permits_packet(own + window.others_in_flight, window.control.window())
                 && self.permits_packet(own, self.recovery_window);
-            return PlaneMask::of_bits(if is_open { u32::MAX } else { 0 });
+            return PlaneMask::from_bits(if is_open { u32::MAX } else { 0 });
         }
         let numbered = (0..).zip(&planes.0);
         numbered.fold(PlaneMask::NONE, |open, (number, plane)| {

@@ -2,7 +2,7 @@
 
 /// The plane by which a control packet leaves.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
-pub enum AnswerPlanes {
+pub enum ControlPaths {
     /// The plane of the packet that it acknowledges.
     #[default]
     Echo,
