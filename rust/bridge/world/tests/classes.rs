@@ -134,7 +134,7 @@ fn setups_with_classes_and_trimming_do_not_run_in_ns3() {
 }
 
 #[test]
-#[should_panic(expected = "of 3 traffic classes")]
+#[should_panic(expected = "but there are 3 traffic classes")]
 fn setups_with_a_job_of_an_unknown_class_do_not_run_in_ns3() {
     let mut setup = three("buffer = \"8MB\"").setup;
     setup.job_classes[0].class = ClassId(3);

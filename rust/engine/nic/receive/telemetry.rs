@@ -76,10 +76,10 @@ impl Nic {
     /// Passes the telemetry of a control packet to the congestion control of the requester that is
     /// about to handle it.
     pub(in crate::nic) fn relay_to_sender(&mut self, slot: Slot) {
-        if let Some(relay) = &self.responders.relay {
-            if let Some(controller) = self.requesters[slot].congestion.telemetry() {
-                controller.handle_telemetry(&relay.arrived);
-            }
+        if let Some(relay) = &self.responders.relay
+            && let Some(controller) = self.requesters[slot].congestion.telemetry()
+        {
+            controller.handle_telemetry(&relay.arrived);
         }
     }
 
