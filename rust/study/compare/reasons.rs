@@ -167,7 +167,7 @@ pub(super) fn reasons(statistics: &Statistics, runs: &[(&str, &Facts)]) -> Vec<R
 fn explain(it: &Facts, reference: &Facts) -> Option<String> {
     let ratio = it.cct_ns? / reference.cct_ns?;
     if (ratio - 1.0).abs() <= EQUAL_WITHIN {
-        return Some(format!("equal, {}", why_equal(it)));
+        return Some(format!("at most {} % apart, {}", EQUAL_WITHIN * 100.0, why_equal(it)));
     }
     if ratio > 1.0 {
         return Some(format!("slower, {}", why_slower(it, reference)));
@@ -296,14 +296,14 @@ mod tests {
     fn equal_times_are_explained_by_what_limits_both() {
         let equal = |it: Facts| explain(&it, &it).unwrap();
         let little = Facts { crossing: Some(0.04), ..slow() };
-        assert_eq!(equal(little), "equal, 4 % of the bytes cross links between switches");
+        assert_eq!(equal(little), "at most 1 % apart, 4 % of the bytes cross links between switches");
         let near = Facts { cct_ns: Some(1.02e6), crossing: Some(0.9), ..slow() };
-        assert_eq!(equal(near), "equal, both are within 2.0 % of the lower bound");
+        assert_eq!(equal(near), "at most 1 % apart, both are within 2.0 % of the lower bound");
         let incast = Facts { host_queue: 9e6, core_queue: 1e6, ..slow() };
-        let expected = "equal, the queues are at receivers, up to 9.00MB, and up to 1.00MB \
+        let expected = "at most 1 % apart, the queues are at receivers, up to 9.00MB, and up to 1.00MB \
                         between switches";
         assert_eq!(equal(incast), expected);
-        assert_eq!(equal(slow()), "equal, no counter tells the two apart");
+        assert_eq!(equal(slow()), "at most 1 % apart, no counter tells the two apart");
     }
 
     #[test]

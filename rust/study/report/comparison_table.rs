@@ -24,7 +24,7 @@ pub fn verdicts(statistics: &Statistics) -> String {
 /// Returns a paragraph for the reason of each policy, and an empty line; empty without reasons.
 fn reason_lines(statistics: &Statistics) -> String {
     let Some(Reason { reference, .. }) = statistics.reasons.first() else { return String::new() };
-    let mut text = format!("why, against {}\n\n", display_name(reference));
+    let mut text = format!("why, with the value of {} in brackets\n\n", display_name(reference));
     for Reason { policy, reason, .. } in &statistics.reasons {
         wrap(&mut text, &format!("{}: {reason}", display_name(policy)));
     }
