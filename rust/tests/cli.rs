@@ -25,6 +25,7 @@ mod replaced;
 mod report;
 mod reported;
 mod reproduce;
+mod round_trip;
 mod run;
 mod start;
 mod sweep;

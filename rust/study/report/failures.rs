@@ -26,7 +26,7 @@ pub struct FailureSummary {
 }
 
 /// Maximum number of listed failures: a flapping link has thousands.
-const MAX_LISTED: usize = 1_000;
+pub(crate) const MAX_LISTED: usize = 1_000;
 
 impl FailureSummary {
     /// Returns the first 1,000 failures of a setup, in order of their starts.

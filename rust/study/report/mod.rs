@@ -63,6 +63,7 @@ pub use comparison_table::{indicator_table, verdicts};
 pub use cost::{Cost, CostSummary, Stopwatch};
 pub use exported::{ExportError, ExportFormat, Exported, export, late_start};
 pub use failures::FailureSummary;
+pub(crate) use failures::MAX_LISTED;
 pub use flow_positions::FlowPositions;
 pub use flows_csv::{FlowsCsv, write_flows_csv};
 pub use folder::{Folder, Writer};

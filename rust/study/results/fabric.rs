@@ -1,6 +1,6 @@
 //! Fabric of a run, reconstructed from its link table.
 
-use std::collections::{BTreeMap, VecDeque};
+use std::collections::{BTreeMap, BTreeSet, VecDeque};
 
 use super::LinkLoad;
 
@@ -37,7 +37,8 @@ pub struct FabricGraph {
 
 impl FabricGraph {
     /// Builds the graph from the loads of both directions of each link. Nodes with a single link
-    /// are hosts; the tier of a switch is its distance from the nearest host.
+    /// are hosts. If there are none, hosts have several ports, and are the nodes that no link has
+    /// as its second end. The tier of a switch is its distance from the nearest host.
     pub fn of(loads: &[LinkLoad]) -> Self {
         let mut index: BTreeMap<&str, usize> = BTreeMap::new();
         let mut names: Vec<&str> = Vec::new();
@@ -54,7 +55,13 @@ impl FabricGraph {
             neighbours[ends[0]].push(ends[1]);
             neighbours[ends[1]].push(ends[0]);
         }
-        let tiers = tiers(&neighbours);
+        let mut hosts: Vec<usize> =
+            (0..names.len()).filter(|&node| neighbours[node].len() == 1).collect();
+        if hosts.is_empty() {
+            let seconds: BTreeSet<&str> = pairs.iter().map(|pair| pair[0].to.as_str()).collect();
+            hosts = (0..names.len()).filter(|&node| !seconds.contains(names[node])).collect();
+        }
+        let tiers = tiers(&neighbours, hosts);
         let links = pairs.iter().map(|pair| {
             let (a, b) = (index[pair[0].from.as_str()], index[pair[0].to.as_str()]);
             let is_upward = (tiers[a], a) <= (tiers[b], b);
@@ -103,11 +110,10 @@ fn natural_key(name: &str) -> Vec<(String, u64)> {
     parts
 }
 
-/// Returns the distance of each node from the nearest node with a single link.
-fn tiers(neighbours: &[Vec<usize>]) -> Vec<usize> {
+/// Returns the distance of each node from the nearest host.
+fn tiers(neighbours: &[Vec<usize>], hosts: Vec<usize>) -> Vec<usize> {
     let mut tiers = vec![usize::MAX; neighbours.len()];
-    let hosts = (0..neighbours.len()).filter(|&node| neighbours[node].len() == 1);
-    let mut next: VecDeque<usize> = hosts.collect();
+    let mut next = VecDeque::from(hosts);
     next.iter().for_each(|&host| tiers[host] = 0);
     while let Some(node) = next.pop_front() {
         for &other in &neighbours[node] {
@@ -146,6 +152,13 @@ mod tests {
         assert_eq!(graph.top(), 2);
         let last = &graph.links[4];
         assert_eq!((last.up.from.as_str(), last.down.from.as_str()), ("l0", "s1"));
+    }
+
+    #[test]
+    fn hosts_with_several_ports_are_below_their_switches() {
+        let wires = [("h0", "a0"), ("h0", "b0"), ("h1", "a0"), ("h1", "b0"), ("a0", "c0")];
+        let graph = FabricGraph::of(&loads(&[&wires[..], &[("b0", "c0")]].concat()));
+        assert_eq!([0, 1, 2].map(|tier| graph.tier(tier).len()), [2, 2, 1]);
     }
 
     #[test]

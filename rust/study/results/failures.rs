@@ -1,11 +1,13 @@
-//! Failures and fabric of a run, from the scenario next to its results.
+//! Failures of a run, from its summary, and its fabric, from the scenario next to its results.
 
 use std::path::Path;
+
+use serde_json::Value;
 
 use super::ResultsError;
 use crate::fabric::Setup;
 use crate::report::TOPOLOGIES;
-use crate::scenario::{Overrides, Scenario};
+use crate::scenario::{Overrides, Scenario, Setting};
 use crate::switching::{Failure, FailureKind};
 use crate::topology::Topology;
 use crate::units::Time;
@@ -23,37 +25,45 @@ pub struct Disturbance {
     pub until_ns: Option<f64>,
 }
 
-/// Returns the setup of a run without its workload: the fabric, its failures and the NICs.
+const DOWN: &str = "down";
+const DEGRADED: &str = "degraded";
+const LOSSY: &str = "lossy";
+
+/// Returns the setup of a run without its workload: the fabric, its failures and the NICs. The
+/// files of the workload may have moved, and building the workload takes time.
 pub(super) fn setup(path: &Path) -> Result<Setup, ResultsError> {
-    let folder = path.parent().unwrap_or(Path::new(""));
-    let text = crate::text_file::read_results(path);
-    let text = text.map_err(|reason| ResultsError::unreadable(path, reason))?;
-    let file = path.display();
-    let invalid = |reason: String| ResultsError::Scenario(format!("{file}: {reason}"));
-    let mut sections: toml::Table =
-        text.parse().map_err(|error: toml::de::Error| invalid(error.to_string()))?;
-    // The files of the workload may have moved, and building the workload takes time.
-    sections.remove("workload");
-    sections.remove("job");
-    sections.remove("record");
-    let (fabric, name) = (sections.remove("topology"), "scenario");
-    let mut fabric = fabric.as_ref().and_then(toml::Value::as_table).cloned().unwrap_or_default();
-    let is_file = fabric.get("kind").and_then(toml::Value::as_str) == Some("file");
-    if let Some(copy) = TOPOLOGIES.iter().find(|copy| is_file && folder.join(copy).is_file()) {
-        // The original file may have moved or changed; the folder has a copy.
-        fabric.insert("path".to_owned(), (*copy).into());
-    }
-    let topology = Scenario::topology(&fabric.to_string(), name, folder)
-        .map_err(|error| invalid(format!("its fabric cannot be rebuilt: {error}")))?;
-    let mut wire = toml::Table::new();
-    for key in ["gap", "forwarding_delay"] {
-        wire.extend(fabric.get(key).map(|value| (key.to_owned(), value.clone())));
-    }
-    sections.insert("topology".to_owned(), wire.into());
-    let text = sections.to_string();
-    Scenario::on(topology, &text, name, folder, &Overrides::default())
-        .map(|scenario| scenario.setup())
-        .map_err(|error| invalid(format!("it cannot be read: {error}")))
+    let settings = topology_copy(path).into_iter().collect();
+    let overrides = Overrides { settings, ..Overrides::default() };
+    Scenario::load_without_messages(path, &overrides).map(|scenario| scenario.setup()).map_err(
+        |error| {
+            let file = path.display();
+            ResultsError::Scenario(format!("{file}: its fabric cannot be rebuilt: {error}"))
+        },
+    )
+}
+
+/// Returns the setting that reads the fabric from its copy in the folder of the results: the
+/// original file may have moved or changed.
+fn topology_copy(scenario: &Path) -> Option<Setting> {
+    let folder = scenario.parent()?;
+    let copy = TOPOLOGIES.iter().find(|copy| folder.join(copy).is_file())?;
+    let text = crate::text_file::read_results(scenario).ok()?;
+    let sections: toml::Table = text.parse().ok()?;
+    let is_file = sections.get("topology")?.get("kind")?.as_str()? == "file";
+    is_file.then(|| Setting { key: "topology.path".to_owned(), value: format!("\"{copy}\"") })
+}
+
+/// Returns a failure that a summary lists; `None` if it is invalid.
+pub(super) fn listed(failure: &Value) -> Option<Disturbance> {
+    let kind = match failure["kind"].as_str()? {
+        "down" => DOWN,
+        "degrade" => DEGRADED,
+        "loss" => LOSSY,
+        _ => return None,
+    };
+    let link = failure["link"].as_str()?.to_owned();
+    let at_ns = failure["at_ns"].as_f64()?;
+    Some(Disturbance { link, kind, at_ns, until_ns: failure["until_ns"].as_f64() })
 }
 
 /// Returns the failures of a setup, in order of their starts.
@@ -66,9 +76,9 @@ pub(super) fn of(setup: &Setup) -> Vec<Disturbance> {
 
 fn disturbance(failure: &Failure, topology: &Topology) -> Disturbance {
     let kind = match failure.kind {
-        FailureKind::Down => "down",
-        FailureKind::Degrade { .. } => "degraded",
-        FailureKind::Loss { .. } => "lossy",
+        FailureKind::Down => DOWN,
+        FailureKind::Degrade { .. } => DEGRADED,
+        FailureKind::Loss { .. } => LOSSY,
     };
     let nanoseconds = |time: Time| time.as_ps() as f64 / 1e3;
     Disturbance {

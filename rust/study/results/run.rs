@@ -10,7 +10,7 @@ use super::{Disturbance, ResultsError, Table, failures, whole};
 use crate::bound::{self, IdlePath, Wire};
 use crate::fabric::Setup;
 use crate::record::RecordedTable;
-use crate::report::SCALE_UP;
+use crate::report::{MAX_LISTED, SCALE_UP};
 use crate::text_file::read_results;
 use crate::topology::HostPath;
 use crate::units::Bytes;
@@ -152,11 +152,14 @@ impl RunFolder {
         messages::read(&flows)
     }
 
-    /// Returns both directions of each link.
+    /// Returns both directions of each link; nothing for a run over several rails.
     ///
     /// # Errors
     /// Fails if `links.csv` is missing or invalid.
     pub fn links(&self) -> Result<Vec<LinkLoad>, ResultsError> {
+        if self.has_rails() {
+            return Ok(Vec::new());
+        }
         let table = self.table("links.csv")?;
         let [link, from, to, bytes] = table.indices(["link", "from", "to", "bytes"])?;
         let others = ["rate_bps", "queue_bytes_max", "marked"].map(|name| table.find(name));
@@ -191,15 +194,31 @@ impl RunFolder {
     /// # Errors
     /// Fails without `scenario.toml`, and if the file that its fabric was read from is missing.
     pub fn setup(&self) -> Result<Setup, ResultsError> {
-        failures::setup(&self.path.join("scenario.toml"))
+        let scenario = self.path.join("scenario.toml");
+        if !scenario.exists() {
+            let file = scenario.display();
+            return Err(ResultsError::Scenario(format!(
+                "{file}: not found; evenkeel run --out writes it, and evenkeel hpcc does not"
+            )));
+        }
+        failures::setup(&scenario)
     }
 
-    /// Returns the failures, in order of time.
+    /// Returns the failures, in order of time. The summary lists the first 1,000; if there may be
+    /// more, all come from the scenario.
     ///
     /// # Errors
-    /// Fails in the same cases as [`Self::setup`].
+    /// Fails if the summary's list is invalid, and in the same cases as [`Self::setup`].
     pub fn disturbances(&self) -> Result<Vec<Disturbance>, ResultsError> {
-        Ok(failures::of(&self.setup()?))
+        let Some(listed) = self.summary["failures"].as_array() else { return Ok(Vec::new()) };
+        if listed.len() >= MAX_LISTED {
+            return Ok(failures::of(&self.setup()?));
+        }
+        let one = |(index, failure)| {
+            let (key, expected) = (format!("failures[{index}]"), "a failure with link and kind");
+            failures::listed(failure).ok_or_else(|| self.wrong(&key, failure, expected))
+        };
+        listed.iter().enumerate().map(one).collect()
     }
 
     /// Returns the size of each message that completed, and its slowdown: its completion time over

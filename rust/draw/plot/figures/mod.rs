@@ -6,6 +6,7 @@ mod distribution;
 mod labels;
 mod link_load;
 mod over_time;
+mod rails;
 mod swept;
 
 use super::{Drawing, Figure};
@@ -75,10 +76,15 @@ fn of_runs(
     request: &Request,
     notes: &mut Vec<String>,
 ) -> Result<Vec<Figure>, ResultsError> {
-    let groups = labels::groups(runs);
-    let mut figures = vec![distribution::figure(&groups)?];
-    if groups.len() > 1 {
-        figures.extend(by_policy::of_runs(&groups, request));
+    let (railed, runs_of_messages): (Vec<_>, Vec<_>) = runs.iter().partition(|run| run.has_rails());
+    let groups = labels::groups(&runs_of_messages);
+    let mut figures = Vec::new();
+    if !groups.is_empty() {
+        figures.push(distribution::figure(&groups)?);
+    }
+    let all = labels::groups(runs);
+    if all.len() > 1 {
+        figures.extend(by_policy::of_runs(&all, request));
     }
     match by_size::figure(&groups) {
         Ok(figure) => figures.extend(figure),
@@ -87,13 +93,20 @@ fn of_runs(
         }
         Err(error) => return Err(error),
     }
-    for run in runs {
+    for run in &runs_of_messages {
         let label = labels::of_run(run, runs);
-        // Failures come from the run's scenario; without it the figures have no failure marks.
-        let failed = run.disturbances().unwrap_or_default();
+        let failed = match run.disturbances() {
+            Ok(failed) => failed,
+            Err(ResultsError::Scenario(reason)) => {
+                notes.push(format!("{reason}; failures are not drawn without it"));
+                Vec::new()
+            }
+            Err(error) => return Err(error),
+        };
         figures.extend(link_load::figure(run, &label, &failed)?);
         figures.extend(over_time::figures(run, &label, &failed)?);
     }
+    figures.extend(rails::figures(&railed)?);
     Ok(figures)
 }
 
