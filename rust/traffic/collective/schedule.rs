@@ -38,13 +38,6 @@ pub(super) struct Send {
     pub on_arrival: OnArrival,
 }
 
-/// A message or a join. Joins get their final ids once the number of messages is known.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-enum ScheduleTask {
-    Message(MessageId),
-    Join(usize),
-}
-
 /// The dependencies of the previous message. If the next message of the same rank has the same
 /// ones, both depend on one join.
 #[derive(Debug, Default)]
@@ -67,7 +60,9 @@ pub(super) struct ScheduleBuilder<'a> {
     /// Zero-length delays that complete together with their dependencies. Several messages with the
     /// same dependencies share one join.
     joins: Vec<Delay>,
-    dependencies: Vec<(ScheduleTask, ScheduleTask)>,
+    /// Pairs of a task and its dependent. A join has the id of [`join_id`] until the number of
+    /// messages is known.
+    dependencies: Vec<(TaskId, TaskId)>,
     /// Dependencies of the current message.
     current: Vec<MessageId>,
     previous: SharedDependencies,
@@ -173,7 +168,7 @@ impl<'a> ScheduleBuilder<'a> {
         if self.messages.len() > before {
             let id = MessageId(u32::try_from(before).expect("2^28 messages at most"));
             let last = self.last_sent.insert(send.from, id);
-            let pair = |last| (ScheduleTask::Message(last), ScheduleTask::Message(id));
+            let pair = |last: MessageId| (last.into(), id.into());
             self.dependencies.extend(last.map(pair));
         }
     }
@@ -192,7 +187,7 @@ impl<'a> ScheduleBuilder<'a> {
         if outstanding.len() > most as usize
             && let Some(first) = outstanding.pop_front()
         {
-            self.dependencies.push((ScheduleTask::Message(first), ScheduleTask::Message(id)));
+            self.dependencies.push((first.into(), id.into()));
         }
     }
 
@@ -210,8 +205,7 @@ impl<'a> ScheduleBuilder<'a> {
         let shared = self.previous.rank == send.from && self.previous.messages == self.current;
         // A join for one or two dependencies saves nothing.
         if !shared || self.current.len() < 3 {
-            let pair =
-                |&before: &MessageId| (ScheduleTask::Message(before), ScheduleTask::Message(id));
+            let pair = |&before: &MessageId| (before.into(), id.into());
             self.dependencies.extend(self.current.iter().map(pair));
             self.previous.rank = send.from;
             self.previous.messages.clone_from(&self.current);
@@ -220,14 +214,14 @@ impl<'a> ScheduleBuilder<'a> {
         }
         let join = self.previous.join.unwrap_or_else(|| self.add_join(send.from));
         self.previous.join = Some(join);
-        self.dependencies.push((ScheduleTask::Join(join), ScheduleTask::Message(id)));
+        self.dependencies.push((join_id(join), id.into()));
     }
 
     /// Adds a join of the current dependencies at `rank` and returns its index.
     fn add_join(&mut self, rank: usize) -> usize {
         let join = self.joins.len();
         self.joins.push(Delay { host: self.plan.ranks[rank], span: Span::ZERO });
-        let pair = |&before: &MessageId| (ScheduleTask::Message(before), ScheduleTask::Join(join));
+        let pair = |&before: &MessageId| (before.into(), join_id(join));
         self.dependencies.extend(self.current.iter().map(pair));
         join
     }
@@ -247,23 +241,33 @@ impl<'a> ScheduleBuilder<'a> {
 
     /// Returns the workload: each message starts `gap` after the last of its dependencies.
     pub(super) fn finish(self, gap: Span) -> Workload {
+        let Self { messages, joins, mut dependencies, delivered_by, .. } = self;
+        drop(delivered_by);
         // The gap only applies between dependent messages.
-        if self.dependencies.is_empty() {
-            return Workload::independent(self.messages);
+        if dependencies.is_empty() {
+            return Workload::independent(messages);
         }
-        let id = |task: ScheduleTask| match task {
-            ScheduleTask::Message(id) => TaskId::from(id),
-            ScheduleTask::Join(join) => {
-                let id = u32::try_from(self.messages.len() + join);
-                TaskId(id.expect("no more joins than messages"))
+        let first_join = u32::try_from(messages.len()).expect("2^28 messages at most");
+        let set_id = |task: &mut TaskId| {
+            if task.0 >= first_join {
+                // `join_id` is its own inverse.
+                *task = TaskId(first_join + join_id(task.index()).0);
             }
         };
-        let dependencies: Vec<(TaskId, TaskId)> =
-            self.dependencies.iter().map(|&(before, after)| (id(before), id(after))).collect();
-        let mut workload = Workload::with_delays(self.messages, self.joins, &dependencies);
+        for (before, after) in &mut dependencies {
+            set_id(before);
+            set_id(after);
+        }
+        let mut workload = Workload::with_delays(messages, joins, &dependencies);
         workload.gap = gap;
         workload
     }
+}
+
+/// Returns the provisional id of a join. It counts down, since the number of messages is not known
+/// yet. There are no more joins than messages, of which there are 2^28 at most.
+fn join_id(join: usize) -> TaskId {
+    TaskId(u32::MAX - u32::try_from(join).expect("2^28 joins at most"))
 }
 
 #[cfg(test)]
