@@ -10,11 +10,13 @@ use evenkeel_scenario::{Overrides, Scenario, ScenarioText};
 use evenkeel_study::metrics::INDICATORS;
 use evenkeel_study::report::{self, AllRuns, ComparisonFolder, Interrupted, Summary};
 use evenkeel_study::{
-    self as study, Comparison, Finished, Indicators, Planned, RunNumbers, Seeds, Statistics,
+    self as study, AssertedRun, AssertionOutcome, Comparison, Finished, Indicators, Planned,
+    RunNumbers, Seeds, Statistics,
 };
 use serde::Serialize;
 
 use super::arguments::SetArguments;
+use super::gates::{GateArguments, Gates, Judged};
 use super::kept_runs::{self, Runs};
 use super::memory::MemoryArgument;
 use super::{SCENARIO_HELP, Status, incomplete, output, rails, scenario, single};
@@ -26,6 +28,8 @@ Examples:
   evenkeel compare scenario.toml --policies ecmp,spray --seeds 10 --format markdown
   evenkeel compare scenario.toml --policies ecmp,spray,reps --kpi bmwg
   evenkeel compare scenario.toml --policies ecmp,spray --json | jq '.runs[].cct_ns'
+  evenkeel compare scenario.toml --policies ecmp,reps --junit results.xml \
+    --assert 'reps.slowdown < 1.3' --assert 'reps.packets.dropped == 0'
 
 The table has a row for each policy, in the order given:
   CCT         completion time of the whole workload
@@ -98,6 +102,8 @@ pub(super) struct Arguments {
     /// replaced
     #[arg(long, value_name = "DIR")]
     out: Option<PathBuf>,
+    #[command(flatten)]
+    gates: GateArguments,
     /// Print one JSON object with all runs instead of the table (times in ns, sizes in bytes)
     #[arg(long)]
     json: bool,
@@ -133,9 +139,10 @@ fn trimmed(name: &str) -> Result<String, Infallible> {
 pub(super) fn run(arguments: &Arguments) -> anyhow::Result<Status> {
     check_distinct(&arguments.policies)?;
     arguments.check_baseline()?;
+    let gates = arguments.gates.gates(&arguments.policies)?;
     let text = scenario::open(&arguments.scenario)?;
     if text.has_rails() {
-        return arguments.compare_rails(&text);
+        return arguments.compare_rails(&text, &gates);
     }
     let scenario = text.scenario(&arguments.overrides())?;
     arguments.memory.check(&scenario)?;
@@ -145,8 +152,8 @@ pub(super) fn run(arguments: &Arguments) -> anyhow::Result<Status> {
     comparison.warnings().into_iter().for_each(output::warning);
 
     let folder = arguments.folder()?;
-    let report =
-        |runs: Runs| arguments.report((&scenario, &planned), runs.finished, folder.as_ref());
+    let to = Destination { folder: folder.as_ref(), gates: &gates };
+    let report = |runs: Runs| arguments.report((&scenario, &planned), runs.finished, &to);
     let runs = kept_runs::simulate(&comparison, arguments.threads(), |runs| {
         let (done, all) = (runs.finished.len(), runs.all);
         if let Err(error) = report(runs) {
@@ -159,13 +166,27 @@ pub(super) fn run(arguments: &Arguments) -> anyhow::Result<Status> {
     report(runs)
 }
 
+/// Where the results of a comparison go, besides standard output.
+struct Destination<'a> {
+    folder: Option<&'a ComparisonFolder>,
+    gates: &'a Gates<'a>,
+}
+
+/// Contents of the tables of a comparison.
+struct Tables<'a> {
+    scenario: &'a Scenario,
+    planned: &'a Planned,
+    runs: &'a [Summary],
+    indicators: &'a [Indicators],
+}
+
 impl Arguments {
     /// Prints the comparison of finished runs, and writes it to the folder.
     fn report(
         &self,
         (scenario, planned): (&Scenario, &Planned),
         runs: Vec<(Finished, Indicators)>,
-        folder: Option<&ComparisonFolder>,
+        to: &Destination<'_>,
     ) -> anyhow::Result<Status> {
         let (finished, indicators): (Vec<Finished>, Vec<Indicators>) = runs.into_iter().unzip();
         warn(&finished, planned.seeds);
@@ -173,14 +194,23 @@ impl Arguments {
             finished.iter().map(|finished| finished.summary.clone()).collect();
         let statistics = self.statistics(&summaries, RunNumbers::FABRIC_METRICS, planned);
         let statistics = statistics.with_reasons(&finished);
+        let pairs = summaries.iter().zip(&indicators);
+        let judged = Judged {
+            scenario: &scenario.name,
+            policies: &planned.policies,
+            seeds: planned.seeds,
+            runs: pairs.map(|(run, indicators)| AssertedRun::of(run, Some(*indicators))).collect(),
+        };
+        let outcomes = to.gates.judge(&judged);
         let all = AllRuns {
             runs: &summaries,
             reasons: statistics.reasons.clone(),
+            assertions: outcomes,
             interrupted: Interrupted::of(&statistics),
         };
         // An earlier comparison stays if this one has no finished run, or if it is partial and the
         // earlier one whole.
-        if let Some(folder) = folder.filter(|_| !summaries.is_empty()) {
+        if let Some(folder) = to.folder.filter(|_| !summaries.is_empty()) {
             match all.interrupted.is_some() && folder.has_complete_results() {
                 true => output::note("--out keeps the earlier comparison because it is complete"),
                 false => folder.write_results(&statistics, &all)?,
@@ -190,8 +220,23 @@ impl Arguments {
             output::print_json(&all)?;
         } else if summaries.is_empty() {
             return Ok(Status::Incomplete);
-        } else if self.kpi.is_some() {
-            let statistics = self.indicators(&summaries, &indicators, planned);
+        } else {
+            let tables = Tables { scenario, planned, runs: &summaries, indicators: &indicators };
+            self.print_tables(&tables, &statistics, &all.assertions)?;
+        }
+        to.gates.report(&judged, &all.assertions, status(&finished))
+    }
+
+    /// Prints the statistics, and below a table the verdicts on assertions.
+    fn print_tables(
+        &self,
+        of: &Tables<'_>,
+        statistics: &Statistics,
+        assertions: &[AssertionOutcome],
+    ) -> anyhow::Result<()> {
+        let Tables { scenario, planned, runs: summaries, indicators } = of;
+        if self.kpi.is_some() {
+            let statistics = self.indicators(summaries, indicators, planned);
             let title = format!(
                 "Indicators of draft-calabria-bmwg-ai-fabric-training-bench\n{}: topology {}",
                 scenario.name,
@@ -201,12 +246,20 @@ impl Arguments {
             self.print(&statistics, table)?;
         } else {
             let table = || {
-                let table = report::compare_table(&summaries, &statistics);
-                format!("{table}\n{}", report::verdicts(&statistics))
+                let table = report::compare_table(summaries, statistics);
+                format!("{table}\n{}", report::verdicts(statistics))
             };
-            self.print(&statistics, table)?;
+            self.print(statistics, table)?;
         }
-        Ok(status(&finished))
+        self.print_assertions(assertions)
+    }
+
+    /// Prints the verdicts on assertions, unless the format has no place for them.
+    fn print_assertions(&self, assertions: &[AssertionOutcome]) -> anyhow::Result<()> {
+        if assertions.is_empty() || self.format != Format::Table {
+            return Ok(());
+        }
+        output::print_text(&format!("\n{}", report::assertion_table(assertions)))
     }
 
     fn overrides(&self) -> Overrides {
@@ -240,7 +293,7 @@ impl Arguments {
         }
     }
 
-    fn compare_rails(&self, text: &ScenarioText) -> anyhow::Result<Status> {
+    fn compare_rails(&self, text: &ScenarioText, gates: &Gates<'_>) -> anyhow::Result<Status> {
         if self.seeds.is_some_and(|seeds| seeds != 1) {
             bail!("--seeds: a scenario with rails is not random; omit the option");
         }
@@ -257,17 +310,27 @@ impl Arguments {
         let planned = Planned { policies: self.policies.clone(), seeds: 1, is_random: false };
         rails::compare(&runs, |runs| {
             let statistics = self.statistics(&runs, RunNumbers::RAIL_METRICS, &planned);
+            let judged = Judged {
+                scenario: runs.first().map_or("", |run| &run.scenario),
+                policies: &self.policies,
+                seeds: 1,
+                runs: runs.iter().map(|run| AssertedRun::of(run, None)).collect(),
+            };
+            let all = AllRuns { assertions: gates.judge(&judged), ..AllRuns::of(&runs) };
             if let Some(folder) = &folder {
-                folder.write_results(&statistics, &AllRuns::of(&runs))?;
+                folder.write_results(&statistics, &all)?;
             }
             if self.json {
-                return output::print_json(&AllRuns::of(&runs));
+                output::print_json(&all)?;
+            } else {
+                let table = || {
+                    let table = report::rails_compare_table(&runs);
+                    format!("{table}\n{}", report::verdicts(&statistics))
+                };
+                self.print(&statistics, table)?;
+                self.print_assertions(&all.assertions)?;
             }
-            let table = || {
-                let table = report::rails_compare_table(&runs);
-                format!("{table}\n{}", report::verdicts(&statistics))
-            };
-            self.print(&statistics, table)
+            gates.report(&judged, &all.assertions, Status::Done)
         })
     }
 

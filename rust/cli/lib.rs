@@ -8,6 +8,7 @@ mod check;
 mod compare;
 mod explain;
 mod export;
+mod gates;
 mod guesses;
 mod hpcc;
 mod import;
@@ -61,7 +62,8 @@ Examples:
   evenkeel init failure
 
 Exit status: 0 success; 1 a run did not complete (it stalled, or reached the
-time limit of its scenario); 2 invalid input, or results could not be written.
+time limit of its scenario), or an --assert or a claim of --strict does not
+hold; 2 invalid input, or results could not be written.
 Results go to standard output; progress, warnings and errors to standard error.";
 
 /// Short description of scenarios, for the help of commands that take one.
@@ -139,6 +141,8 @@ enum Status {
     Done,
     /// A run is incomplete; its results are written nevertheless.
     Incomplete,
+    /// An assertion or a claim does not hold; the results are written nevertheless.
+    DoesNotHold,
     /// Some input was invalid, and its errors are printed.
     Invalid,
 }
@@ -162,7 +166,7 @@ pub fn main(program: &Program) -> ExitCode {
     let cli = Cli::try_parse().unwrap_or_else(|error| output::end_with(&error));
     match cli.command.run(program) {
         Ok(Status::Done) => ExitCode::SUCCESS,
-        Ok(Status::Incomplete) => ExitCode::from(1),
+        Ok(Status::Incomplete | Status::DoesNotHold) => ExitCode::from(1),
         Ok(Status::Invalid) => ExitCode::from(2),
         Err(error) => {
             // The message of a library error includes its causes.

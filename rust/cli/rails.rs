@@ -47,10 +47,11 @@ pub(super) struct RailComparison<'a> {
     pub(super) threads: NonZeroUsize,
 }
 
-/// Runs `evenkeel compare` for a scenario with rails; `show` prints the results.
+/// Runs `evenkeel compare` for a scenario with rails. `show` prints the results, and returns their
+/// status if all runs completed.
 pub(super) fn compare(
     comparison: &RailComparison<'_>,
-    show: impl FnOnce(Vec<RailSummary>) -> anyhow::Result<()>,
+    show: impl FnOnce(Vec<RailSummary>) -> anyhow::Result<Status>,
 ) -> anyhow::Result<Status> {
     let RailComparison { text, policies, overrides, threads } = *comparison;
     warn_of_seed(overrides);
@@ -63,8 +64,11 @@ pub(super) fn compare(
     let finished = study::compare_rails(&scenarios, threads, &|_, _| {})?;
     let finished: Vec<(RailSummary, Verdict)> =
         finished.into_iter().map(|(summary, outcome)| (summary, outcome.verdict)).collect();
-    show(finished.iter().map(|(summary, _)| summary.clone()).collect())?;
-    status(&finished)
+    let shown = show(finished.iter().map(|(summary, _)| summary.clone()).collect())?;
+    Ok(match status(&finished)? {
+        Status::Done => shown,
+        other => other,
+    })
 }
 
 /// Warns that a seed on the command line has no effect.

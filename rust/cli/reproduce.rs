@@ -5,10 +5,11 @@ use std::path::PathBuf;
 
 use clap::{Args, ValueEnum};
 use evenkeel_study as study;
-use evenkeel_study::report::{self, StudyFolder};
+use evenkeel_study::report::{self, JunitSuite, StudyFolder};
 use evenkeel_study::reproduce::{BuiltIn, Reproduction, RunLog, RunRow, Scale, Study, StudyError};
 use serde::Serialize;
 
+use super::gates::JunitArgument;
 use super::memory::MemoryArgument;
 use super::progress::Bars;
 use super::{Status, output};
@@ -20,6 +21,7 @@ Examples:
   evenkeel reproduce my-study.toml --scale paper --out results/studies
   evenkeel reproduce ofan-sweeps --scale paper --out results/studies --resume
   evenkeel reproduce all --json | jq '.studies[].claims[].verdict'
+  evenkeel reproduce my-study.toml --strict --junit results.xml
 
 The table of a study has one line per claim:
   by        source of the value: paper (a publication prints it), slides,
@@ -48,7 +50,8 @@ const ALL: &str = "all";
 
 /// Repeat the experiments of publications and judge their claims
 ///
-/// Without a name, it lists the studies. The exit status is 0 whatever the verdicts.
+/// Without a name, it lists the studies. The exit status is 0 whatever the verdicts, unless
+/// --strict is set.
 #[derive(Debug, Args)]
 #[command(after_long_help = EXAMPLES)]
 pub(super) struct Arguments {
@@ -70,6 +73,11 @@ pub(super) struct Arguments {
     /// Keep the finished runs (NAME.runs.jsonl) after the results are written
     #[arg(long, requires = "out")]
     keep_runs: bool,
+    /// Exit with status 1 if a claim does not hold, or if its runs lack the number to judge it by
+    #[arg(long)]
+    strict: bool,
+    #[command(flatten)]
+    junit: JunitArgument,
     /// Print one JSON object instead of the tables
     #[arg(long)]
     json: bool,
@@ -98,6 +106,26 @@ impl Arguments {
     fn log(&self, study: &Study) -> anyhow::Result<Option<RunLog>> {
         let open = if self.resume { RunLog::resumed } else { RunLog::create };
         Ok(self.out.as_deref().map(|folder| open(folder, &study.name)).transpose()?)
+    }
+
+    /// Writes the JUnit file, and with `--strict` reports the claims that do not hold.
+    fn judge(&self, studies: &[Reproduction]) -> anyhow::Result<Status> {
+        let suites = studies.iter().map(JunitSuite::of_study);
+        self.junit.write(&suites.collect::<Vec<_>>())?;
+        let mut status = Status::Done;
+        for study in studies.iter().filter(|_| self.strict) {
+            for claim in study.claims.iter().filter(|claim| claim.fails_strictly()) {
+                let ours = if claim.ours.is_empty() { "no value" } else { &claim.ours };
+                output::error(&format!(
+                    "--strict: {}: {} {}: {ours}",
+                    study.study,
+                    claim.full_name(),
+                    claim.verdict.description()
+                ));
+                status = Status::DoesNotHold;
+            }
+        }
+        Ok(status)
     }
 
     /// Runs a study.
@@ -137,6 +165,7 @@ pub(super) fn run(arguments: &Arguments, built_in: &'static [BuiltIn]) -> anyhow
     let studies = names.iter().map(|name| Ok(load(name)?.with_memory_limit(most_memory)));
     let studies = studies.collect::<Result<Vec<Study>, StudyError>>()?;
     studies.iter().try_for_each(Study::check)?;
+    arguments.junit.check()?;
     let added: Vec<&str> = studies.iter().map(|study| study.name.as_str()).collect();
     let open = |folder| StudyFolder::open(folder, &added, built_in);
     let folder = arguments.out.as_deref().map(open).transpose()?;
@@ -153,10 +182,11 @@ pub(super) fn run(arguments: &Arguments, built_in: &'static [BuiltIn]) -> anyhow
         }
         results.push(result);
     }
+    let results = Studies { studies: results };
     if arguments.json {
-        output::print_json(&Studies { studies: results })?;
+        output::print_json(&results)?;
     }
-    Ok(Status::Done)
+    arguments.judge(&results.studies)
 }
 
 /// Prints the studies with their numbers of claims and runs.

@@ -36,9 +36,9 @@ mod threads;
 pub use audit::audit;
 pub use available::available_memory;
 pub use compare::{
-    Comparison, ComparisonRun, EQUAL_WITHIN, Facts, Indicators, MetricStatistics, Observer,
-    Planned, PolicyStatistics, PolicyVerdict, Reason, RunNumbers, Seeds, Statistics, Unranked,
-    compare, reference_topology,
+    AssertedRun, Assertion, AssertionOutcome, Comparison, ComparisonRun, EQUAL_WITHIN, Facts,
+    Indicators, MetricStatistics, Observer, Planned, PolicyStatistics, PolicyVerdict, Reason,
+    RunNumbers, Seeds, Statistics, Unranked, compare, reference_topology,
 };
 pub use estimate::{Estimate, estimate, estimate_scenario, expect_memory};
 pub use import::{Import, ImportError, Imported, Source};

@@ -1,5 +1,6 @@
 //! Runs of several policies under several seeds.
 
+mod assertion;
 mod indicators;
 mod reasons;
 mod run_numbers;
@@ -17,6 +18,7 @@ use crate::report::Identity;
 use crate::scenario::{Scenario, ScenarioError};
 use crate::units::Span;
 
+pub use assertion::{AssertedRun, Assertion, AssertionOutcome};
 pub use indicators::{Indicators, reference_topology};
 pub use reasons::{Facts, Reason};
 pub use run_numbers::{Planned, RunNumbers};

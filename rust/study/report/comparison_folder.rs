@@ -10,7 +10,7 @@ use super::cost::write_without_costs;
 use super::own_files::{COST, Origin, RUNS, STATISTICS};
 use super::{Folder, FolderError, Writer, comparison_csv};
 use crate::text_file::read_results;
-use crate::{PolicyStatistics, Reason, Statistics};
+use crate::{AssertionOutcome, PolicyStatistics, Reason, Statistics};
 
 /// The object that `evenkeel compare --json` prints; `T` is a list of summaries.
 #[derive(Debug, Serialize, Deserialize, JsonSchema)]
@@ -20,15 +20,18 @@ pub struct AllRuns<T> {
     /// Reasons for the differences between policies; absent if there are none.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub reasons: Vec<Reason>,
+    /// Verdicts on the assertions of `--assert`; absent without any.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub assertions: Vec<AssertionOutcome>,
     /// Missing runs, if the comparison was interrupted.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub interrupted: Option<Interrupted>,
 }
 
 impl<T> AllRuns<T> {
-    /// Returns all runs of a comparison without reasons.
+    /// Returns all runs of a comparison without reasons and assertions.
     pub fn of(runs: T) -> Self {
-        Self { runs, reasons: Vec::new(), interrupted: None }
+        Self { runs, reasons: Vec::new(), assertions: Vec::new(), interrupted: None }
     }
 }
 

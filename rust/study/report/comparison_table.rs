@@ -7,7 +7,8 @@ use crate::balance::display_name;
 use crate::metrics::{INDICATORS, Metric};
 use crate::statistics::{MIN_SEEDS, Sample, coverage};
 use crate::{
-    EQUAL_WITHIN, MetricStatistics, PolicyStatistics, PolicyVerdict, Reason, Statistics, Unranked,
+    AssertionOutcome, EQUAL_WITHIN, MetricStatistics, PolicyStatistics, PolicyVerdict, Reason,
+    Statistics, Unranked,
 };
 
 /// Returns the text below the table of a comparison. It shows the ratios of completion times with
@@ -19,6 +20,22 @@ pub fn verdicts(statistics: &Statistics) -> String {
         1 => best,
         _ => format!("{}\n{}{best}", ratio_table(statistics), reason_lines(statistics)),
     }
+}
+
+/// Returns a table of assertions with their medians and verdicts.
+pub fn assertion_table(outcomes: &[AssertionOutcome]) -> String {
+    let mut table = plain();
+    table.set_header(["assertion", "median", "verdict"]);
+    for AssertionOutcome { assertion, median, holds, .. } in outcomes {
+        let median = match median {
+            Some(median) if median.fract() == 0.0 => median.to_string(),
+            Some(median) => human::ratio(*median),
+            None => "-".to_owned(),
+        };
+        let verdict = if *holds { "holds" } else { "does not hold" };
+        table.add_row([assertion.as_str(), &median, verdict]);
+    }
+    finish(table, 1)
 }
 
 /// Returns a paragraph for the reason of each policy, and an empty line; empty without reasons.

@@ -23,6 +23,7 @@ pub mod human;
 mod identity;
 mod inputs;
 mod jobs;
+mod junit;
 mod links_csv;
 mod markdown;
 mod open;
@@ -59,7 +60,7 @@ pub use comparison_files::{
     COMPARISON_CSV, comparison_csv, comparison_json_lines, comparison_markdown,
 };
 pub use comparison_folder::{AllRuns, ComparisonFolder, Interrupted, MissingRuns};
-pub use comparison_table::{indicator_table, verdicts};
+pub use comparison_table::{assertion_table, indicator_table, verdicts};
 pub use cost::{Cost, CostSummary, Stopwatch};
 pub use exported::{ExportError, ExportFormat, Exported, export, late_start};
 pub use failures::FailureSummary;
@@ -71,6 +72,7 @@ pub use folder_error::{FolderError, NotAFile};
 pub use identity::{Identity, VERSION};
 pub use inputs::Inputs;
 pub use jobs::JobSummary;
+pub use junit::{JUNIT, JunitCase, JunitResult, JunitSuite, junit};
 pub use links_csv::write_links_csv;
 pub use open::{MessageState, OpenMessage, OpenMessages};
 pub use output_file::{OutputError, OutputFile, OutputKind, write_output};

@@ -143,6 +143,24 @@ impl Target {
 }
 
 impl ClaimOutcome {
+    /// Returns true if the claim does not hold, or if the runs lack the number that it is about. A
+    /// claim without a criterion, and one that this scale does not have, do not fail.
+    pub fn fails_strictly(&self) -> bool {
+        match self.verdict {
+            ClaimVerdict::DoesNotHold => true,
+            ClaimVerdict::CannotBeJudged => self.ours.is_empty(),
+            ClaimVerdict::Holds | ClaimVerdict::NotAtThisScale => false,
+        }
+    }
+
+    /// Returns the text, with the values of axes that distinguish the claim.
+    pub fn full_name(&self) -> String {
+        match self.cell.as_str() {
+            "" => self.text.clone(),
+            cell => format!("{} ({cell})", self.text),
+        }
+    }
+
     /// Returns the source of the value, and the letter of its target.
     pub fn by(&self) -> String {
         let origin = self.origin.short();

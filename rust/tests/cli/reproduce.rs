@@ -256,3 +256,24 @@ fn a_damaged_log_of_finished_runs_is_neither_used_nor_overwritten() {
     let left = bench.evenkeel(&["reproduce", "study.toml", "--resume"]);
     left.expect_invalid(&["--out <DIR>"]);
 }
+
+#[test]
+fn a_strict_study_with_a_claim_that_does_not_hold_exits_with_1_and_has_a_junit_file() {
+    let bench = with_study();
+    let run = |arguments: &[&str]| {
+        bench.evenkeel(
+            &[&["reproduce", "study.toml", "--junit", "ci/study.xml"], arguments].concat(),
+        )
+    };
+    assert_eq!((run(&[]).status, run(&["--strict"]).status), (0, 1));
+    let left = run(&["--strict", "--json"]);
+    let expected = "error: --strict: study: hashing takes a second does not hold: 0.000 s\n";
+    assert_eq!((left.status, left.err.as_str()), (1, expected));
+    assert_eq!(left.json()["studies"][0]["claims"].as_array().map(Vec::len), Some(2));
+    let file = bench.read("ci/study.xml");
+    assert!(file.contains("<testsuite name=\"study\" tests=\"2\" failures=\"1\""), "{file}");
+    assert!(file.contains("message=\"does not hold: It takes microseconds. (theirs 1 s"), "{file}");
+    bench.write("ci/mine.xml", "<testsuites/>");
+    let left = bench.evenkeel(&["reproduce", "study.toml", "--junit", "ci/mine.xml"]);
+    left.expect_invalid(&["--junit: ci/mine.xml", "not a JUnit file that evenkeel wrote"]);
+}

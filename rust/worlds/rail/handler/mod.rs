@@ -146,9 +146,7 @@ pub enum ChunkAdmission {
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Error)]
 pub enum StartError {
     /// The ranks are agreeing on the rails that are up: start after [`Action::Rails`].
-    #[error(
-        "the ranks are still agreeing on the rails that are up: start the operation later"
-    )]
+    #[error("the ranks are still agreeing on the rails that are up: start the operation later")]
     Agreeing,
     /// Operations start in the order of their ids.
     #[error("operation {} is out of order: expected operation {}", given.0, next.0)]
