@@ -18,17 +18,19 @@ Examples:
   evenkeel report results/ecmp results/reps --out compare.html \\
     --question \"Does REPS avoid the failed link?\"
 
-The page works offline: share it as one file. It has a table of the runs, the
-fabric with the load and the failures of its links, zoomable charts, the
-scenarios, and the commands that reproduce it (docs/plotting.md).
+The page works offline: share it as one file. It begins with the question (the
+title of a study, or --question), the answer in a sentence, and one chart.
+Below are the policies by swept value with ratios and verdicts, the fabric with
+its failures, zoomable charts, single runs, the scenarios, and the commands that
+reproduce it (docs/plotting.md).
 ";
 
 /// Kind of file that a page may replace.
 const PAGE: OutputKind = OutputKind { name: "a page", is_own: page::is_page };
 
-/// Write one HTML page of results, with the fabric and zoomable charts
+/// Write one HTML page that answers a question with results
 ///
-/// DIR is a folder that run, sweep or reproduce wrote with --out, or a table of a study.
+/// DIR is a folder that run, compare, sweep or reproduce wrote with --out, or a table of a study.
 #[derive(Debug, Args)]
 #[command(after_long_help = EXAMPLES)]
 pub(super) struct Arguments {
@@ -38,10 +40,11 @@ pub(super) struct Arguments {
     /// Page to write; only an earlier page is replaced
     #[arg(long, value_name = "FILE.html")]
     out: PathBuf,
-    /// Question that the results answer, as the title [default: generated from them]
+    /// Question that the results answer [default: the title of the study, or a generated one]
     #[arg(long, value_name = "TEXT")]
     question: Option<String>,
-    /// Metric of charts that compare runs: a key of summary.json, or a column of a study's table
+    /// Metric of the answer and of charts that compare runs: a key of summary.json, or a column of
+    /// a study's table
     #[arg(long, value_name = "KEY", default_value = "cct_ns")]
     metric: String,
 }
@@ -53,7 +56,11 @@ pub(super) fn run(arguments: &Arguments) -> anyhow::Result<Status> {
     let request = Request { metric: arguments.metric.clone() };
     let (figures, notes) = plot::figures(&results, &request)?;
     notes.iter().for_each(|note| output::note(note));
-    let text = PageText { question: arguments.question.clone(), command: command(arguments) };
+    let text = PageText {
+        question: arguments.question.clone(),
+        command: command(arguments),
+        metric: Some(arguments.metric.clone()),
+    };
     let html = page::page(&results, &figures, &text)?;
     write_output(&arguments.out, &PAGE, html.as_bytes()).map_err(not_written)?;
     let kilobytes = html.len() / 1000;

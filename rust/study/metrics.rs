@@ -81,7 +81,7 @@ impl Metric {
 
     /// Returns the value in the JSON object of a run, or `None` if the object has no such number. A
     /// time that the run did not reach is infinite.
-    pub(crate) fn of(&self, run: &Value) -> Option<f64> {
+    pub fn of(&self, run: &Value) -> Option<f64> {
         match self.get {
             Get::Derived(get) => get(run),
             Get::Path => number(self.name.split('.').fold(run, |value, key| &value[key])),

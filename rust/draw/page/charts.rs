@@ -1,11 +1,11 @@
 //! The figures on the page: charts for the script, and other figures as inline SVG.
 
-use super::html::{escape, number_cell, script_json, table};
+use super::html::{CUE, escape, number_cell, script_json, table};
 use super::is_chart;
 use crate::plot::{Chart, DASHES, DotPlot, Drawing, Figure, PALETTE};
 
 /// Returns the JSON of all charts at full precision, in the order in which they appear on the page.
-pub(super) fn data(figures: &[Figure]) -> String {
+pub(super) fn data(figures: &[&Figure]) -> String {
     let charts: Vec<serde_json::Value> = figures
         .iter()
         .filter_map(|figure| match &figure.drawing {
@@ -28,13 +28,37 @@ pub(super) fn data(figures: &[Figure]) -> String {
     script_json(&data.to_string())
 }
 
-/// Returns the HTML of all figures.
-pub(super) fn section(figures: &[Figure]) -> String {
-    let mut text = String::from(
+/// Returns the figures with the one that shows the answer first: a metric by policy or over a swept
+/// key, if there is one.
+pub(super) fn answer_first(figures: &[Figure]) -> Vec<&Figure> {
+    let is_answer =
+        |figure: &&Figure| figure.name.starts_with("by-policy") || figure.name.starts_with("over-");
+    let mut ordered: Vec<&Figure> = figures.iter().collect();
+    if let Some(at) = ordered.iter().position(is_answer) {
+        ordered[..=at].rotate_right(1);
+    }
+    ordered
+}
+
+/// Returns the HTML of the first figure.
+pub(super) fn first(figures: &[&Figure]) -> String {
+    html(&figures[..figures.len().min(1)], 0)
+}
+
+/// Returns the HTML of the other figures; `None` if there are none.
+pub(super) fn others(figures: &[&Figure]) -> Option<String> {
+    let (first, others) = figures.split_first()?;
+    let text = format!(
         "<p class=\"hint\">Drag across a chart to zoom in, and double-click to reset the zoom. The \
-         buttons do the same.</p>\n",
+         buttons do the same.</p>\n{}",
+        html(others, usize::from(is_chart(first)))
     );
-    let mut charts = 0;
+    (!others.is_empty()).then_some(text)
+}
+
+/// Returns the HTML of figures. `charts` is the number of charts before them.
+fn html(figures: &[&Figure], mut charts: usize) -> String {
+    let mut text = String::new();
     for figure in figures {
         let content = match &figure.drawing {
             Drawing::Chart(chart) => {
@@ -44,9 +68,13 @@ pub(super) fn section(figures: &[Figure]) -> String {
             Drawing::Dots(dots) => svg_html(figure) + &dots_table(dots),
             Drawing::Heat(_) => svg_html(figure),
         };
-        let wide = if is_chart(figure) { "" } else { " still" };
+        let kind = match &figure.drawing {
+            Drawing::Chart(_) => "figure",
+            Drawing::Dots(_) => "figure still dots",
+            _ => "figure still",
+        };
         text += &format!(
-            "<figure id=\"{}\" class=\"figure{wide}\">\n{content}</figure>\n",
+            "<figure id=\"{}\" class=\"{kind}\">\n{content}</figure>\n",
             escape(&figure.name)
         );
     }
@@ -96,7 +124,7 @@ fn chart_html(chart: &Chart, index: usize) -> String {
 fn svg_html(figure: &Figure) -> String {
     let svg = figure.svg();
     format!(
-        "<figcaption><h3>{}</h3></figcaption>\n<div class=\"scroll\" tabindex=\"0\" \
+        "<figcaption><h3>{}</h3></figcaption>\n{CUE}<div class=\"scroll\" tabindex=\"0\" \
          role=\"region\" aria-label=\"{0}\">{svg}</div>\n",
         escape(figure.title())
     )

@@ -29,16 +29,29 @@ pub(super) fn number_cell(value: Option<f64>, show: impl Fn(f64) -> String) -> S
     }
 }
 
-/// Returns a table that scrolls horizontally if it is wider than the screen.
+/// The cue above content that is wider than the screen. The script shows it.
+pub(super) const CUE: &str = "<p class=\"cue\" hidden>Scroll sideways for more →</p>\n";
+
+/// Returns a cell that heads its row.
+pub(super) fn row_heading(text: &str) -> String {
+    format!("<th scope=\"row\">{}</th>", escape(text))
+}
+
+/// Returns a link, visible with the keyboard's focus, over many tab stops to the element `id`.
+pub(super) fn skip(id: &str, text: &str) -> String {
+    format!("<a class=\"skip\" href=\"#{id}\">{}</a>\n", escape(text))
+}
+
+/// Returns a table that scrolls horizontally if it is wider than the screen. A cue then says so.
 pub(super) fn table(caption: &str, columns: &[&str], rows: &[String]) -> String {
     let head: String =
         columns.iter().map(|column| format!("<th scope=\"col\">{}</th>", escape(column))).collect();
     let body: String = rows.iter().map(|row| format!("<tr>{row}</tr>\n")).collect();
     let caption = escape(caption);
     format!(
-        "<div class=\"scroll\" tabindex=\"0\" role=\"region\" aria-label=\"{caption}\">\n<table>\n\
-         <caption>{caption}</caption>\n<thead><tr>{head}</tr></thead>\n<tbody>\n{body}</tbody>\n\
-         </table>\n</div>\n"
+        "{CUE}<div class=\"scroll\" tabindex=\"0\" role=\"region\" aria-label=\"{caption}\">\n\
+         <table>\n<caption>{caption}</caption>\n<thead><tr>{head}</tr></thead>\n\
+         <tbody>\n{body}</tbody>\n</table>\n</div>\n"
     )
 }
 

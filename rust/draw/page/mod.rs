@@ -1,23 +1,27 @@
 //! A report of results: one HTML page that loads nothing from the network.
 //!
-//! The page contains the question, a table of runs, the fabric with the load of its links, zoomable
-//! charts, the scenario, and the commands that reproduce it. Its numbers come from the files. They
-//! have full precision in the `data-value` of cells and in the JSON of the charts. Charts are drawn
-//! by uPlot (`assets/uPlot-LICENSE.txt`), which is embedded in the page.
+//! The page begins with the question, its answer in a sentence, and one chart. Below are the table
+//! of policies, the fabric with its failures, the other charts, single runs, the scenario, and the
+//! commands that reproduce it. Its numbers come from the files. They have full precision in the
+//! `data-value` of cells and in the JSON of the charts. Charts are drawn by uPlot
+//! (`assets/uPlot-LICENSE.txt`), which is embedded in the page.
 
+mod answer;
 mod charts;
 mod fabric;
 mod html;
+mod policies;
 mod question;
 mod runs;
 mod tables;
+mod words;
 
-use html::escape;
+use html::{escape, skip};
 pub use runs::shell_words;
 
 use crate::plot::{Drawing, Figure};
 use crate::report::VERSION;
-use crate::results::{Results, ResultsError, RunFolder};
+use crate::results::{Results, ResultsError, RunFolder, Standings};
 
 const STYLE: &str = include_str!("assets/page.css");
 const SCRIPT: &str = include_str!("assets/page.js");
@@ -41,6 +45,15 @@ pub struct PageText {
     pub question: Option<String>,
     /// The command that writes the page.
     pub command: String,
+    /// The metric that the answer ranks by: `cct_ns` if `None`.
+    pub metric: Option<String>,
+}
+
+/// A section of the page.
+struct Section {
+    id: &'static str,
+    title: &'static str,
+    content: String,
 }
 
 /// Returns the page of results and their figures.
@@ -56,17 +69,75 @@ pub fn page(
         .iter()
         .filter_map(|it| if let Results::Run(run) = it { Some(&**run) } else { None })
         .collect();
-    let question = text.question.clone().unwrap_or_else(|| question::of(results, &runs));
-    let mut sections = vec![("results", "Results", tables::results(results, &runs)?)];
-    if let Some(fabrics) = fabric::section(&runs)? {
-        sections.push(("fabric", "Fabric", fabrics));
+    let metric = text.metric.as_deref().unwrap_or("cct_ns");
+    let standings = standings(results, &runs, metric)?;
+    let generated = || question::of(results, &runs, &standings);
+    let question = text.question.clone().unwrap_or_else(generated);
+    let figures = charts::answer_first(figures);
+    let answer = answer(&standings, metric) + &charts::first(&figures);
+    let mut sections = vec![Section { id: "answer", title: "Answer", content: answer }];
+    let mut add = |id, title, content: Option<String>| {
+        sections.extend(content.map(|content| Section { id, title, content }));
+    };
+    add("results", "Comparison", comparison(&standings, metric));
+    add("fabric", "Fabric", fabric::section(results, &runs)?);
+    add("charts", "Charts", charts::others(&figures));
+    add("runs", "Runs", tables::single_runs(results, &runs)?);
+    add("scenario", "Scenario", runs::scenarios(results, &runs));
+    add("again", "Reproduce", Some(runs::commands(results, &text.command)));
+    Ok(document(&question, &sections, &charts::data(&figures)))
+}
+
+/// Ranks the policies of all results.
+fn standings(
+    results: &[Results],
+    runs: &[&RunFolder],
+    metric: &str,
+) -> Result<Vec<Standings>, ResultsError> {
+    let mut all = Vec::from_iter(Standings::of_runs(runs, metric));
+    for result in results {
+        match result {
+            Results::Run(_) => {}
+            Results::Comparison(comparison) => all.extend(comparison.standings(metric)),
+            Results::Studies(studies) => {
+                for study in studies {
+                    all.extend(study.standings(metric)?);
+                }
+            }
+        }
     }
-    sections.push(("charts", "Charts", charts::section(figures)));
-    if let Some(scenarios) = runs::scenarios(&runs) {
-        sections.push(("scenario", "Scenario", scenarios));
+    Ok(all)
+}
+
+/// Returns the sentence on the first results. With others, it names its subject.
+fn answer(standings: &[Standings], metric: &str) -> String {
+    let Some(first) = standings.first() else { return String::new() };
+    let sentence = escape(&answer::sentence(first, metric));
+    let more = match standings.len() {
+        1 => String::new(),
+        count => {
+            let subject = escape(&first.subject);
+            format!(
+                "<p class=\"hint\">This is of {subject}, the first of {count} comparisons \
+                 <a href=\"#results\">below</a>.</p>\n"
+            )
+        }
+    };
+    format!("<p class=\"answer\">{sentence}</p>\n{more}")
+}
+
+/// Returns the tables of policies. With several, each has its sentence; `None` without tables.
+fn comparison(standings: &[Standings], metric: &str) -> Option<String> {
+    let mut text = String::new();
+    for of in standings {
+        let table = policies::section(of, metric);
+        if standings.len() > 1 {
+            let (subject, sentence) = (escape(&of.subject), escape(&answer::sentence(of, metric)));
+            text += &format!("<h3>{subject}</h3>\n<p>{sentence}</p>\n");
+        }
+        text += &table;
     }
-    sections.push(("again", "Reproduce", runs::commands(results, &text.command)));
-    Ok(document(&question, &sections, &charts::data(figures)))
+    (!text.is_empty()).then_some(text)
 }
 
 /// Returns true if the figure is a chart, which the script draws.
@@ -74,17 +145,22 @@ fn is_chart(figure: &Figure) -> bool {
     matches!(figure.drawing, Drawing::Chart(_))
 }
 
-fn document(question: &str, sections: &[(&str, &str, String)], data: &str) -> String {
+fn document(question: &str, sections: &[Section], data: &str) -> String {
     let links: String = sections
         .iter()
-        .map(|(id, title, _)| format!("<li><a href=\"#{id}\">{title}</a></li>"))
+        .map(|Section { id, title, .. }| format!("<li><a href=\"#{id}\">{title}</a></li>"))
         .collect();
     let body: String = sections
         .iter()
-        .map(|(id, title, content)| {
+        .enumerate()
+        .map(|(index, Section { id, title, content })| {
+            let next = match sections.get(index + 1).filter(|_| content.contains("tabindex")) {
+                Some(next) => skip(next.id, &format!("Skip to {}", next.title)),
+                None => String::new(),
+            };
             format!(
-                "<section id=\"{id}\" aria-labelledby=\"{id}-title\">\n\
-                 <h2 id=\"{id}-title\">{title}</h2>\n{content}</section>\n"
+                "<section id=\"{id}\" tabindex=\"-1\" aria-labelledby=\"{id}-title\">\n\
+                 <h2 id=\"{id}-title\">{title}</h2>\n{next}{content}</section>\n"
             )
         })
         .collect();
@@ -92,6 +168,7 @@ fn document(question: &str, sections: &[(&str, &str, String)], data: &str) -> St
     format!(
         "<!DOCTYPE html>\n<html lang=\"en\">\n<head>\n<meta charset=\"utf-8\">\n\
          <meta name=\"viewport\" content=\"width=device-width, initial-scale=1\">\n\
+         <meta name=\"color-scheme\" content=\"light dark\">\n\
          <meta http-equiv=\"Content-Security-Policy\" content=\"default-src 'none'; \
          style-src 'unsafe-inline'; script-src 'unsafe-inline'; img-src data:\">\n\
          {GENERATOR}{VERSION}\">\n\

@@ -1,53 +1,71 @@
 //! The question that results answer, if the user does not provide one.
 
+use super::words::{joined, short};
 use crate::report::human;
-use crate::results::{Results, RunFolder};
+use crate::results::{FabricFacts, Results, RunFolder, Standings};
 
-/// Returns a question generated from the results.
-pub(super) fn of(results: &[Results], runs: &[&RunFolder]) -> String {
-    let Some(first) = runs.first() else { return of_studies(results) };
-    let mut policies: Vec<&str> = Vec::new();
-    for run in runs {
-        if !policies.contains(&run.policy()) {
-            policies.push(run.policy());
-        }
+/// Returns the title of the study, or a question generated from the results.
+pub(super) fn of(results: &[Results], runs: &[&RunFolder], standings: &[Standings]) -> String {
+    if let Some(title) = title(results) {
+        return title;
     }
-    let fabric = match (first.metric("hosts"), first.metric("links")) {
-        (Some(hosts), Some(links)) => format!(
-            " on {} and {}",
-            human::plural(hosts as u64, "host"),
-            human::plural(links as u64, "link")
-        ),
-        _ => String::new(),
+    let Some(first) = standings.first() else { return "How long do the runs take?".to_owned() };
+    let (fabric, failures) = match runs.first() {
+        Some(run) => (of_run(run), run.disturbances().unwrap_or_default()),
+        None => of_fabrics(results),
     };
-    let failures = match first.disturbances().unwrap_or_default().as_slice() {
+    let failures = match failures.as_slice() {
         [] => String::new(),
         [one] => format!(", when {} is {}", one.link, one.kind),
         more => format!(", when {} links fail", more.len()),
     };
-    let scenario = first.scenario();
-    match policies[..] {
-        [policy] => {
-            format!("How long does {scenario} take with {policy}{fabric}{failures}?")
+    let subject = &first.subject;
+    let over = match &first.keys[..] {
+        [] => String::new(),
+        keys => {
+            let keys: Vec<&str> = keys.iter().map(|key| short(key)).collect();
+            format!(" over {}", joined(&keys))
         }
-        _ => {
-            let last = policies.pop().unwrap_or_default();
-            let others = policies.join(", ");
-            format!("How do {others} and {last} compare in {scenario}{fabric}{failures}?")
+    };
+    // The folder of a sweep rarely has a telling name.
+    let within = if over.is_empty() { format!(" in {subject}") } else { over.clone() };
+    match first.policies()[..] {
+        [] | [""] => format!("How long does {subject} take{over}{fabric}{failures}?"),
+        [policy] => format!("How long does {subject} take with {policy}{over}{fabric}{failures}?"),
+        ref policies => {
+            format!("How do {} compare{within}{fabric}{failures}?", joined(policies))
         }
     }
 }
 
-fn of_studies(results: &[Results]) -> String {
-    let names: Vec<&str> = results
-        .iter()
-        .filter_map(|it| if let Results::Studies(tables) = it { Some(tables) } else { None })
-        .flatten()
-        .map(|study| study.name.as_str())
-        .collect();
-    match names[..] {
-        [] => "How do the policies compare?".to_owned(),
-        [name] => format!("What does the study {name} show?"),
-        _ => format!("What do the studies {} show?", names.join(", ")),
+/// Returns the title of the only study.
+fn title(results: &[Results]) -> Option<String> {
+    let [Results::Studies(studies)] = results else { return None };
+    let [study] = &studies[..] else { return None };
+    (!study.title.is_empty()).then(|| study.title.clone())
+}
+
+/// Returns the size of a run's fabric in words.
+fn of_run(run: &RunFolder) -> String {
+    match (run.metric("hosts"), run.metric("links")) {
+        (Some(hosts), Some(links)) => on(hosts as u64, links as u64),
+        _ => String::new(),
+    }
+}
+
+fn on(hosts: u64, links: u64) -> String {
+    format!(", on {} and {}", human::plural(hosts, "host"), human::plural(links, "link"))
+}
+
+/// Returns the size and the failures of the only fabric of the results.
+fn of_fabrics(results: &[Results]) -> (String, Vec<crate::results::Disturbance>) {
+    let fabrics = match results {
+        [Results::Comparison(comparison)] => comparison.fabrics(),
+        [Results::Studies(studies)] if studies.len() == 1 => studies[0].fabrics(),
+        _ => Vec::new(),
+    };
+    match &fabrics[..] {
+        [FabricFacts { hosts, links, failures, .. }] => (on(*hosts, *links), failures.clone()),
+        _ => (String::new(), Vec::new()),
     }
 }

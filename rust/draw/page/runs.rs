@@ -5,24 +5,36 @@ use std::path::Path;
 use super::html::escape;
 use crate::results::{Results, RunFolder};
 
-/// Returns the distinct scenarios of the runs; `None` if no run has one.
-pub(super) fn scenarios(runs: &[&RunFolder]) -> Option<String> {
+/// Returns the distinct scenarios of the runs and the files of sweeps, folded; `None` if there are
+/// none.
+pub(super) fn scenarios(results: &[Results], runs: &[&RunFolder]) -> Option<String> {
     let mut text = String::new();
+    let studies = results.iter().filter_map(|it| match it {
+        Results::Studies(studies) => Some(studies),
+        Results::Run(_) | Results::Comparison(_) => None,
+    });
+    for study in studies.flatten() {
+        text.extend(study.study_text().map(|file| folded(&study.name, &file)));
+    }
     let mut known: Vec<String> = Vec::new();
     for run in runs {
         let Some(scenario) = run.scenario_text().filter(|text| !known.contains(text)) else {
             continue;
         };
-        let open = if known.is_empty() { " open" } else { "" };
-        let (name, policy, seed) = (escape(run.scenario()), escape(run.policy()), run.seed());
-        text += &format!(
-            "<details{open}><summary>{name}, {policy}, seed {seed}</summary>\n\
-             <pre tabindex=\"0\"><code>{}</code></pre></details>\n",
-            escape(&scenario)
-        );
+        let name = format!("{}, {}, seed {}", run.scenario(), run.policy(), run.seed());
+        text += &folded(&name, &scenario);
         known.push(scenario);
     }
     (!text.is_empty()).then_some(text)
+}
+
+/// Folds the text of a file.
+fn folded(name: &str, text: &str) -> String {
+    let (name, text) = (escape(name), escape(text));
+    format!(
+        "<details><summary>{name}</summary>\n<pre tabindex=\"0\"><code>{text}</code></pre>\
+         </details>\n"
+    )
 }
 
 /// Returns a command for each of the results, followed by the command of the page.
@@ -33,7 +45,7 @@ pub(super) fn commands(results: &[Results], page: &str) -> String {
             Results::Run(run) => lines.push(run_command(run)),
             Results::Comparison(table) => {
                 let file = quote(table.file());
-                lines.push(format!("# {file} is the output of evenkeel compare --format csv"));
+                lines.push(format!("# {file} is the output of evenkeel compare"));
             }
             Results::Studies(tables) => {
                 lines.extend(tables.iter().map(|study| study_command(Path::new(study.file()))));

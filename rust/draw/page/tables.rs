@@ -1,6 +1,8 @@
 //! Tables of runs, comparisons and studies.
 
-use super::html::{escape, number_cell, table};
+use serde_json::Value;
+
+use super::html::{escape, number_cell, row_heading, table};
 use crate::report::human;
 use crate::results::{ComparisonTable, FailedRow, Results, ResultsError, RunFolder, StudyTable};
 use crate::study::metrics::Metric;
@@ -28,42 +30,76 @@ fn columns() -> impl Iterator<Item = &'static Metric> {
 /// Maximum number of rows of a study on the page; the file contains all of them.
 const MAX_ROWS: usize = 200;
 
-/// Returns the tables of all results.
-pub(super) fn results(results: &[Results], runs: &[&RunFolder]) -> Result<String, ResultsError> {
+/// Returns the tables of single runs, folded unless there is a single run; `None` without runs.
+pub(super) fn single_runs(
+    results: &[Results],
+    runs: &[&RunFolder],
+) -> Result<Option<String>, ResultsError> {
     let mut text = String::new();
     if !runs.is_empty() {
-        text += &runs_table(runs);
+        let rows: Vec<String> = runs.iter().map(|run| folder_row(run)).collect();
+        text += &folded("Runs", rows.len(), &runs_table(&rows));
     }
     for result in results {
         match result {
             Results::Studies(tables) => {
                 for study in tables {
-                    text += &study_table(study)?;
+                    text += &failed_runs(study);
+                    text += &folded(&study.name, study.rows.len(), &study_table(study)?);
                 }
             }
-            Results::Comparison(comparison) => text += &comparison_table(comparison),
+            Results::Comparison(comparison) => {
+                let rows: Vec<String> = comparison.runs.iter().map(object_row).collect();
+                if !rows.is_empty() {
+                    text += &folded("Runs", rows.len(), &runs_table(&rows));
+                }
+                let all = comparison_table(comparison);
+                text += &format!("<details><summary>All metrics</summary>\n{all}</details>\n");
+            }
             Results::Run(_) => {}
         }
     }
-    Ok(text)
+    Ok((!text.is_empty()).then_some(text))
 }
 
-fn runs_table(runs: &[&RunFolder]) -> String {
-    let rows: Vec<String> = runs
-        .iter()
-        .map(|run| {
-            let (scenario, policy) = (escape(run.scenario()), escape(run.policy()));
-            let labels = format!(
-                "<th scope=\"row\">{policy}</th><td>{scenario}</td><td data-value=\"{0}\">{0}</td>",
-                run.seed()
-            );
-            let cell = |metric: &Metric| number_cell(run.metric(metric.name), metric.show);
-            labels + &columns().map(cell).collect::<String>()
-        })
-        .collect();
+/// Folds the table of several runs.
+fn folded(name: &str, count: usize, table: &str) -> String {
+    match count {
+        0 => String::new(),
+        1 => table.to_owned(),
+        _ => {
+            let name = escape(name);
+            format!("<details><summary>{name}: {count} runs</summary>\n{table}</details>\n")
+        }
+    }
+}
+
+fn runs_table(rows: &[String]) -> String {
     let titles = columns().map(|metric| metric.title);
     let titles: Vec<&str> = ["policy", "scenario", "seed"].into_iter().chain(titles).collect();
-    table("Runs", &titles, &rows)
+    table("Runs", &titles, rows)
+}
+
+fn folder_row(run: &RunFolder) -> String {
+    run_row(run.policy(), run.scenario(), run.seed(), |metric| run.metric(metric.name))
+}
+
+fn object_row(run: &Value) -> String {
+    let text = |key: &str| run[key].as_str().unwrap_or_default();
+    let seed = run["seed"].as_u64().unwrap_or_default();
+    let value = |metric: &Metric| metric.of(run).filter(|value| value.is_finite());
+    run_row(text("policy"), text("scenario"), seed, value)
+}
+
+fn run_row(
+    policy: &str,
+    scenario: &str,
+    seed: u64,
+    value: impl Fn(&Metric) -> Option<f64>,
+) -> String {
+    let labels = row_heading(policy)
+        + &format!("<td>{}</td><td data-value=\"{seed}\">{seed}</td>", escape(scenario));
+    labels + &columns().map(|metric| number_cell(value(metric), metric.show)).collect::<String>()
 }
 
 fn comparison_table(comparison: &ComparisonTable) -> String {
@@ -121,8 +157,7 @@ fn study_table(study: &StudyTable) -> Result<String, ResultsError> {
         all if all > MAX_ROWS => format!("the first {MAX_ROWS} of {all} runs"),
         all => human::plural(all as u64, "run"),
     };
-    let runs = table(&format!("Study {}: {shown}", study.name), &titles, &rows);
-    Ok(runs + &failed_runs(study))
+    Ok(table(&format!("Study {}: {shown}", study.name), &titles, &rows))
 }
 
 /// Returns the table of runs with an error; empty if there are no such runs.

@@ -91,6 +91,13 @@ impl PolicyVerdict {
         }
     }
 
+    /// Returns the verdict with this label; `None` for other texts.
+    pub fn named(label: &str) -> Option<Self> {
+        use PolicyVerdict::{Behind, Best, Incomplete, Interrupted, Tied, Unclear, Unranked};
+        let all = [Best, Tied, Unclear, Behind, Unranked, Incomplete, Interrupted];
+        all.into_iter().find(|verdict| verdict.label() == label)
+    }
+
     /// Returns true if a completion time is missing, so the policy cannot be compared.
     pub fn is_partial(self) -> bool {
         matches!(self, Self::Incomplete | Self::Interrupted)

@@ -23,7 +23,7 @@ pub const STATISTICS: &str = "comparison.csv";
 pub(super) const STATISTICS_COLUMNS: &str = "policy,metric,runs,median,low,high,";
 
 /// Runs of a comparison, as `evenkeel compare --json` prints them, without their costs.
-pub(super) const RUNS: &str = "runs.json";
+pub(crate) const RUNS: &str = "runs.json";
 
 /// Tables and their first columns. No comment precedes the columns, because pandas, Polars and
 /// DuckDB take the first line as the column names.

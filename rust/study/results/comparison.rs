@@ -1,6 +1,13 @@
 //! Statistics of a comparison, as `evenkeel compare --format csv` prints them.
 
+use std::path::Path;
+
+use serde_json::Value;
+
 use super::{ResultsError, Table};
+use crate::report::RUNS;
+use crate::text_file::read_results;
+use crate::{PolicyVerdict, Reason};
 
 /// A metric of a policy.
 #[derive(Debug, Clone, PartialEq)]
@@ -28,6 +35,12 @@ pub struct ComparisonTable {
     pub rows: Vec<ComparisonRow>,
     /// Reference policy of the ratios; empty without a reference.
     pub reference: String,
+    /// All policies with their verdicts, also those without a median.
+    pub policies: Vec<(String, Option<PolicyVerdict>)>,
+    /// Objects of the runs; empty for a table without its folder.
+    pub runs: Vec<Value>,
+    /// Reasons for the differences from the reference; empty for a table without its folder.
+    pub reasons: Vec<Reason>,
     file: String,
 }
 
@@ -44,8 +57,14 @@ impl ComparisonTable {
         let columns = ["reference", "ratio", "ratio_low", "ratio_high", "verdict"];
         let [reference, ratio, ratio_low, ratio_high, verdict] = table.indices(columns)?;
         let mut rows = Vec::new();
+        let mut policies: Vec<(String, Option<PolicyVerdict>)> = Vec::new();
         for row in 0..table.len() {
             let number = |column| table.optional_number(row, column);
+            let name = table.text(row, policy);
+            // The first row of a policy, that of the completion time, has its verdict.
+            if !policies.iter().any(|(known, _)| known == name) {
+                policies.push((name.to_owned(), PolicyVerdict::named(table.text(row, verdict))));
+            }
             let Some(median) = number(median)? else { continue };
             let of_ratio = number(ratio_low)?.zip(number(ratio_high)?);
             rows.push(ComparisonRow {
@@ -59,7 +78,32 @@ impl ComparisonTable {
             });
         }
         let reference = if table.is_empty() { "" } else { table.text(0, reference) }.to_owned();
-        Ok(Self { rows, reference, file: table.file().to_owned() })
+        let file = table.file().to_owned();
+        Ok(Self { rows, reference, policies, runs: Vec::new(), reasons: Vec::new(), file })
+    }
+
+    /// Adds the runs and the reasons from the folder of the table. Older folders lack the reasons.
+    ///
+    /// # Errors
+    /// Fails if the file of the runs is not JSON.
+    pub(super) fn with_runs(mut self, folder: &Path) -> Result<Self, ResultsError> {
+        let file = folder.join(RUNS);
+        if !file.is_file() {
+            return Ok(self);
+        }
+        let text = read_results(&file);
+        let text = text.map_err(|reason| ResultsError::unreadable(&file, reason))?;
+        let all: Value = serde_json::from_str(&text).map_err(|error| ResultsError::Json {
+            file: file.display().to_string(),
+            line: error.line(),
+            column: error.column(),
+            reason: error.to_string(),
+        })?;
+        self.runs = all["runs"].as_array().cloned().unwrap_or_default();
+        let reasons = all["reasons"].as_array().into_iter().flatten();
+        let reasons = reasons.map(|it| serde_json::from_value(it.clone()));
+        self.reasons = reasons.filter_map(Result::ok).collect();
+        Ok(self)
     }
 
     /// Returns the path of the file.

@@ -7,11 +7,13 @@
 mod comparison;
 mod error;
 mod fabric;
+mod fabric_facts;
 mod failures;
 mod messages;
 mod quantity;
 mod rails;
 mod run;
+mod standings;
 mod study;
 mod table;
 mod whole;
@@ -23,11 +25,13 @@ use crate::report::STATISTICS;
 pub use comparison::{ComparisonRow, ComparisonTable};
 pub use error::ResultsError;
 pub use fabric::{FabricGraph, FabricLink, FabricNode};
+pub use fabric_facts::FabricFacts;
 pub use failures::Disturbance;
 pub use messages::Message;
 pub use quantity::{Dimension, Quantity};
 pub use rails::{RailEvent, RailName, RailOperation, RailRun};
 pub use run::{LinkLoad, RunFolder};
+pub use standings::{Standing, Standings, StandingsPoint};
 pub use study::{FailedRow, StudyRow, StudyTable};
 pub use table::Table;
 
@@ -64,7 +68,8 @@ impl Results {
         }
         let comparison = path.join(STATISTICS);
         if comparison.is_file() {
-            return Ok(Self::Comparison(ComparisonTable::of(Table::read(&comparison)?)?));
+            let table = ComparisonTable::of(Table::read(&comparison)?)?;
+            return Ok(Self::Comparison(table.with_runs(path)?));
         }
         let tables = StudyTable::files_in(path)?;
         if tables.is_empty() {

@@ -1,9 +1,11 @@
 //! Table of a study: a row for each run.
 
+use std::collections::{BTreeMap, BTreeSet};
 use std::fs;
 use std::path::{Path, PathBuf};
 
 use super::{ResultsError, Table};
+use crate::text_file::{read_description, read_results};
 
 /// A run of a study.
 #[derive(Debug, Clone, PartialEq)]
@@ -31,6 +33,8 @@ pub struct FailedRow {
 pub struct StudyTable {
     /// Name of the study: that of its file, or of the folder that holds `results.csv`.
     pub name: String,
+    /// Title of the study; empty if its file has none.
+    pub title: String,
     /// Runs that did not fail, in the order of the table.
     pub rows: Vec<StudyRow>,
     /// Runs with an error, in the order of the table.
@@ -40,6 +44,9 @@ pub struct StudyTable {
 
 /// Table of a sweep or of a comparison in its folder.
 const RESULTS: &str = "results.csv";
+
+/// Copy of the study next to the table of a sweep.
+const STUDY: &str = "study.toml";
 
 /// First metric in every table of a study.
 const FIRST_METRIC: &str = "cct_ns";
@@ -70,7 +77,32 @@ impl StudyTable {
             false => path.file_stem(),
         };
         let name = name.map_or("study".into(), |name| name.to_string_lossy().into_owned());
-        Self::of(name, Table::read(path)?)
+        let mut study = Self::of(name, Table::read(path)?)?;
+        study.title = study.read_title().unwrap_or_default();
+        Ok(study)
+    }
+
+    /// Returns true if a sweep or a comparison wrote the table: a reproduced study names its table.
+    pub(super) fn is_sweep(&self) -> bool {
+        Path::new(self.file()).file_name().is_some_and(|name| name == RESULTS)
+    }
+
+    /// Returns the text of a sweep's study; `None` for other tables, or without the file.
+    pub fn study_text(&self) -> Option<String> {
+        let study = Path::new(self.file()).with_file_name(STUDY);
+        self.is_sweep().then(|| read_description(&study).ok()).flatten()
+    }
+
+    /// Reads the title from the copy of a sweep's study, or from the claims of a reproduced study.
+    fn read_title(&self) -> Option<String> {
+        let path = Path::new(self.file());
+        if self.is_sweep() {
+            let study: toml::Table = self.study_text()?.parse().ok()?;
+            return Some(study.get("title")?.as_str()?.trim().to_owned());
+        }
+        let text = read_results(&path.with_extension("json")).ok()?;
+        let study: serde_json::Value = serde_json::from_str(&text).ok()?;
+        Some(study["title"].as_str()?.trim().to_owned())
     }
 
     pub(super) fn of(name: String, table: Table) -> Result<Self, ResultsError> {
@@ -102,7 +134,8 @@ impl StudyTable {
                 failed.push(FailedRow { row, error });
             }
         }
-        Ok(Self { name, rows, failed, table })
+        join_labels(&mut rows, &mut failed);
+        Ok(Self { name, title: String::new(), rows, failed, table })
     }
 
     /// Returns the names of the metrics.
@@ -137,6 +170,11 @@ impl StudyRow {
         given.map(|(key, value)| format!("{key} {value}")).collect::<Vec<_>>().join(", ")
     }
 
+    /// Returns the index of the row in the table, from 0.
+    pub(super) fn index(&self) -> usize {
+        self.row
+    }
+
     /// Returns the seed.
     pub fn seed(&self) -> &str {
         &self.seed
@@ -155,6 +193,33 @@ fn pairs(parameters: &str) -> Vec<(String, String)> {
         .map(|pair| pair.split_once(' ').unwrap_or((pair, "")))
         .map(|(key, value)| (key.to_owned(), value.to_owned()))
         .collect()
+}
+
+/// Joins labels that contain a comma, such as `policy reps, frozen 100us`. Every run of a group has
+/// the same keys, so a pair whose key only some of them have belongs to the label before it.
+fn join_labels(rows: &mut [StudyRow], failed: &mut [FailedRow]) {
+    let mut runs: BTreeMap<String, (usize, BTreeMap<String, usize>)> = BTreeMap::new();
+    for row in rows.iter().chain(failed.iter().map(|it| &it.row)) {
+        let (count, keys) = runs.entry(row.group.clone()).or_default();
+        *count += 1;
+        let of_row: BTreeSet<&str> = row.parameters.iter().map(|(key, _)| key.as_str()).collect();
+        for key in of_row {
+            *keys.entry(key.to_owned()).or_default() += 1;
+        }
+    }
+    for row in rows.iter_mut().chain(failed.iter_mut().map(|it| &mut it.row)) {
+        let (count, keys) = &runs[&row.group];
+        let mut joined: Vec<(String, String)> = Vec::new();
+        for (key, value) in std::mem::take(&mut row.parameters) {
+            match joined.last_mut().filter(|_| keys[&key] < *count) {
+                Some((_, label)) => {
+                    *label = format!("{label}, {key} {value}").trim_end().to_owned()
+                }
+                None => joined.push((key, value)),
+            }
+        }
+        row.parameters = joined;
+    }
 }
 
 #[cfg(test)]
@@ -178,6 +243,12 @@ mod tests {
         let text = "run,parameters,seed,cct_ns\nr,\"policy ecmp, G 10us\",1,10\n";
         let table = StudyTable::of("a".to_owned(), Table::parse("a.csv", text).unwrap()).unwrap();
         assert_eq!(table.rows[0].parameter("G"), "10us");
+        let text = "run,parameters,seed,cct_ns\nr,\"policy reps, frozen 1us, G 2us\",1,10\n\
+                    r,\"policy ecmp, G 2us\",1,10\nother,\"policy ecmp, frozen 1us\",1,10\n";
+        let table = StudyTable::of("a".to_owned(), Table::parse("a.csv", text).unwrap()).unwrap();
+        let policies = table.rows.iter().map(|row| row.parameter("policy"));
+        assert_eq!(policies.collect::<Vec<_>>(), ["reps, frozen 1us", "ecmp", "ecmp"]);
+        assert_eq!(table.rows[2].parameter("frozen"), "1us", "a key of the other group");
         let error = table.metric(&table.rows[0], "cct").unwrap_err().to_string();
         assert!(error.contains("no column is called 'cct'"), "{error}");
     }

@@ -86,6 +86,9 @@ fn the_page_is_a_single_file_with_landmarks_and_its_commands() {
     for landmark in [
         "<html lang=\"en\">",
         "<a class=\"skip\" href=\"#main\">",
+        "<a class=\"skip\" href=\"#charts\">Skip to Charts</a>",
+        "<a class=\"skip\" href=\"#fabric-end-0\">Skip the links of the drawing</a>",
+        "<div id=\"fabric-end-0\" tabindex=\"-1\">",
         "<header>",
         "<main id=\"main\">",
         "<nav aria-label=\"Sections\">",
@@ -130,13 +133,83 @@ fn a_page_of_studies_has_their_tables_and_charts() {
         bench.read("page.html")
     };
     let html = page();
-    assert!(html.contains("<h1>What does the study reps-failures show?</h1>"));
+    assert!(html.contains("<h1>REPS when links fail</h1>"), "the title of the study");
     assert!(html.contains("reproduce reps-failures") && !html.contains("the first 200 of"));
     let table = bench.read("studies/reps-failures.csv");
     let (columns, rows) = table.split_once('\n').expect("it has rows");
     assert_eq!(rows.lines().count(), 37);
     bench.write("studies/reps-failures.csv", &format!("{columns}\n{}", rows.repeat(6)));
     assert!(page().contains("the first 200 of 222 runs"));
+}
+
+/// Asserts that the texts are on the page in this order.
+fn assert_order(html: &str, texts: &[&str]) {
+    let mut rest = html;
+    for text in texts {
+        let (_, after) = rest.split_once(text).unwrap_or_else(|| panic!("no {text} in its place"));
+        rest = after;
+    }
+}
+
+#[test]
+fn the_page_of_a_comparison_begins_with_its_answer() {
+    let bench = Bench::new();
+    let example = concat!(env!("CARGO_MANIFEST_DIR"), "/examples/recording.toml");
+    let policies = ["--policies", "ecmp,reps", "--set", "workload.bytes=100KB"];
+    let compare = [&["compare", example, "--out", "both"], &policies[..]].concat();
+    assert_eq!(bench.evenkeel(&compare).status, 0);
+    assert_eq!(bench.evenkeel(&["report", "both", "--out", "page.html"]).status, 0);
+    let html = bench.read("page.html");
+    let question = "<h1>How do ecmp and reps compare in recording, on 8 hosts and 16 links, when \
+                    leaf0-spine0 is down?</h1>";
+    let order = [
+        question,
+        "<section id=\"answer\"",
+        "<p class=\"answer\">reps has the lowest completion time, ",
+        "(median of 5 seeds); ecmp takes ",
+        "<figure id=\"by-policy\"",
+        "<section id=\"results\"",
+        "<strong>best</strong>",
+        "<h3>Why, against reps</h3>",
+        "<section id=\"fabric\"",
+        "8 hosts, 6 switches and 16 links. Failures:",
+        "<strong>leaf0-spine0</strong> down",
+        "<section id=\"runs\"",
+        "<details><summary>Runs: 10 runs</summary>",
+    ];
+    assert_order(&html, &order);
+    let runs: Value = serde_json::from_str(&bench.read("both/runs.json")).unwrap();
+    let reason = runs["reasons"][0]["reason"].as_str().unwrap();
+    assert!(html.contains(&format!("<li><strong>ecmp</strong>: {reason}</li>")), "{reason}");
+}
+
+#[test]
+fn the_page_of_a_sweep_has_its_title_and_a_row_for_each_swept_value() {
+    let bench = Bench::new();
+    bench.write(
+        "study.toml",
+        "title = \"Does size matter?\"\n[scenario.topology]\nleaves = 2\nspines = 2\n\
+         hosts_per_leaf = 2\n[scenario.workload]\nkind = \"permutation\"\n[[run]]\nname = \"r\"\n\
+         seeds = 5\n[run.over]\npolicy = [\"ecmp\", \"spray\"]\n\"workload.bytes\" = [\"64KB\", \
+         \"256KB\"]\n",
+    );
+    assert_eq!(bench.evenkeel(&["sweep", "study.toml", "--out", "sizes"]).status, 0);
+    assert_eq!(bench.evenkeel(&["report", "sizes", "--out", "page.html"]).status, 0);
+    let html = bench.read("page.html");
+    let order = [
+        "<h1>Does size matter?</h1>",
+        "<p class=\"answer\">",
+        " at both values of workload.bytes (64KB to 256KB)",
+        "data-chart=\"0\"",
+        "<section id=\"results\"",
+        "<th scope=\"col\">bytes</th><th scope=\"col\">ecmp</th><th scope=\"col\">spray</th>",
+        "<th scope=\"row\">64KB</th><td data-value=",
+        "<th scope=\"row\">256KB</th><td data-value=",
+        "4 hosts, 4 switches and 8 links, without failures",
+        "<details><summary>sizes: 20 runs</summary>",
+        "title = &quot;Does size matter?&quot;",
+    ];
+    assert_order(&html, &order);
 }
 
 /// Script appended to a copy of the page. It counts the pixels of each chart in its lines' colours,

@@ -1,10 +1,20 @@
 "use strict";
 (() => {
   const { colors, dashes, charts } = JSON.parse(document.getElementById("data").textContent);
-  const ink = "#1f2933", grid = "#e1e5ea", alarm = "#d55e00";
+  // The colours of the page; on paper those of the light one.
+  const dark = matchMedia("(prefers-color-scheme: dark)");
+  let onPaper = false;
+  const theme = () => (dark.matches && !onPaper
+    ? { ink: "#e4e8ec", grid: "#31373e", alarm: "#ff8c3b", black: "#e4e8ec" }
+    : { ink: "#1f2933", grid: "#e1e5ea", alarm: "#d55e00", black: "#000000" });
+  const color = (index) => {
+    const own = colors[index % colors.length];
+    return own === "#000000" ? theme().black : own;
+  };
   // The dashes of lines, as near as borders of the legend have them.
   const borders = ["solid", "dashed", "dotted", "double"];
-  const printedHeight = 290;
+  // Pixels of a chart on paper: as wide as A4, and two charts fit on a page.
+  const printed = { width: 680, height: 290 };
   const plots = [];
 
   // The values of a series by position; of several at one position the last, as steps show it.
@@ -23,8 +33,8 @@
     ctx.beginPath();
     ctx.rect(bbox.left, bbox.top, bbox.width, bbox.height);
     ctx.clip();
-    ctx.strokeStyle = alarm;
-    ctx.fillStyle = ink;
+    ctx.strokeStyle = theme().alarm;
+    ctx.fillStyle = theme().ink;
     ctx.setLineDash([5, 4]);
     ctx.lineWidth = 1.5 * devicePixelRatio;
     ctx.font = `${12 * devicePixelRatio}px Helvetica, Arial, sans-serif`;
@@ -54,7 +64,7 @@
     const series = [{ label: title(x), value: (_, value) => shown(value) }];
     const bands = [];
     chart.series.forEach((it, index) => {
-      const stroke = colors[index % colors.length];
+      const stroke = () => color(index);
       series.push({
         label: it.name, stroke, width: 2, dash: dashes[index % dashes.length], spanGaps: true,
         paths: it.join === "step" ? uPlot.paths.stepped({ align: 1 }) : undefined,
@@ -63,17 +73,17 @@
       });
     });
     parts.forEach(({ index }) => {
-      const stroke = colors[index % colors.length];
+      const stroke = () => color(index);
       const edge = { stroke, width: 0, spanGaps: true, points: { show: false }, legend: false };
       series.push({ ...edge, label: "low", class: "edge" }, { ...edge, label: "high", class: "edge" });
-      bands.push({ series: [series.length - 1, series.length - 2], fill: `${stroke}2e` });
+      bands.push({ series: [series.length - 1, series.length - 2], fill: () => `${color(index)}2e` });
     });
     // Room above the lines for the names of marks, each of which is as high whatever the chart is.
     const names = 8 + 15 * Math.min(6, chart.marks.length);
     const top = (plot, high) => high / (1 - Math.min(0.6, names / (plot.height - 95)));
     const axis = (it, size) => ({
-      label: title(it), stroke: ink, size, labelSize: 22, font: "13px Helvetica, Arial, sans-serif",
-      labelFont: "13px Helvetica, Arial, sans-serif", grid: { stroke: grid }, ticks: { stroke: grid },
+      label: title(it), stroke: () => theme().ink, size, labelSize: 22, font: "13px Helvetica, Arial, sans-serif",
+      labelFont: "13px Helvetica, Arial, sans-serif", grid: { stroke: () => theme().grid }, ticks: { stroke: () => theme().grid },
     });
     return {
       width, height: Math.max(280, Math.min(420, width * 0.55)), series, bands,
@@ -111,7 +121,7 @@
     plots[Number(place.dataset.chart)] = { plot, xs: data[0] };
     new ResizeObserver(() => {
       const width = place.clientWidth;
-      if (width > 0 && width !== plot.width) {
+      if (width > 0 && width !== plot.width && !onPaper) {
         plot.setSize({ width, height: plot.height });
       }
     }).observe(place);
@@ -138,15 +148,41 @@
   };
 
   document.querySelectorAll(".chart").forEach(draw);
-  // Two charts fit on a printed page. The vertical scale follows the horizontal one.
+  // The vertical scale follows the horizontal one.
   const heights = plots.map(({ plot }) => plot.height);
-  const resize = (height) => plots.forEach(({ plot }, index) => {
+  const resize = (size) => plots.forEach(({ plot }, index) => {
     const { min, max } = plot.scales.x;
-    plot.setSize({ width: plot.width, height: height(heights[index]) });
+    plot.setSize(size(plot.root.parentElement.clientWidth, heights[index]));
     plot.setScale("x", { min, max });
   });
-  addEventListener("beforeprint", () => resize((height) => Math.min(printedHeight, height)));
-  addEventListener("afterprint", () => resize((height) => height));
+  addEventListener("beforeprint", () => {
+    onPaper = true;
+    const least = Math.min;
+    resize((wide, high) => ({ width: least(printed.width, wide), height: least(printed.height, high) }));
+  });
+  addEventListener("afterprint", () => {
+    onPaper = false;
+    resize((width, height) => ({ width, height }));
+  });
+  dark.addEventListener("change", () => plots.forEach(({ plot }) => plot.redraw()));
+  // What is wider than its place has a cue and a tab stop; other places need neither.
+  const cut = (place) => {
+    const hidden = place.scrollWidth - place.clientWidth;
+    place.classList.toggle("cut-left", hidden > 1 && place.scrollLeft > 1);
+    place.classList.toggle("cut-right", hidden > 1 && place.scrollLeft < hidden - 1);
+    place.previousElementSibling.hidden = hidden <= 1;
+    if (hidden > 1) {
+      place.tabIndex = 0;
+    } else {
+      place.removeAttribute("tabindex");
+    }
+  };
+  const places = document.querySelectorAll(".scroll");
+  const watched = new ResizeObserver((entries) => entries.forEach(({ target }) => cut(target)));
+  places.forEach((place) => {
+    place.addEventListener("scroll", () => cut(place), { passive: true });
+    watched.observe(place);
+  });
   document.querySelectorAll("button[data-zoom]").forEach((button) => {
     button.addEventListener("click", () => zoom(plots[Number(button.dataset.chart)], button.dataset.zoom));
   });

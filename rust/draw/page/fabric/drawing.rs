@@ -1,78 +1,21 @@
-//! The drawing of the fabric: nodes in tiers, and links coloured by load.
+//! The drawing: nodes in tiers, and links coloured by load.
 
 use std::fmt::Write as _;
 
-use super::html::{escape, number_cell, table};
+use crate::page::html::{CUE, escape};
 use crate::plot::heat_color;
 use crate::report::human;
-use crate::results::{
-    Disturbance, FabricGraph, FabricLink, FabricNode, LinkLoad, ResultsError, RunFolder,
-};
+use crate::results::{Disturbance, FabricGraph, FabricLink, FabricNode, LinkLoad};
 
-/// Maximum number of links in a drawing. The load of larger fabrics is shown by the heat map.
-const MAX_LINKS: usize = 1_200;
 /// Maximum number of links that can be focused with the keyboard. With more links, the table lists
 /// those with the most bytes.
 const MAX_FOCUSABLE: usize = 120;
-/// Maximum number of rows in the table of links.
-const MAX_LISTED: usize = 24;
 const WIDTH: f64 = 960.0;
 const TIER: f64 = 150.0;
 const MARGIN: f64 = 40.0;
 
-/// Returns a drawing for each run; `None` if no run has links.
-pub(super) fn section(runs: &[&RunFolder]) -> Result<Option<String>, ResultsError> {
-    let mut text = String::new();
-    for (index, run) in runs.iter().enumerate() {
-        let loads = run.links()?;
-        if loads.is_empty() {
-            continue;
-        }
-        let graph = FabricGraph::of(&loads);
-        let failed = run.disturbances().unwrap_or_default();
-        let open = if index == 0 { " open" } else { "" };
-        let name = format!("{}, {}, seed {}", run.scenario(), run.policy(), run.seed());
-        let drawing = match graph.links.len() > MAX_LINKS {
-            true => format!(
-                "<p>The fabric has too many links to draw ({}); see the heat map below.</p>\n",
-                graph.links.len()
-            ),
-            false => drawing(&graph, &failed, &name),
-        };
-        let (name, failures, links) = (escape(&name), failures(&failed), links(&loads));
-        write!(
-            text,
-            "<details{open}><summary>{name}</summary>\n{failures}{drawing}{links}</details>\n"
-        )
-        .expect("writing to a string cannot fail");
-    }
-    Ok((!text.is_empty()).then_some(text))
-}
-
-/// Returns the list of failures.
-fn failures(failed: &[Disturbance]) -> String {
-    let items: String = failed
-        .iter()
-        .take(MAX_LISTED)
-        .map(|it| {
-            let until = it.until_ns.map_or("until the end".to_owned(), |until| {
-                format!("until {}", human::nanoseconds(until))
-            });
-            let (link, from) = (escape(&it.link), human::nanoseconds(it.at_ns));
-            format!("<li><strong>{link}</strong> {}: from {from} {until}</li>", it.kind)
-        })
-        .collect();
-    match (items.is_empty(), failed.len()) {
-        (true, _) => String::new(),
-        (false, count) if count > MAX_LISTED => {
-            format!("<ul class=\"failures\">{items}<li>and {} more</li></ul>\n", count - MAX_LISTED)
-        }
-        _ => format!("<ul class=\"failures\">{items}</ul>\n"),
-    }
-}
-
 /// Draws nodes in tiers, with a line for each direction of each link.
-fn drawing(graph: &FabricGraph, failed: &[Disturbance], name: &str) -> String {
+pub(super) fn drawing(graph: &FabricGraph, failed: &[Disturbance], name: &str) -> String {
     let places = places(graph);
     let height = MARGIN * 2.0 + TIER * graph.top() as f64;
     let most = graph
@@ -81,10 +24,10 @@ fn drawing(graph: &FabricGraph, failed: &[Disturbance], name: &str) -> String {
         .flat_map(|link| [link.up.bytes, link.down.bytes])
         .fold(f64::MIN_POSITIVE, f64::max);
     let mut svg = format!(
-        "<div class=\"scroll fabric\" tabindex=\"0\" role=\"region\" \
+        "{CUE}<div class=\"scroll fabric\" tabindex=\"0\" role=\"region\" \
          aria-label=\"Fabric of {0}\">\n\
          <svg viewBox=\"0 0 {WIDTH:.0} {height:.0}\" role=\"group\" aria-label=\"Links of {0}, \
-         darker with more bytes\">\n",
+         stronger with more bytes\">\n",
         escape(name)
     );
     let is_focusable = graph.links.len() <= MAX_FOCUSABLE;
@@ -208,31 +151,4 @@ fn places(graph: &FabricGraph) -> Vec<(f64, f64)> {
         }
     }
     places
-}
-
-/// Returns the table of the links with the most bytes.
-fn links(loads: &[LinkLoad]) -> String {
-    let mut sorted: Vec<&LinkLoad> = loads.iter().collect();
-    sorted.sort_by(|a, b| b.bytes.total_cmp(&a.bytes));
-    let rows: Vec<String> = sorted
-        .iter()
-        .take(MAX_LISTED)
-        .map(|load| {
-            let (from, to) = (escape(&load.from), escape(&load.to));
-            let ends = format!("<th scope=\"row\">{from} to {to}</th>");
-            ends + &number_cell(Some(load.bytes), human::bytes)
-                + &number_cell(load.queue_bytes_max, human::bytes)
-                + &number_cell(load.marked, human::count)
-        })
-        .collect();
-    let caption = match loads.len() > MAX_LISTED {
-        true => format!(
-            "The {MAX_LISTED} of {} link directions that carried the most bytes",
-            loads.len()
-        ),
-        false => "Link directions by bytes carried".to_owned(),
-    };
-    let columns = ["link", "carried", "longest queue", "marked"];
-    let table = table(&caption, &columns, &rows);
-    format!("<details><summary>Show numbers</summary>\n{table}</details>\n")
 }
