@@ -10,7 +10,7 @@ use super::context::{Feedback as PyFeedback, QpContext as PyQpContext, signal_na
 use super::planes::PlaneMask as PyPlaneMask;
 use super::{Object, Shared};
 use evenkeel::balance::sender::custom::{CustomSender, SenderFactory};
-use evenkeel::balance::sender::{FailedPath, Feedback, PathSignal, QpContext};
+use evenkeel::balance::sender::{FailedPath, Feedback, PathSignal, Prober, QpContext};
 use evenkeel::packet::PlaneMask;
 use evenkeel::units::Time;
 
@@ -51,6 +51,53 @@ impl Probes {
         let before = if self.at == now { self.count } else { 0 };
         *self = Self { at: now, count: before + 1 };
         self.count
+    }
+}
+
+impl Prober for Sender {
+    fn next_probe(&self) -> Time {
+        if !self.object.defines("next_probe") {
+            return Time::NEVER;
+        }
+        let due: Option<u64> = self.object.call((), "next_probe", |policy| {
+            policy.call_method0(intern!(policy.py(), "next_probe"))?.extract()
+        });
+        due.map_or(Time::NEVER, Time::from_ps)
+    }
+
+    /// Calls the policy only when a probe is due. Rejects a policy that would send probes forever.
+    fn poll_probe(&mut self, now: Time) -> Option<u16> {
+        if self.next_probe() > now {
+            return None;
+        }
+        let sent = self.probes.count(now);
+        let now = now.as_ps();
+        self.object.call(now, "poll_probe", |policy| {
+            let answer = policy.call_method1(intern!(policy.py(), "poll_probe"), (now,))?;
+            let value: Option<u16> = answer.extract()?;
+            let reason = match value {
+                None => {
+                    "a probe was due, and poll_probe() returned None; expected its entropy \
+                         value, or a next_probe() that is later"
+                }
+                Some(_) if sent > Probes::MAX => {
+                    "poll_probe() returned 65,536 probes at one time; expected a next_probe() \
+                     that is later"
+                }
+                Some(_) => return Ok(value),
+            };
+            Err(PyValueError::new_err(reason))
+        })
+    }
+
+    fn handle_probe(&mut self, now: Time, entropy: u16, signal: PathSignal) {
+        if !self.object.defines("handle_probe") {
+            return;
+        }
+        let given = (now.as_ps(), entropy, signal_name(signal));
+        self.object.call(given, "handle_probe", |policy| {
+            policy.call_method1(intern!(policy.py(), "handle_probe"), given).map(drop)
+        });
     }
 }
 
@@ -102,51 +149,6 @@ impl CustomSender for Sender {
             policy.call_method1(intern!(policy.py(), "handle_timeout"), (now, entropy))?.extract()
         });
         path.map(FailedPath)
-    }
-
-    fn next_probe(&self) -> Time {
-        if !self.object.defines("next_probe") {
-            return Time::NEVER;
-        }
-        let due: Option<u64> = self.object.call((), "next_probe", |policy| {
-            policy.call_method0(intern!(policy.py(), "next_probe"))?.extract()
-        });
-        due.map_or(Time::NEVER, Time::from_ps)
-    }
-
-    /// Calls the policy only when a probe is due. Rejects a policy that would send probes forever.
-    fn poll_probe(&mut self, now: Time) -> Option<u16> {
-        if self.next_probe() > now {
-            return None;
-        }
-        let sent = self.probes.count(now);
-        let now = now.as_ps();
-        self.object.call(now, "poll_probe", |policy| {
-            let answer = policy.call_method1(intern!(policy.py(), "poll_probe"), (now,))?;
-            let value: Option<u16> = answer.extract()?;
-            let reason = match value {
-                None => {
-                    "a probe was due, and poll_probe() returned None; expected its entropy \
-                         value, or a next_probe() that is later"
-                }
-                Some(_) if sent > Probes::MAX => {
-                    "poll_probe() returned 65,536 probes at one time; expected a next_probe() \
-                     that is later"
-                }
-                Some(_) => return Ok(value),
-            };
-            Err(PyValueError::new_err(reason))
-        })
-    }
-
-    fn handle_probe(&mut self, now: Time, entropy: u16, signal: PathSignal) {
-        if !self.object.defines("handle_probe") {
-            return;
-        }
-        let given = (now.as_ps(), entropy, signal_name(signal));
-        self.object.call(given, "handle_probe", |policy| {
-            policy.call_method1(intern!(policy.py(), "handle_probe"), given).map(drop)
-        });
     }
 
     fn set_path(&mut self, path: u16) {

@@ -6,12 +6,12 @@
 use std::fmt;
 use std::sync::Arc;
 
-use super::{FailedPath, Feedback, PathSignal, QpContext, SenderPolicy};
+use super::{FailedPath, Feedback, Prober, QpContext, SenderPolicy};
 use crate::packet::PlaneMask;
 use crate::units::Time;
 
 /// The policy of one queue pair, with the methods of [`SenderPolicy`].
-pub trait CustomSender: fmt::Debug + Send {
+pub trait CustomSender: Prober + fmt::Debug + Send {
     /// See [`SenderPolicy::entropy`].
     fn entropy(&mut self, now: Time) -> u16;
     /// See [`SenderPolicy::choose`].
@@ -22,12 +22,6 @@ pub trait CustomSender: fmt::Debug + Send {
     fn handle_feedback(&mut self, now: Time, feedback: Feedback);
     /// See [`SenderPolicy::handle_timeout`].
     fn handle_timeout(&mut self, now: Time, entropy: u16) -> Option<FailedPath>;
-    /// See [`SenderPolicy::next_probe`].
-    fn next_probe(&self) -> Time;
-    /// See [`SenderPolicy::poll_probe`].
-    fn poll_probe(&mut self, now: Time) -> Option<u16>;
-    /// See [`SenderPolicy::handle_probe`].
-    fn handle_probe(&mut self, now: Time, entropy: u16, signal: PathSignal);
     /// See [`SenderPolicy::set_path`].
     fn set_path(&mut self, path: u16);
     /// See [`SenderPolicy::handle_weights`].
@@ -80,7 +74,6 @@ impl Custom {
 impl SenderPolicy for Custom {
     const NEEDS_PATHS: bool = true;
     const NEEDS_PACKET_FEEDBACK: bool = true;
-    const PROBES: bool = true;
 
     fn entropy(&mut self, now: Time) -> u16 {
         self.0.entropy(now)
@@ -102,16 +95,8 @@ impl SenderPolicy for Custom {
         self.0.handle_timeout(now, entropy)
     }
 
-    fn next_probe(&self) -> Time {
-        self.0.next_probe()
-    }
-
-    fn poll_probe(&mut self, now: Time) -> Option<u16> {
-        self.0.poll_probe(now)
-    }
-
-    fn handle_probe(&mut self, now: Time, entropy: u16, signal: PathSignal) {
-        self.0.handle_probe(now, entropy, signal);
+    fn prober(&mut self) -> Option<&mut dyn Prober> {
+        Some(&mut *self.0)
     }
 
     fn set_path(&mut self, path: u16) {
@@ -131,6 +116,19 @@ impl SenderPolicy for Custom {
 mod tests {
     use super::*;
     use crate::balance::recorder::Recorder;
+    use crate::balance::sender::PathSignal;
+
+    impl Prober for Recorder {
+        fn next_probe(&self) -> Time {
+            self.note("next_probe".to_owned(), Time::from_ps(14))
+        }
+        fn poll_probe(&mut self, now: Time) -> Option<u16> {
+            self.note(format!("poll_probe {now:?}"), Some(15))
+        }
+        fn handle_probe(&mut self, now: Time, entropy: u16, signal: PathSignal) {
+            self.note(format!("handle_probe {now:?} {entropy} {signal:?}"), ());
+        }
+    }
 
     impl CustomSender for Recorder {
         fn entropy(&mut self, now: Time) -> u16 {
@@ -147,15 +145,6 @@ mod tests {
         }
         fn handle_timeout(&mut self, now: Time, entropy: u16) -> Option<FailedPath> {
             self.note(format!("handle_timeout {now:?} {entropy}"), Some(FailedPath(13)))
-        }
-        fn next_probe(&self) -> Time {
-            self.note("next_probe".to_owned(), Time::from_ps(14))
-        }
-        fn poll_probe(&mut self, now: Time) -> Option<u16> {
-            self.note(format!("poll_probe {now:?}"), Some(15))
-        }
-        fn handle_probe(&mut self, now: Time, entropy: u16, signal: PathSignal) {
-            self.note(format!("handle_probe {now:?} {entropy} {signal:?}"), ());
         }
         fn set_path(&mut self, path: u16) {
             self.note(format!("set_path {path}"), ());
@@ -183,9 +172,10 @@ mod tests {
         policy.handle_planes(now, planes);
         policy.handle_feedback(now, Feedback { entropy: 7, signal, packets: 1, marked: 0, rtt });
         assert_eq!(policy.handle_timeout(now, 8), Some(FailedPath(13)));
-        assert_eq!(policy.next_probe(), Time::from_ps(14));
-        assert_eq!(policy.poll_probe(now), Some(15));
-        policy.handle_probe(now, 9, signal);
+        let prober = policy.prober().unwrap();
+        assert_eq!(prober.next_probe(), Time::from_ps(14));
+        assert_eq!(prober.poll_probe(now), Some(15));
+        prober.handle_probe(now, 9, signal);
         policy.set_path(10);
         policy.handle_weights(&[1, 2]);
         assert_eq!(policy.clone().state_bits(), 16);

@@ -135,14 +135,6 @@ macro_rules! registry {
                         <$module::$policy as SenderPolicy>::TAKES_ANY_PLANE,)*
                 }
             }
-
-            /// True if the policy sends probes: [`SenderPolicy::PROBES`].
-            pub(crate) const fn sends_probes(&self) -> bool {
-                match self {
-                    $($(#[$only])* Self::$policy(_) =>
-                        <$module::$policy as SenderPolicy>::PROBES,)*
-                }
-            }
         }
 
         impl SenderPolicy for Sender {
@@ -170,15 +162,8 @@ macro_rules! registry {
                 match self { $($(#[$only])* Self::$policy(policy) =>
                     policy.handle_timeout(now, entropy),)* }
             }
-            fn next_probe(&self) -> Time {
-                match self { $($(#[$only])* Self::$policy(policy) => policy.next_probe(),)* }
-            }
-            fn poll_probe(&mut self, now: Time) -> Option<u16> {
-                match self { $($(#[$only])* Self::$policy(policy) => policy.poll_probe(now),)* }
-            }
-            fn handle_probe(&mut self, now: Time, entropy: u16, signal: PathSignal) {
-                match self { $($(#[$only])* Self::$policy(policy) =>
-                    policy.handle_probe(now, entropy, signal),)* }
+            fn prober(&mut self) -> Option<&mut dyn Prober> {
+                match self { $($(#[$only])* Self::$policy(policy) => policy.prober(),)* }
             }
             fn set_path(&mut self, path: u16) {
                 match self { $($(#[$only])* Self::$policy(policy) =>
@@ -271,9 +256,6 @@ pub trait SenderPolicy {
     /// not bound to planes.
     const TAKES_ANY_PLANE: bool = false;
 
-    /// True if the policy probes paths.
-    const PROBES: bool = false;
-
     /// Returns the entropy value of the next packet.
     fn entropy(&mut self, now: Time) -> u16;
 
@@ -300,18 +282,10 @@ pub trait SenderPolicy {
         None
     }
 
-    /// Returns the time when the next probe is due; `NEVER` if none is.
-    fn next_probe(&self) -> Time {
-        Time::NEVER
-    }
-
-    /// Returns the entropy value of a probe that is due at `now`, if one is.
-    fn poll_probe(&mut self, _now: Time) -> Option<u16> {
+    /// Returns the part that probes paths; `None` for a policy that sends no probes.
+    fn prober(&mut self) -> Option<&mut dyn Prober> {
         None
     }
-
-    /// Processes the reply to a probe with this entropy value; `signal` says whether it was marked.
-    fn handle_probe(&mut self, _now: Time, _entropy: u16, _signal: PathSignal) {}
 
     /// Moves the queue pair to the path that a splitter chose for its next message.
     fn set_path(&mut self, _path: u16) {}
@@ -328,6 +302,18 @@ pub trait SenderPolicy {
     }
 }
 
+/// The part of a sender policy that probes paths.
+pub trait Prober {
+    /// Returns the time when the next probe is due; `NEVER` if none is.
+    fn next_probe(&self) -> Time;
+
+    /// Returns the entropy value of a probe that is due at `now`, if one is.
+    fn poll_probe(&mut self, now: Time) -> Option<u16>;
+
+    /// Processes the reply to a probe with this entropy value; `signal` says whether it was marked.
+    fn handle_probe(&mut self, now: Time, entropy: u16, signal: PathSignal);
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -336,7 +322,7 @@ mod tests {
     fn by_default_a_policy_has_no_probes_and_no_state() {
         let config = SenderConfig::Spray(spray::Config::default());
         let mut policy = config.build(&QpContext::for_test());
-        assert_eq!((policy.next_probe(), policy.poll_probe(Time::ZERO)), (Time::NEVER, None));
+        assert!(policy.prober().is_none());
         assert_eq!(policy.state_bits(), 0);
     }
 }

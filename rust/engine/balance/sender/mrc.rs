@@ -24,7 +24,9 @@ mod rotation;
 
 use serde::{Deserialize, Deserializer, Serialize, Serializer};
 
-use super::{FailedPath, Feedback, PathSignal, QpContext, SenderConfig, SenderPolicy, Trimming};
+use super::{
+    FailedPath, Feedback, PathSignal, Prober, QpContext, SenderConfig, SenderPolicy, Trimming,
+};
 use crate::balance::{
     AckFrequency, Forwarding, Origin, Preset, Scheme, SchemeError, Transport, parse_config,
 };
@@ -346,8 +348,6 @@ impl Paths {
 }
 
 impl SenderPolicy for Mrc {
-    const PROBES: bool = true;
-
     fn entropy(&mut self, now: Time) -> u16 {
         let Paths { rotation, usable, .. } = &mut *self.0;
         rotation.next(now, *usable).or_else(|| rotation.any(*usable)).unwrap_or_default()
@@ -393,6 +393,17 @@ impl SenderPolicy for Mrc {
         self.0.probing.set_usable(now, usable);
     }
 
+    fn prober(&mut self) -> Option<&mut dyn Prober> {
+        Some(self)
+    }
+
+    /// Two bits and a position per value, plus the record of each value that is out.
+    fn state_bits(&self) -> u64 {
+        self.0.rotation.state_bits() + self.0.probing.len() as u64 * Condemned::BITS
+    }
+}
+
+impl Prober for Mrc {
     fn next_probe(&self) -> Time {
         self.0.probing.next()
     }
@@ -412,11 +423,6 @@ impl SenderPolicy for Mrc {
                 rotation.skip(now, index);
             }
         }
-    }
-
-    /// Two bits and a position per value, plus the record of each value that is out.
-    fn state_bits(&self) -> u64 {
-        self.0.rotation.state_bits() + self.0.probing.len() as u64 * Condemned::BITS
     }
 }
 

@@ -376,7 +376,9 @@ impl Nic {
             true => PathSignal::Marked,
             false => PathSignal::Good,
         };
-        self.requesters[slot].policy.handle_probe(now, packet.entropy, signal);
+        if let Some(prober) = self.requesters[slot].policy.prober() {
+            prober.handle_probe(now, packet.entropy, signal);
+        }
         // The probe may have given the policy a path to send on, or changed its next probe time.
         self.make_ready(slot);
         self.update_timer(slot);

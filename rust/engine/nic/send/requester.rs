@@ -141,7 +141,7 @@ impl Requester {
     pub(in crate::nic) const TOUCHED_BY_GO_BACK_N: usize = offset_of!(Self, recovery) + 56;
 
     pub(in crate::nic) fn new(
-        parts: RequesterParts,
+        mut parts: RequesterParts,
         config: &NicConfig,
         controls: &mut NewControls,
     ) -> Self {
@@ -171,7 +171,7 @@ impl Requester {
             owner: parts.owner,
             completed: 0,
             packet_bytes: u32::try_from(facts.packet.get()).unwrap_or(u32::MAX),
-            may_wake: parts.policy.sends_probes() && path.is_chosen()
+            may_wake: parts.policy.prober().is_some() && path.is_chosen()
                 || config.congestion.credit().is_some(),
             unsent: 0,
             requests_acks: ack.every > 1,

@@ -4,7 +4,7 @@ use std::sync::Mutex;
 
 use super::*;
 use crate::balance::sender::custom::{self, CustomSender, SenderFactory};
-use crate::balance::sender::{FailedPath, Feedback, PathSignal, Sender};
+use crate::balance::sender::{FailedPath, Feedback, PathSignal, Prober, Sender};
 use crate::nic::recovery::mrc;
 use crate::nic::{ControlPaths, Delivery};
 use crate::packet::{MessageLabel, PlaneMask};
@@ -45,6 +45,18 @@ impl SenderFactory for LoggingPolicy {
     }
 }
 
+impl Prober for LoggingPolicy {
+    fn next_probe(&self) -> Time {
+        self.probe.unwrap_or(Time::NEVER)
+    }
+    fn poll_probe(&mut self, now: Time) -> Option<u16> {
+        self.probe.take_if(|due| *due <= now).map(|_| 77)
+    }
+    fn handle_probe(&mut self, _now: Time, entropy: u16, signal: PathSignal) {
+        self.record(format!("{entropy} {signal:?} by a probe"));
+    }
+}
+
 impl CustomSender for LoggingPolicy {
     fn entropy(&mut self, _now: Time) -> u16 {
         self.next += 1;
@@ -63,15 +75,6 @@ impl CustomSender for LoggingPolicy {
     fn handle_timeout(&mut self, _now: Time, entropy: u16) -> Option<FailedPath> {
         self.record(format!("{entropy} timed out"));
         None
-    }
-    fn next_probe(&self) -> Time {
-        self.probe.unwrap_or(Time::NEVER)
-    }
-    fn poll_probe(&mut self, now: Time) -> Option<u16> {
-        self.probe.take_if(|due| *due <= now).map(|_| 77)
-    }
-    fn handle_probe(&mut self, _now: Time, entropy: u16, signal: PathSignal) {
-        self.record(format!("{entropy} {signal:?} by a probe"));
     }
     fn set_path(&mut self, path: u16) {
         if path > 0 {

@@ -50,15 +50,16 @@ impl Requester {
         if !self.may_wake {
             return deadline;
         }
-        deadline.min(self.policy.next_probe()).min(self.next_request(timeout))
+        let probe = self.policy.prober().map_or(Time::NEVER, |prober| prober.next_probe());
+        deadline.min(probe).min(self.next_request(timeout))
     }
 
     /// Returns the probe that is due at `now`, if any, from queue pair `own`.
     pub(in crate::nic) fn poll_probe(&mut self, now: Time, own: QpId) -> Option<Packet> {
-        if !self.policy.sends_probes() || !self.path.is_chosen() {
+        if !self.path.is_chosen() {
             return None;
         }
-        let entropy = self.policy.poll_probe(now)?;
+        let entropy = self.policy.prober()?.poll_probe(now)?;
         let (route, label, flags) = (entropy, self.label, self.flags);
         let probe = Packet::probe(own, Stamp::at(now));
         Some(Packet { dst: self.peer, label, flags, entropy, route, ..probe })
