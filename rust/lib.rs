@@ -5,6 +5,37 @@
 //! to complete, and its cost in NIC state. This page gives the order in which to read the modules.
 //! `docs/architecture.md` draws the crates, and says what each of them does not depend on.
 //!
+//! For researchers and engineers who simulate from Rust; the program `evenkeel` does the same from
+//! files. A run:
+//!
+//! ```
+//! # #[cfg(feature = "fabric")]
+//! # fn main() -> Result<(), evenkeel::scenario::ScenarioError> {
+//! use std::path::Path;
+//!
+//! use evenkeel::fabric::{self, Verdict};
+//! use evenkeel::scenario::{Overrides, Scenario};
+//!
+//! let text = "[topology]
+//! kind = 'leaf-spine'
+//! leaves = 4
+//! spines = 4
+//! hosts_per_leaf = 4
+//! [policy]
+//! name = 'ethereal'
+//! [workload]
+//! kind = 'all-to-all'
+//! bytes = '1MB'";
+//! let scenario = Scenario::parse(text, "small", Path::new("."), &Overrides::default())?;
+//! let outcome = fabric::run(&scenario.setup(), &mut |_| {});
+//! assert_eq!(outcome.verdict, Verdict::Completed);
+//! assert_eq!(outcome.message_fct.len(), 16 * 15);
+//! # Ok(())
+//! # }
+//! # #[cfg(not(feature = "fabric"))]
+//! # fn main() {}
+//! ```
+//!
 //! # Overview
 //!
 //! A [`workload`] is a set of messages and their dependencies, perhaps generated from a
@@ -41,9 +72,9 @@
 //! 5. [`endpoint`]: hosts under any driver, from messages with dependencies to queue pairs.
 //!    [`switching`]: switches under any driver.
 //! 6. [`fabric`]: `driver` has the main loop, `world` hosts and network under one clock, `network`
-//!    the path of a packet, `event` the event queue, `divided` one run on several threads.
-//!    [`bound`] has the closed forms of the lower bound. [`fluid`] carries whole flows: `ways`
-//!    finds their paths.
+//!    the path of a packet, `event` the event queue, `parallel` one run on several threads.
+//!    [`bound`] has the closed forms of the lower bound. [`fluid`] carries whole flows:
+//!    `paths` finds their paths.
 //! 7. [`multirail`]: hosts with several rails, each a separate network under one clock, driven by
 //!    [`rail`]'s allocators and exception handlers. [`ranks`]: sends and receives of another
 //!    program, such as ASTRA-sim. [`record`] and [`timeline`]: time series of a run, and a Perfetto

@@ -1,5 +1,18 @@
 //! The command line, one subcommand per file. It reads arguments, shows progress, prints, and
 //! chooses the exit status. The crates below do all computation.
+//!
+//! For those who add a command, or build the program with studies or a driver of their own. A
+//! program without either:
+//!
+//! ```no_run
+//! use std::process::ExitCode;
+//!
+//! use evenkeel_cli::Program;
+//!
+//! fn main() -> ExitCode {
+//!     evenkeel_cli::main(&Program { studies: &[], ns3: None })
+//! }
+//! ```
 
 mod allocator;
 mod arguments;

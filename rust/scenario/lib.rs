@@ -1,5 +1,20 @@
 //! Scenarios: parses the TOML file that describes a run and validates it.
 //!
+//! For programs that read, check or write scenario files. An error names the place and what would
+//! be right:
+//!
+//! ```
+//! use std::path::Path;
+//!
+//! use evenkeel_scenario::{Overrides, Scenario};
+//!
+//! let parse =
+//!     |text: &str| Scenario::parse(text, "test", Path::new("."), &Overrides::default());
+//! let error = parse("[policy]\nnme = 'spray'").unwrap_err().to_string();
+//! assert!(error.contains("test.toml:2:1"), "{error}");
+//! assert!(error.contains("did you mean 'name'?"), "{error}");
+//! ```
+//!
 //! A [`ScenarioFile`] is the content of the file; a [`Scenario`] is the validated input of a run.
 //! Every fault is found between the two. A [`ScenarioError`] reports it with file, line, key and
 //! value, and says what is expected. This crate does not run scenarios: it converts them to a

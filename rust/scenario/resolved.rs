@@ -31,6 +31,22 @@ use crate::units::{Bytes, Time};
 use crate::workload::Workload;
 
 /// A valid scenario. Resolution has found all faults before it exists.
+///
+/// # Examples
+/// ```
+/// use std::path::Path;
+///
+/// use evenkeel_scenario::{Overrides, Scenario};
+///
+/// let text = "topology = { kind = 'leaf-spine', leaves = 4, spines = 4, hosts_per_leaf = 4 }
+/// policy.name = 'ethereal'
+/// workload = { kind = 'all-to-all', bytes = '16MB' }";
+/// let scenario = Scenario::parse(text, "small", Path::new("."), &Overrides::default())?;
+/// assert_eq!((scenario.topology.host_count(), scenario.messages()), (16, 16 * 15));
+/// let setup = scenario.with_policy("spray")?.with_seed(7)?.setup();
+/// assert_eq!((setup.scheme.name, setup.seed), ("spray", 7));
+/// # Ok::<(), evenkeel_scenario::ScenarioError>(())
+/// ```
 #[derive(Debug, Clone)]
 pub struct Scenario {
     /// Stem of the file name.

@@ -1,5 +1,29 @@
 //! Runs and sets of runs: a scenario goes in, summaries come out.
 //!
+//! For programs that run scenarios and read their numbers. [`Session`] is a single run with its
+//! observers. [`compare()`] runs several policies, and [`Sweep`] all points of a study file. A
+//! lower bound needs no run:
+//!
+//! ```
+//! use std::path::Path;
+//!
+//! use evenkeel_scenario::{Overrides, Scenario};
+//! use evenkeel_study::{BoundSummary, lower_bound};
+//!
+//! let text = "[topology]
+//! kind = 'leaf-spine'
+//! leaves = 4
+//! spines = 4
+//! hosts_per_leaf = 4
+//! [workload]
+//! kind = 'all-to-all'
+//! bytes = '16MB'";
+//! let scenario = Scenario::parse(text, "small", Path::new("."), &Overrides::default())?;
+//! let bound = BoundSummary::new(scenario.name.clone(), &lower_bound(&scenario.setup()));
+//! assert_eq!(bound.bound_by, "host NIC");
+//! # Ok::<(), evenkeel_scenario::ScenarioError>(())
+//! ```
+//!
 //! A study simulates and compares runs; it neither parses arguments nor prints. The results and
 //! their order do not depend on the number of threads or on the order in which runs finish.
 
@@ -29,6 +53,7 @@ pub mod reproduce;
 pub mod results;
 mod run;
 mod session;
+mod session_error;
 pub mod statistics;
 mod sweep;
 mod threads;
@@ -47,8 +72,7 @@ pub use pool::map_in_order;
 pub use queue_pairs::{CountMethod, QpsSummary, QueuePairs, queue_pairs};
 pub use rails::{compare_rails, rail_identity, run_rails};
 pub use run::{Finished, Run, RunObservers, identity, run};
-pub use session::{
-    FinishedSession, Scratch, Session, SessionError, SessionObservers, SessionOptions, Subject,
-};
+pub use session::{FinishedSession, Scratch, Session, SessionObservers, SessionOptions, Subject};
+pub use session_error::SessionError;
 pub use sweep::{Shard, ShardError, Sweep, SweepFolder, SweepFolderError, SweepRow, SweepTable};
 pub use threads::{cores, default_threads};

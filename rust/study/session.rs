@@ -7,19 +7,16 @@ use std::io::{self, BufWriter, Write};
 use std::path::PathBuf;
 use std::sync::Arc;
 
-use thiserror::Error;
-
 use super::run::{Finished, Run, RunObservers, identity, run};
+use super::session_error::SessionError;
 use super::{default_threads, lower_bound, short_time_limit};
 use crate::fabric::{Cut, FlowRecord, Outcome, Partitioning, Progress, Setup, Watch};
 use crate::fluid::Fidelity;
 use crate::hpcc::{Experiment, RecordedFile, Recorder, ResultTable};
 use crate::invariants::{Invariants, Report};
 use crate::record::Recorders;
-use crate::report::{
-    self, Folder, FolderError, Identity, OutputError, OutputFile, OutputKind, Summary, Writer,
-};
-use crate::scenario::{Scenario, ScenarioError};
+use crate::report::{self, Folder, FolderError, Identity, OutputFile, OutputKind, Summary, Writer};
+use crate::scenario::Scenario;
 use crate::timeline::{self, CombinedWatch, INTERVAL, Timeline};
 use crate::units::Span;
 
@@ -63,6 +60,44 @@ pub struct SessionObservers<'a> {
 }
 
 /// A run that is ready to start.
+///
+/// # Examples
+/// ```
+/// use std::io::{self, Write};
+/// use std::{path::Path, sync::Arc};
+///
+/// use evenkeel_scenario::{Overrides, Scenario};
+/// use evenkeel_study::{Scratch, Session, SessionObservers, SessionOptions, Subject};
+///
+/// /// Keeps no results.
+/// struct Nowhere;
+///
+/// impl Scratch for Nowhere {
+///     fn open(&mut self, _name: &str) -> io::Result<Option<Box<dyn Write>>> {
+///         Ok(None)
+///     }
+/// }
+///
+/// let text = "[topology]
+/// kind = 'leaf-spine'
+/// leaves = 2
+/// spines = 2
+/// hosts_per_leaf = 2
+/// [workload]
+/// kind = 'permutation'
+/// bytes = '1MB'";
+/// let scenario = Scenario::parse(text, "small", Path::new("."), &Overrides::default())?;
+/// let options = SessionOptions { check: true, ..SessionOptions::default() };
+/// let session = Session::new(Subject::Scenario(Arc::new(scenario)), options)?;
+/// let ended = session.run(SessionObservers {
+///     scratch: &mut Nowhere,
+///     flows: &mut |_| {},
+///     progress: &mut |_| {},
+/// })?;
+/// assert_eq!(ended.finished.summary.messages_completed, 4);
+/// assert_eq!(ended.check.expect("it was requested").count, 0);
+/// # Ok::<(), Box<dyn std::error::Error>>(())
+/// ```
 #[derive(Debug)]
 pub struct Session {
     subject: Subject,
@@ -83,36 +118,6 @@ pub struct FinishedSession {
     pub outcome: Outcome,
     /// Findings of [`SessionOptions::check`].
     pub check: Option<Report>,
-}
-
-/// Reason why a session cannot start, or failed. The message begins with the option in question.
-#[derive(Debug, Error)]
-pub enum SessionError {
-    /// An option does not apply to the scenario.
-    #[error("{option}: {reason}")]
-    Option {
-        /// Name of the option.
-        option: &'static str,
-        /// Reason, and what to do.
-        reason: &'static str,
-    },
-    /// The timeline file may not be replaced.
-    #[error("trace {0}")]
-    TraceFile(OutputError),
-    /// The timeline cannot be written.
-    #[error("trace {}: cannot write: {reason}", path.display())]
-    Trace {
-        /// Path of the file.
-        path: PathBuf,
-        /// Error of the operating system.
-        reason: io::Error,
-    },
-    /// Recorded tables cannot be written.
-    #[error("out: cannot write the recorded tables: {0}")]
-    Record(io::Error),
-    /// A trace of the scenario, which is read during the run, is invalid.
-    #[error(transparent)]
-    Scenario(ScenarioError),
 }
 
 /// Timeline file of a run, which appears when it is complete.

@@ -27,6 +27,58 @@ pub struct Observers<'a> {
 }
 
 /// Runs the workload of a setup to its end.
+///
+/// # Examples
+/// ```
+/// use std::{collections::BTreeMap, sync::Arc};
+///
+/// use evenkeel_engine::balance::{Parameters, build_scheme};
+/// use evenkeel_engine::fabric::{self, Buffer, FabricConfig, Setup, Verdict};
+/// use evenkeel_engine::ids::HostId;
+/// use evenkeel_engine::nic::NicConfig;
+/// use evenkeel_engine::topology::LeafSpine;
+/// use evenkeel_engine::units::{BitRate, Bytes, Span, Time};
+/// use evenkeel_engine::workload::{Message, Workload};
+///
+/// let rate = BitRate::from_gbps(400);
+/// let fabric = LeafSpine {
+///     leaves: 4,
+///     spines: 4,
+///     hosts_per_leaf: 4,
+///     host_rate: rate,
+///     fabric_rate: rate,
+///     delay: Span::from_ns(500),
+///     parallel_links: 1,
+/// };
+/// // Every host sends 1 MB to a host of the next leaf.
+/// let send = |host| {
+///     let (src, dst) = (HostId(host), HostId((host + 4) % 16));
+///     Message::starting_at_zero(host, src, dst, Bytes::new(1_000_000))
+/// };
+/// let mut times = Vec::new();
+/// for policy in ["ecmp", "spray"] {
+///     let scheme = build_scheme(policy, &Parameters::new())?;
+///     let setup = Setup {
+///         topology: Arc::new(fabric.build()?),
+///         fabric: FabricConfig::plain(Buffer::Shared(Bytes::new(64_000_000))),
+///         nic: NicConfig { recovery: scheme.recovery, ..NicConfig::default() },
+///         own_nics: BTreeMap::new(),
+///         scheme,
+///         job_policies: Vec::new(),
+///         job_classes: Vec::new(),
+///         workload: Arc::new(Workload::independent((0..16).map(send).collect())),
+///         seed: 1,
+///         time_limit: Time::ZERO + Span::from_ms(100),
+///         probes: Vec::new(),
+///     };
+///     let outcome = fabric::run(&setup, &mut |_| {});
+///     assert_eq!(outcome.verdict, Verdict::Completed);
+///     times.push(outcome.cct);
+/// }
+/// // Under ECMP, some flows share an uplink.
+/// assert!(times[0] > times[1]);
+/// # Ok::<(), Box<dyn std::error::Error>>(())
+/// ```
 pub fn run(setup: &Setup, progress: &mut dyn FnMut(&Progress)) -> Outcome {
     drive(World::new(setup), &mut FixedWorkload, Observers { watch: None, progress })
 }

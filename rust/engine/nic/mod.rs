@@ -83,6 +83,52 @@ use crate::units::{Span, Time};
 /// A NIC with one port, or with one in each of several planes ([`Nic::set_planes`]). A clone
 /// continues from the same state independently.
 ///
+/// # Examples
+/// A SEND of 64 KiB between two NICs on a wire without delay:
+///
+/// ```
+/// use std::sync::Arc;
+///
+/// use evenkeel_engine::ids::HostId;
+/// use evenkeel_engine::nic::verbs::{CompletionStatus, Operation, WorkRequest};
+/// use evenkeel_engine::nic::{Nic, NicConfig, PortFacts, QpAttributes, QpState};
+/// use evenkeel_engine::units::{BitRate, Bytes, Span, Time};
+///
+/// let port = PortFacts { line_rate: BitRate::from_gbps(400), base_rtt: Span::from_us(2) };
+/// let config = Arc::new(NicConfig::default());
+/// let [mut a, mut b] = [0, 1].map(|host| Nic::new(HostId(host), port, config.clone()));
+/// let at_a = a.create_qp(QpAttributes::single_path(HostId(0), HostId(1)))?;
+/// let at_b = b.create_qp(QpAttributes::single_path(HostId(1), HostId(0)))?;
+/// for (nic, qp, peer_qp) in [(&mut a, at_a, at_b), (&mut b, at_b, at_a)] {
+///     nic.modify_qp(qp, QpState::Init)?;
+///     nic.set_peer_qp(qp, peer_qp)?;
+///     nic.modify_qp(qp, QpState::ReadyToReceive)?;
+///     nic.modify_qp(qp, QpState::ReadyToSend)?;
+/// }
+/// b.post_receive(at_b, 7)?;
+/// let (operation, bytes) = (Operation::Send, Bytes::new(64 << 10));
+/// a.post_send(at_a, WorkRequest { id: 42, operation, bytes, path: 0 })?;
+///
+/// let mut now = Time::ZERO;
+/// let sent = loop {
+///     let (to_b, to_a) = (a.poll_transmit(now), b.poll_transmit(now));
+///     now = match to_b.iter().chain(&to_a).map(|packet| packet.wire_bytes).max() {
+///         Some(bytes) => now + port.line_rate.time_for(Bytes::new(bytes.into())),
+///         None => a.poll_timeout().expect("the requester waits for a timer"),
+///     };
+///     to_b.iter().for_each(|packet| b.handle_packet(now, packet));
+///     to_a.iter().for_each(|packet| a.handle_packet(now, packet));
+///     a.handle_timeout(now);
+///     if let Some(completion) = a.poll_completion() {
+///         break completion;
+///     }
+/// };
+/// assert_eq!((sent.id, sent.status), (42, CompletionStatus::Success));
+/// assert_eq!(b.poll_completion().map(|received| received.id), Some(7));
+/// # Ok::<(), evenkeel_engine::nic::verbs::VerbsError>(())
+/// ```
+///
+/// # Layout
 /// The fields that every packet touches come first, up to the table of queue pairs, because large
 /// fabrics prefetch them.
 #[derive(Debug, Clone)]

@@ -133,6 +133,48 @@ impl Comparison {
 /// # Errors
 /// Fails if a workload cannot be drawn under one of the seeds, or if the replay of traces finds a
 /// fault in them.
+///
+/// # Examples
+/// ```
+/// use std::{num::NonZero, path::Path};
+///
+/// use evenkeel_scenario::{Overrides, Scenario};
+/// use evenkeel_study::report::Identity;
+/// use evenkeel_study::{
+///     Comparison, ComparisonRun, Observer, RunNumbers, Seeds, Statistics, compare,
+/// };
+///
+/// /// Shows nothing.
+/// struct Silent;
+///
+/// impl Observer for Silent {
+///     fn started(&self, _: ComparisonRun, _: &Identity) {}
+///     fn progress(&self, _: ComparisonRun, _: &evenkeel_engine::fabric::Progress) {}
+///     fn finished(&self, _: ComparisonRun) {}
+/// }
+///
+/// let text = "[topology]
+/// kind = 'leaf-spine'
+/// leaves = 4
+/// spines = 4
+/// hosts_per_leaf = 4
+/// [workload]
+/// kind = 'shift'
+/// shift = 4
+/// bytes = '1MB'";
+/// let scenario = Scenario::parse(text, "small", Path::new("."), &Overrides::default())?;
+/// let policies = ["ecmp", "ethereal"].map(str::to_owned);
+/// let seeds = Seeds { first: 1, count: NonZero::new(5) };
+/// let comparison = Comparison::new(&scenario, &policies, seeds)?;
+/// let runs = compare(&comparison, NonZero::<usize>::MIN, &Silent)?;
+///
+/// let summaries: Vec<_> = runs.iter().map(|(run, _)| &run.summary).collect();
+/// let metrics = RunNumbers::FABRIC_METRICS;
+/// let numbers = RunNumbers::of_summaries(&summaries, metrics);
+/// let statistics = Statistics::of(metrics, &numbers, None, &comparison.planned());
+/// assert_eq!(statistics.reference.as_deref(), Some("ethereal"));
+/// # Ok::<(), evenkeel_scenario::ScenarioError>(())
+/// ```
 pub fn compare(
     comparison: &Comparison,
     threads: NonZeroUsize,

@@ -138,6 +138,23 @@ impl CostModel {
 }
 
 /// The participants of a collective, the size of its data, and its division.
+///
+/// # Examples
+/// A ring all-reduce of 8 MB among eight ranks, on hosts 0 to 7:
+///
+/// ```
+/// use evenkeel_engine::ids::HostId;
+/// use evenkeel_engine::units::Bytes;
+/// use evenkeel_traffic::collective::{Plan, find};
+///
+/// let plan = Plan::new((0..8).map(HostId).collect(), Bytes::new(8_000_000));
+/// let ring = find("ring-all-reduce")?;
+/// let workload = ring.build(&plan)?;
+/// // Each rank sends a block of 1 MB in each of 14 steps.
+/// assert_eq!(workload.messages.len(), 8 * 14);
+/// assert_eq!((ring.cost)(&plan).chain, [1_000_000; 14]);
+/// # Ok::<(), evenkeel_traffic::collective::CollectiveError>(())
+/// ```
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Plan {
     /// The host of each rank, by rank. Hosts are unique.
