@@ -33,9 +33,16 @@ impl<'a> Measured<'a> {
         value(self.name, value_of)
     }
 
-    /// Returns the superlative of the better direction.
-    fn best(&self) -> &'static str {
-        if self.better == Better::More { "highest" } else { "lowest" }
+    /// Returns the clause that some policies lead: they have the lowest completion time, or are
+    /// lowest by another metric.
+    fn lead(&self, names: &str, is_plural: bool) -> String {
+        let Self { description, .. } = self;
+        let best = if self.better == Better::More { "highest" } else { "lowest" };
+        let (has, is) = if is_plural { ("have", "are") } else { ("has", "is") };
+        match self.name {
+            "cct_ns" => format!("{names} {has} the {best} {description}"),
+            _ => format!("by {description}, {names} {is} {best}"),
+        }
     }
 
     /// Returns the verb and the end of a comparison: a policy *takes* twice *as long*.
@@ -74,7 +81,7 @@ fn alone(of: &Standings, point: &StandingsPoint, metric: &Measured<'_>) -> Strin
     let name = if it.policy.is_empty() { "the workload" } else { &it.policy };
     let Some(median) = it.median else {
         let runs = human::plural(it.runs as u64, "run");
-        return format!("{name} completed in {} of {runs} of {}", it.completed, of.subject);
+        return format!("{name} completed {} of {runs} of {}", it.completed, of.subject);
     };
     let other = |name: &str| it.others.iter().find(|(it, _)| *it == name).map(|(_, value)| *value);
     let mut text = match metric.name {

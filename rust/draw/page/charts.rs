@@ -45,7 +45,7 @@ pub(super) fn first(figures: &[&Figure]) -> String {
     html(&figures[..figures.len().min(1)], 0)
 }
 
-/// Returns the HTML of the other figures; `None` if there are none.
+/// Returns the HTML of the other figures; `None` without others.
 pub(super) fn others(figures: &[&Figure]) -> Option<String> {
     let (first, others) = figures.split_first()?;
     let text = format!(

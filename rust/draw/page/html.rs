@@ -32,6 +32,9 @@ pub(super) fn number_cell(value: Option<f64>, show: impl Fn(f64) -> String) -> S
 /// The cue above content that is wider than the screen. The script shows it.
 pub(super) const CUE: &str = "<p class=\"cue\" hidden>Scroll sideways for more →</p>\n";
 
+/// Maximum number of columns that fit on paper in the usual size of text.
+const MAX_PRINTED: usize = 8;
+
 /// Returns a cell that heads its row.
 pub(super) fn row_heading(text: &str) -> String {
     format!("<th scope=\"row\">{}</th>", escape(text))
@@ -48,9 +51,10 @@ pub(super) fn table(caption: &str, columns: &[&str], rows: &[String]) -> String 
         columns.iter().map(|column| format!("<th scope=\"col\">{}</th>", escape(column))).collect();
     let body: String = rows.iter().map(|row| format!("<tr>{row}</tr>\n")).collect();
     let caption = escape(caption);
+    let class = if columns.len() > MAX_PRINTED { " class=\"dense\"" } else { "" };
     format!(
         "{CUE}<div class=\"scroll\" tabindex=\"0\" role=\"region\" aria-label=\"{caption}\">\n\
-         <table>\n<caption>{caption}</caption>\n<thead><tr>{head}</tr></thead>\n\
+         <table{class}>\n<caption>{caption}</caption>\n<thead><tr>{head}</tr></thead>\n\
          <tbody>\n{body}</tbody>\n</table>\n</div>\n"
     )
 }

@@ -116,7 +116,7 @@ fn answer(standings: &[Standings], metric: &str) -> String {
     let more = match standings.len() {
         1 => String::new(),
         count => {
-            let subject = escape(&first.subject);
+            let subject = escape(of_subject(first));
             format!(
                 "<p class=\"hint\">This is of {subject}, the first of {count} comparisons \
                  <a href=\"#results\">below</a>.</p>\n"
@@ -126,13 +126,18 @@ fn answer(standings: &[Standings], metric: &str) -> String {
     format!("<p class=\"answer\">{sentence}</p>\n{more}")
 }
 
+fn of_subject(of: &Standings) -> &str {
+    if of.subject.is_empty() { "the comparison" } else { &of.subject }
+}
+
 /// Returns the tables of policies. With several, each has its sentence; `None` without tables.
 fn comparison(standings: &[Standings], metric: &str) -> Option<String> {
     let mut text = String::new();
     for of in standings {
         let table = policies::section(of, metric);
         if standings.len() > 1 {
-            let (subject, sentence) = (escape(&of.subject), escape(&answer::sentence(of, metric)));
+            let (subject, sentence) =
+                (escape(of_subject(of)), escape(&answer::sentence(of, metric)));
             text += &format!("<h3>{subject}</h3>\n<p>{sentence}</p>\n");
         }
         text += &table;

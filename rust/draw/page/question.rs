@@ -19,7 +19,7 @@ pub(super) fn of(results: &[Results], runs: &[&RunFolder], standings: &[Standing
         [one] => format!(", when {} is {}", one.link, one.kind),
         more => format!(", when {} links fail", more.len()),
     };
-    let subject = &first.subject;
+    let subject = if first.subject.is_empty() { "it" } else { &first.subject };
     let over = match &first.keys[..] {
         [] => String::new(),
         keys => {
@@ -28,7 +28,10 @@ pub(super) fn of(results: &[Results], runs: &[&RunFolder], standings: &[Standing
         }
     };
     // The folder of a sweep rarely has a telling name.
-    let within = if over.is_empty() { format!(" in {subject}") } else { over.clone() };
+    let within = match over.is_empty() && !first.subject.is_empty() {
+        true => format!(" in {subject}"),
+        false => over.clone(),
+    };
     match first.policies()[..] {
         [] | [""] => format!("How long does {subject} take{over}{fabric}{failures}?"),
         [policy] => format!("How long does {subject} take with {policy}{over}{fabric}{failures}?"),

@@ -33,7 +33,7 @@ pub struct FailedRow {
 pub struct StudyTable {
     /// Name of the study: that of its file, or of the folder that holds `results.csv`.
     pub name: String,
-    /// Title of the study; empty if its file has none.
+    /// Title of the study; empty if its file lacks one.
     pub title: String,
     /// Runs that did not fail, in the order of the table.
     pub rows: Vec<StudyRow>,

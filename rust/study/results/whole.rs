@@ -95,19 +95,25 @@ fn versions(results: &[Results]) -> Option<String> {
     }
 }
 
-/// Returns a note if the table of a sweep lacks rows. Points are numbered from 1, and all have the
-/// same number of runs.
+/// Returns a note if the table of a sweep lacks rows. Points are numbered from 1, and those of one
+/// `[[run]]` have the same number of runs.
 fn gaps(study: &StudyTable) -> Option<String> {
     let table: &Table = study.table();
-    let point = table.find("point")?;
-    let mut runs: BTreeMap<u64, usize> = BTreeMap::new();
+    let (point, group) = (table.find("point")?, table.find("run"));
+    let mut runs: BTreeMap<u64, (usize, &str)> = BTreeMap::new();
+    let mut most: BTreeMap<&str, usize> = BTreeMap::new();
     for row in 0..table.len() {
-        *runs.entry(table.text(row, point).parse().ok()?).or_default() += 1;
+        let group = group.map_or("", |column| table.text(row, column));
+        let of_point = runs.entry(table.text(row, point).parse().ok()?).or_insert((0, group));
+        of_point.0 += 1;
+        let most = most.entry(group).or_default();
+        *most = of_point.0.max(*most);
     }
-    let (last, most) = (*runs.last_key_value()?.0, *runs.values().max()?);
-    let whole = runs.iter().filter(|(point, count)| **point > 0 && **count == most);
+    let last = *runs.last_key_value()?.0;
+    let is_whole = |(count, group): &(usize, &str)| *count == most[group];
+    let whole = runs.iter().filter(|(point, of_point)| **point > 0 && is_whole(of_point));
     let lacking = last.saturating_sub(whole.count() as u64);
-    let lacks = |point: &u64| runs.get(point).is_none_or(|count| *count < most);
+    let lacks = |point: &u64| runs.get(point).is_none_or(|of_point| !is_whole(of_point));
     let first: Vec<String> =
         (1..=last).filter(lacks).take(8).map(|point| point.to_string()).collect();
     let more = if (first.len() as u64) < lacking { " and others" } else { "" };
@@ -147,6 +153,13 @@ mod tests {
         let expected =
             "a.csv: rows are missing for 2 of 4 points, unless it is from one shard: 2, 3";
         assert_eq!(gaps(&study("1,1,5\n1,2,5\n2,1,5\n4,1,5\n4,2,5\n")).unwrap(), expected);
+    }
+
+    #[test]
+    fn groups_of_runs_may_have_different_numbers_of_seeds() {
+        let text = "point,run,seed,cct_ns\n1,a,1,5\n1,a,2,5\n2,b,1,5\n3,b,1,5\n";
+        let table = Table::parse("a.csv", text).unwrap();
+        assert_eq!(gaps(&StudyTable::of("a".to_owned(), table).unwrap()), None);
     }
 
     #[test]

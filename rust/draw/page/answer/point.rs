@@ -17,12 +17,7 @@ pub(super) fn at_point(point: &StandingsPoint, metric: &Measured<'_>) -> String 
     let tied = point.with(&[Tied]);
     let median = best.median.map_or_else(String::new, |it| metric.value(it));
     let mut text = match tied.is_empty() {
-        true => format!(
-            "{} has the {} {}, {median}{seeds}",
-            best.policy,
-            metric.best(),
-            metric.description
-        ),
+        true => format!("{}, {median}{seeds}", metric.lead(&best.policy, false)),
         false => {
             let names: Vec<&str> = [best].into_iter().chain(tied).map(name).collect();
             let all = both(&names, point.policies.len());

@@ -53,12 +53,14 @@ pub(super) fn over_points(
     let leaders: Vec<&str> = policies.iter().filter(leads).copied().collect();
     let is_unclear = leaders.iter().any(|policy| count(policy, &[Unclear]) > 0);
     let is_alone = leaders.len() == 1 && count(leaders[0], &[Best]) == ranked.len();
-    let (best, what) = (metric.best(), metric.description);
     let at = place_of_points(of, &ranked, points.len());
-    let or = match (is_alone, is_unclear) {
-        (true, _) => "",
-        (false, true) => ", or are indistinguishable from it,",
-        (false, false) => ", or tie with it,",
+    let is_plural = leaders.len() > 1;
+    let or = match (is_alone, is_unclear, is_plural) {
+        (true, ..) => "",
+        (false, true, true) => ", or are indistinguishable from it,",
+        (false, true, false) => ", or is indistinguishable from it,",
+        (false, false, true) => ", or tie with it,",
+        (false, false, false) => ", or ties with it,",
     };
     let text = match leaders.len() {
         0 => {
@@ -67,22 +69,23 @@ pub(super) fn over_points(
             wins.sort_by_key(|(count, _)| std::cmp::Reverse(*count));
             let wins = wins.iter().filter(|(count, _)| *count > 0).take(MAX_NAMED + 1);
             let wins: Vec<String> = wins.map(|(count, it)| format!("{it} at {count}")).collect();
-            format!(
-                "no policy has the {best} {what} everywhere: {} of {} points",
-                joined(&wins),
-                ranked.len()
-            )
+            let none = metric.lead("no policy", false);
+            format!("{none} everywhere: {} of {} points", joined(&wins), ranked.len())
         }
         count if count == policies.len() => {
-            format!("no policy has a clearly better {what} than another at {at}")
+            format!("no policy has a clearly better {} than another at {at}", metric.description)
         }
-        1 => {
-            let or = or.replace(" are ", " is ").replace(" tie ", " ties ");
-            format!("{} has the {best} {what}{or} at {at}", leaders[0])
-        }
-        _ => format!("{} have the {best} {what}{or} at {at}", joined(&leaders)),
+        _ => format!("{}{or} at {at}", metric.lead(&joined(&leaders), is_plural)),
     };
-    text + &ranges(of, &ranked, metric) + &failed_points(of, points)
+    let others = policies.iter().filter(|it| !leaders.is_empty() && !leaders.contains(it));
+    let unclear = others.map(|it| (count(it, &[Unclear]), *it));
+    let unclear = unclear.filter(|(count, _)| 2 * count >= ranked.len());
+    let unclear: Vec<String> = unclear.map(|(count, it)| format!("{it} at {count}")).collect();
+    let unclear = match unclear.is_empty() {
+        true => String::new(),
+        false => format!("; seeds do not distinguish {} from the best", joined(&unclear)),
+    };
+    text + &ranges(of, &ranked, metric) + &unclear + &failed_points(of, points)
 }
 
 /// Returns the clause with the range of ratios of each policy that is behind at some point.
@@ -128,7 +131,7 @@ fn failed_points(of: &Standings, points: &[StandingsPoint]) -> String {
     of.policies().iter().filter_map(clause).collect()
 }
 
-/// Describes points of which none has a best policy.
+/// Describes points without a best policy.
 fn unranked_points(of: &Standings, points: &[StandingsPoint], metric: &Measured<'_>) -> String {
     let mut values: Vec<(f64, &str, &StandingsPoint)> = Vec::new();
     for point in points {
@@ -174,7 +177,7 @@ fn place_of_points(of: &Standings, ranked: &[&StandingsPoint], all: usize) -> St
 
 #[cfg(test)]
 mod tests {
-    use super::super::tests::of_study;
+    use super::super::tests::{of_study, of_text};
 
     #[test]
     fn a_policy_that_leads_everywhere_is_named_with_the_ranges_of_the_others() {
@@ -191,6 +194,26 @@ mod tests {
         let expected = "a and b have the lowest completion time, or tie with it, at both values \
                         of workload.bytes (64KB to 1MB); c takes 2.000× to 3.000× as long.";
         assert_eq!(of_study("policy,workload.bytes", &rows), expected);
+    }
+
+    #[test]
+    fn a_policy_that_may_be_as_good_is_named() {
+        let mut text = "policy,workload.bytes,seed,cct_ns\n".to_owned();
+        for bytes in ["64KB", "1MB"] {
+            for seed in 1..=5 {
+                let other = if seed == 1 { 8 } else { 20 };
+                text += &format!("a,{bytes},{seed},10\nb,{bytes},{seed},{other}\n");
+                text += &format!("c,{bytes},{seed},30\n");
+            }
+        }
+        let expected = "a and b have the lowest completion time, or are indistinguishable from \
+                        it, at both values of workload.bytes (64KB to 1MB); c takes 3.000× as long.";
+        assert_eq!(of_text(&text), expected);
+        let behind = text.replace("b,1MB,1,8", "b,1MB,1,20");
+        let expected = "a has the lowest completion time at both values of workload.bytes (64KB \
+                        to 1MB); c takes 3.000× as long and b up to 2.000×; seeds do not \
+                        distinguish b at 1 from the best.";
+        assert_eq!(of_text(&behind), expected);
     }
 
     #[test]

@@ -33,11 +33,24 @@ pub(super) fn section(
             Results::Run(_) => {}
         }
     }
+    let mut drawn: Vec<&RunFolder> = Vec::new();
     for (index, run) in runs.iter().enumerate() {
         let loads = run.links()?;
-        if !loads.is_empty() {
+        // Runs with one seed differ in their settings.
+        let is_alike = |it: &&RunFolder| {
+            it.scenario() == run.scenario()
+                && it.policy() == run.policy()
+                && it.seed() != run.seed()
+        };
+        if !loads.is_empty() && !drawn.iter().any(is_alike) {
+            drawn.push(run);
             text += &of_run(run, &loads, index);
         }
+    }
+    let others = runs.len() - drawn.len();
+    if others > 0 && !drawn.is_empty() {
+        let others = human::plural(others as u64, "run");
+        text += &format!("<p class=\"hint\">Under other seeds: {others}, not drawn.</p>\n");
     }
     Ok((!text.is_empty()).then_some(text))
 }

@@ -17,7 +17,7 @@ impl ComparisonTable {
         };
         let subject = self.runs.first().and_then(|run| run["scenario"].as_str());
         Some(Standings {
-            subject: subject.unwrap_or("comparison").to_owned(),
+            subject: subject.unwrap_or_default().to_owned(),
             compared: "policy".to_owned(),
             keys: Vec::new(),
             points: vec![point?],

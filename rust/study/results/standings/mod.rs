@@ -14,7 +14,7 @@ use crate::{Planned, PolicyStatistics, PolicyVerdict, Reason, RunNumbers, Statis
 /// Results that are compared with each other.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Standings {
-    /// Subject: a study with its group of runs, or a scenario.
+    /// Subject: a study with its group of runs, or a scenario; empty if it is unknown.
     pub subject: String,
     /// Key whose values are compared: `policy`, or the key of a study without one.
     pub compared: String,
