@@ -1,5 +1,7 @@
 //! The command line as seen by other programs: output, exit status, and written files.
 
+mod assertions;
+mod assertions;
 mod audit;
 mod bench;
 #[cfg(unix)]

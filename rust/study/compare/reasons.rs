@@ -296,12 +296,13 @@ mod tests {
     fn equal_times_are_explained_by_what_limits_both() {
         let equal = |it: Facts| explain(&it, &it).unwrap();
         let little = Facts { crossing: Some(0.04), ..slow() };
-        assert_eq!(equal(little), "at most 1 % apart, 4 % of the bytes cross links between switches");
+        let expected = "at most 1 % apart, 4 % of the bytes cross links between switches";
+        assert_eq!(equal(little), expected);
         let near = Facts { cct_ns: Some(1.02e6), crossing: Some(0.9), ..slow() };
         assert_eq!(equal(near), "at most 1 % apart, both are within 2.0 % of the lower bound");
         let incast = Facts { host_queue: 9e6, core_queue: 1e6, ..slow() };
-        let expected = "at most 1 % apart, the queues are at receivers, up to 9.00MB, and up to 1.00MB \
-                        between switches";
+        let expected = "at most 1 % apart, the queues are at receivers, up to 9.00MB, and up to \
+                        1.00MB between switches";
         assert_eq!(equal(incast), expected);
         assert_eq!(equal(slow()), "at most 1 % apart, no counter tells the two apart");
     }
