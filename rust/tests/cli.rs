@@ -1,7 +1,6 @@
 //! The command line as seen by other programs: output, exit status, and written files.
 
 mod assertions;
-mod assertions;
 mod audit;
 mod bench;
 #[cfg(unix)]

@@ -207,7 +207,8 @@ mod tests {
             }
         }
         let expected = "a and b have the lowest completion time, or are indistinguishable from \
-                        it, at both values of workload.bytes (64KB to 1MB); c takes 3.000× as long.";
+                        it, at both values of workload.bytes (64KB to 1MB); c takes 3.000× as \
+                        long.";
         assert_eq!(of_text(&text), expected);
         let behind = text.replace("b,1MB,1,8", "b,1MB,1,20");
         let expected = "a has the lowest completion time at both values of workload.bytes (64KB \
