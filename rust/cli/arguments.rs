@@ -64,6 +64,7 @@ impl ScenarioArguments {
             seed: self.seed,
             most_memory: self.memory.limit(),
             settings: self.set.settings.clone(),
+            ..Overrides::default()
         }
     }
 

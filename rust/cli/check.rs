@@ -6,9 +6,10 @@ use std::path::{Path, PathBuf};
 use anyhow::{anyhow, bail};
 use clap::Args;
 use evenkeel_engine::ids::HostId;
-use evenkeel_scenario::{Overrides, Scenario, WorkloadSection};
+use evenkeel_scenario::{Overrides, Scenario, ScenarioError, ScenarioText, WorkloadSection};
 use evenkeel_study as study;
-use evenkeel_study::report::{self, human, trace_files};
+use evenkeel_study::report::{self, CheckError, CheckSummary, CheckedFile, human, trace_files};
+use evenkeel_study::reproduce::{Scale, Study, StudyError};
 
 use super::arguments::SetArguments;
 use super::memory::MemoryArgument;
@@ -18,18 +19,24 @@ const EXAMPLES: &str = "\
 Examples:
   evenkeel check examples/*.toml
   evenkeel check --explain scenario.toml
+  evenkeel check study.toml
+  evenkeel check examples/*.toml --json | jq '.files[].forecast.cpu_s'
 ";
 
-/// Check scenarios without running them
+/// Maximum number of invalid points of a study that are reported one by one.
+const MAX_SHOWN_POINTS: usize = 5;
+
+/// Check scenarios and studies without running them
 ///
-/// Prints a line for each valid file, with the estimated cost of a run on one thread. For an
-/// invalid file, it prints an error that names the file, line and value, and says what is expected.
+/// Prints a line for each valid file, with the estimated cost of a run on one thread, or of all
+/// runs of a study. For an invalid file, it prints an error that names the file, line and value,
+/// and says what is expected.
 /// Workloads from files are audited for known faults of converters. Warnings report what is lost or
 /// unordered, notes what may be wrong.
 #[derive(Debug, Args)]
 #[command(after_long_help = format!("{EXAMPLES}\n{SCENARIO_HELP}"))]
 pub(super) struct Arguments {
-    /// Scenario files, or - for standard input
+    /// Files of scenarios or studies, or - for standard input
     #[arg(value_name = "FILE", required = true)]
     files: Vec<PathBuf>,
     #[command(flatten)]
@@ -44,67 +51,141 @@ pub(super) struct Arguments {
     /// origin
     #[arg(long)]
     explain: bool,
+    /// Print one JSON object with the errors, the content and the estimated cost of each file
+    #[arg(long, conflicts_with = "explain")]
+    json: bool,
+}
+
+/// A valid file, or a study with invalid points.
+struct Checked {
+    line: String,
+    /// The scenario as TOML; `None` for a study.
+    rendered: Option<String>,
+    facts: CheckedFile,
 }
 
 /// Checks every file, even after an invalid one.
 pub(super) fn run(arguments: &Arguments) -> anyhow::Result<Status> {
-    let mut status = Status::Done;
-    let settings = arguments.set.settings.clone();
-    let most_memory = arguments.memory.limit();
-    let overrides = Overrides { settings, most_memory, ..Overrides::default() };
+    let mut files = Vec::new();
     for path in &arguments.files {
         let name = path.display().to_string();
-        let checked = scenario::open(path).and_then(|text| match text.has_rails() {
-            true => {
-                let scenario = text.with_rails(&overrides)?;
-                Ok((report::rails_check_line(&name, &scenario), scenario.render()))
+        let facts = match arguments.check(path, &name) {
+            Ok(checked) => {
+                arguments.print(&checked)?;
+                checked.facts
             }
-            false => {
-                let scenario = scenario::resolve(text, &overrides)?;
-                arguments.memory.check(&scenario)?;
-                warn_of_time_limit(&name, &scenario);
-                note_of_files(&name, &scenario);
-                if let Some(folder) = &arguments.mend {
-                    repair(folder, path, &scenario)?;
-                }
-                Ok((report::check_line(&name, &scenario), scenario.render()))
-            }
-        });
-        match checked {
-            // The verdict becomes a comment, so that the whole output is valid TOML.
-            Ok((line, rendered)) if arguments.explain => {
-                let line = output::escaped(&line);
-                output::print(&format!("# {line}\n{rendered}\n"))?;
-            }
-            Ok((line, _)) => output::print_text(&format!("{line}\n"))?,
             Err(error) => {
                 output::error(&error.to_string());
-                status = Status::Invalid;
+                CheckedFile::invalid(&name, place_of(&error))
             }
-        }
+        };
+        files.push(facts);
     }
-    Ok(status)
+    let is_valid = files.iter().all(|file| file.valid);
+    if arguments.json {
+        output::print_json(&CheckSummary { files })?;
+    }
+    Ok(if is_valid { Status::Done } else { Status::Invalid })
 }
 
-/// Reports signs of converter faults in workloads from files.
-fn note_of_files(name: &str, scenario: &Scenario) {
+/// Returns an error with its place, if it has one.
+fn place_of(error: &anyhow::Error) -> CheckError {
+    let of_scenario = error.downcast_ref::<ScenarioError>().map(CheckError::from);
+    let of_study = || error.downcast_ref::<StudyError>().map(CheckError::from);
+    of_scenario.or_else(of_study).unwrap_or_else(|| CheckError::without_place(error.to_string()))
+}
+
+impl Arguments {
+    fn check(&self, path: &Path, name: &str) -> anyhow::Result<Checked> {
+        let text = scenario::open(path)?;
+        if text.is_study() {
+            return self.check_study(text, name);
+        }
+        let overrides = Overrides {
+            settings: self.set.settings.clone(),
+            most_memory: self.memory.limit(),
+            is_forecast: true,
+            ..Overrides::default()
+        };
+        if text.has_rails() {
+            let scenario = text.with_rails(&overrides)?;
+            let line = report::rails_check_line(name, &scenario);
+            let facts = CheckedFile::of_rails(name, &scenario);
+            return Ok(Checked { line, rendered: Some(scenario.render()), facts });
+        }
+        let scenario = scenario::resolve(text, &overrides)?;
+        self.memory.check(&scenario)?;
+        let mut facts = CheckedFile::of_scenario(name, &scenario);
+        if let Some(warning) = time_limit_warning(&scenario) {
+            output::warning(&format!("{name}: {warning}"));
+            facts.warnings.push(warning);
+        }
+        facts.notes = notes_on_files(&scenario);
+        facts.notes.iter().for_each(|note| output::note(&format!("{name}: {note}")));
+        if let Some(folder) = &self.mend {
+            let mended = repair(folder, path, &scenario)?;
+            if !self.json {
+                output::print_text(&mended)?;
+            }
+        }
+        if self.json {
+            facts = facts.with_forecast(&scenario);
+        }
+        let line = if self.json { String::new() } else { report::check_line(name, &scenario) };
+        Ok(Checked { line, rendered: Some(scenario.render()), facts })
+    }
+
+    /// Forecasts all runs of a study, and reports the points that cannot run.
+    fn check_study(&self, text: ScenarioText, name: &str) -> anyhow::Result<Checked> {
+        if self.explain || self.mend.is_some() || !self.set.settings.is_empty() {
+            bail!("{name}: it is a study; --explain, --mend and --set apply to scenarios");
+        }
+        let (text, path) = text.into_parts();
+        let study = Study::parse(&text, &path, Scale::Paper)?;
+        let study = study.with_memory_limit(self.memory.limit());
+        let forecast = study.forecast(study::cores())?;
+        for point in forecast.invalid.iter().take(MAX_SHOWN_POINTS) {
+            output::error(&format!("point {}: {}", point.point, point.error));
+        }
+        let more = forecast.invalid.len().saturating_sub(MAX_SHOWN_POINTS);
+        if more > 0 {
+            output::error(&format!("{name}: {more} more points cannot run; --json lists them"));
+        }
+        let facts = CheckedFile::of_study(name, &study, &forecast);
+        Ok(Checked { line: report::study_check_line(name, &forecast), rendered: None, facts })
+    }
+
+    fn print(&self, checked: &Checked) -> anyhow::Result<()> {
+        let line = &checked.line;
+        match &checked.rendered {
+            _ if self.json => Ok(()),
+            // The verdict becomes a comment, so that the whole output is valid TOML.
+            Some(rendered) if self.explain => {
+                let line = output::escaped(line);
+                output::print(&format!("# {line}\n{rendered}\n"))
+            }
+            _ => output::print_text(&format!("{line}\n")),
+        }
+    }
+}
+
+/// Returns signs of converter faults in workloads from files.
+fn notes_on_files(scenario: &Scenario) -> Vec<String> {
     let sections = scenario.file.workload.iter().chain(&scenario.file.job);
     if scenario.traces.is_some() {
         let note = "traces read during the run are audited in part, without stream order and \
                     messages; use streaming = false to audit them";
-        output::note(&format!("{name}: {note}"));
-        return;
+        return vec![note.to_owned()];
     }
     if !sections.into_iter().any(WorkloadSection::is_recorded) {
-        return;
+        return Vec::new();
     }
     let name_of = |host: HostId| scenario.topology.host_names()[host.index()].clone();
-    let notes = study::audit(&scenario.workload, &name_of);
-    notes.iter().for_each(|note| output::note(&format!("{name}: {note}")));
+    study::audit(&scenario.workload, &name_of)
 }
 
-/// Writes the traces with the order of their streams added.
-fn repair(folder: &Path, file: &Path, scenario: &Scenario) -> anyhow::Result<()> {
+/// Writes the traces with the order of their streams added. Returns a line that says so.
+fn repair(folder: &Path, file: &Path, scenario: &Scenario) -> anyhow::Result<String> {
     let name = file.display();
     let traces = scenario.recorded().ok_or_else(|| {
         anyhow!(
@@ -129,20 +210,19 @@ fn repair(folder: &Path, file: &Path, scenario: &Scenario) -> anyhow::Result<()>
         trace_files::write_one(&path, write).map_err(|error| failed(&error))?;
     }
     let all = human::plural(u64::from(traces.files()), "trace");
-    output::print_text(&format!(
+    Ok(format!(
         "{} and so on: {all}; {} now follow the previous one in their stream, by recorded times\n",
         folder.join(traces.name(0)).display(),
         human::plural(kernels, "kernel"),
     ))
 }
 
-/// Warns about a time limit that no run can meet. The default limit is not checked, because the
-/// bound of a large scenario takes time.
-fn warn_of_time_limit(name: &str, scenario: &Scenario) {
-    if !scenario.sets_time_limit() {
-        return;
+/// Returns a warning about a time limit that no run can meet. The default limit is not checked,
+/// because the bound of a large scenario takes time.
+fn time_limit_warning(scenario: &Scenario) -> Option<String> {
+    if !scenario.sets_time_limit() || scenario.tally.is_some() {
+        return None;
     }
     let setup = scenario.setup();
-    let warning = study::short_time_limit(&setup, study::lower_bound(&setup).time);
-    warning.iter().for_each(|warning| output::warning(&format!("{name}: {warning}")));
+    study::short_time_limit(&setup, study::lower_bound(&setup).time)
 }

@@ -268,6 +268,7 @@ impl Arguments {
             seed: self.seed,
             most_memory: self.memory.limit(),
             settings: self.set.settings.clone(),
+            ..Overrides::default()
         }
     }
 

@@ -46,6 +46,16 @@ impl ScenarioText {
         RailScenario::is_in_text(&self.text)
     }
 
+    /// True if the text has `[[run]]` sections, so it is a study.
+    pub fn is_study(&self) -> bool {
+        toml::de::DeTable::parse(&self.text).is_ok_and(|it| it.get_ref().contains_key("run"))
+    }
+
+    /// Returns the text and the path of its file.
+    pub fn into_parts(self) -> (String, PathBuf) {
+        (self.text, self.path)
+    }
+
     /// Resolves the text.
     ///
     /// # Errors
@@ -112,7 +122,7 @@ impl Scenario {
         let origin = Arc::new(WrittenFile { source, file, folder });
         let mut file = origin.file.clone();
         file.apply(overrides);
-        let environment = Environment { existing: None, most_memory: overrides.most_memory };
+        let environment = Environment::new(None, overrides);
         let mut scenario = Self::resolve_file(path, origin, file, environment)?;
         scenario.warnings.extend(unused);
         Ok(scenario)

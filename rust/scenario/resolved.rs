@@ -20,6 +20,7 @@ use super::topologies::file::TopologyFormat;
 use super::workloads::SharedInputs;
 use crate::balance::{SHARED_PARAMETERS, Scheme};
 use crate::chakra::{ChakraError, Streaming};
+use crate::collective::MessageTally;
 use crate::endpoint::{JobClass, JobPolicy, LongestPath, longest_path};
 use crate::fabric::{FabricConfig, Setup};
 use crate::fluid::Fidelity;
@@ -61,6 +62,8 @@ pub struct Scenario {
     pub workload: Arc<Workload>,
     /// Traces, if they are read during the run.
     pub traces: Option<Arc<Streaming>>,
+    /// Totals of the messages, if this is a forecast and `workload` has only their load.
+    pub tally: Option<Arc<MessageTally>>,
     /// Links, switches and failures.
     pub fabric: FabricConfig,
     /// Settings of every host's NIC.
@@ -165,7 +168,7 @@ impl Scenario {
         let origin = WrittenFile { source, file, folder };
         let mut file = origin.file.clone();
         file.apply(overrides);
-        let environment = Environment { existing, most_memory: overrides.most_memory };
+        let environment = Environment::new(existing, overrides);
         Self::resolve_file(path, Arc::new(origin), file, environment)
     }
 
@@ -188,8 +191,10 @@ impl Scenario {
         let nic = transport::resolve(context, &mut file.transport, &scheme, &file.switch.trim)?;
         let of = (&nic, &scheme, time_limit);
         let mut fabric = fabric::resolve(context, &mut file, &built.topology, of)?;
-        let shared =
-            SharedInputs::new(&built.topology, &built.host_of_node, seed, environment.most_memory);
+        let shared = SharedInputs {
+            may_tally: environment.may_tally,
+            ..SharedInputs::new(&built.topology, &built.host_of_node, seed, environment.most_memory)
+        };
         let Messages { sent, traces, classes } =
             messages::resolve(context, &mut file, shared, kind)?;
         failure::add_known_down(&mut fabric.failures, &sent.down);
@@ -200,7 +205,8 @@ impl Scenario {
         let remarks = origin.source.remarks(kind == Fabric::Described);
         let file_warnings = [built.warnings, sent.warnings, remarks].concat();
         let of = (&scheme, &nic, &built.topology);
-        let known = traces.is_none().then_some(&sent.workload);
+        let is_known = traces.is_none() && sent.tally.is_none();
+        let known = is_known.then_some(&sent.workload);
         let checked = check_policy(context, [written, &file], of, &job_policies, known);
         Self {
             name: path.file_stem().unwrap_or_default().to_string_lossy().into_owned(),
@@ -217,6 +223,7 @@ impl Scenario {
             down: sent.down,
             workload: Arc::new(sent.workload),
             traces,
+            tally: sent.tally.map(Arc::new),
             fabric,
             nic,
             scheme,
@@ -245,7 +252,7 @@ impl Scenario {
         limits::CandidateRun {
             file: &self.file,
             workload: &self.workload,
-            longest: self.traces.as_ref().map(|traces| traces.longest()),
+            longest: self.longest_message(),
             topology: &self.topology,
             nic: &self.nic,
             job_policies: &self.job_policies,
@@ -254,6 +261,12 @@ impl Scenario {
         }
         .check(&origin.context())?;
         Ok(self)
+    }
+
+    /// Returns the longest message, if the workload has only the load.
+    fn longest_message(&self) -> Option<Bytes> {
+        let of_traces = self.traces.as_ref().map(|traces| traces.longest());
+        of_traces.or(self.tally.as_ref().map(|tally| tally.longest))
     }
 
     /// Returns the longest idle path of the workload.
@@ -266,6 +279,9 @@ impl Scenario {
 impl Scenario {
     /// Returns the number of messages.
     pub fn messages(&self) -> u64 {
+        if let Some(tally) = &self.tally {
+            return tally.messages();
+        }
         match (&self.traces, &self.workload.chains) {
             (Some(traces), _) => traces.messages(),
             (None, Some(chains)) => chains.messages(),
@@ -374,7 +390,8 @@ impl Scenario {
         other.job_policies = job_policy::resolve(&context, file, common)?;
         let jobs = &other.job_policies;
         let of = (scheme, nic, &*self.topology);
-        let known = other.traces.is_none().then_some(workload);
+        let is_known = other.traces.is_none() && other.tally.is_none();
+        let known = is_known.then_some(workload);
         let checked = check_policy(&context, [written, &*file], of, jobs, known);
         other.warnings = [&self.file_warnings[..], &checked.warnings].concat();
         other.omitted = checked.omitted;
@@ -403,6 +420,7 @@ impl Scenario {
             ..SharedInputs::new(&self.topology, &self.host_of_node, seed, None)
         };
         other.workload = Arc::new(job::resolve(&context, &mut written.clone(), shared)?.workload);
+        other.tally = None;
         // The range of streams depends on the redrawn messages.
         for own in &mut other.job_policies {
             own.streams = other.workload.jobs[own.job].streams(&other.workload);
@@ -418,6 +436,15 @@ pub(super) struct Environment {
     pub existing: Option<Topology>,
     /// Memory that the messages of a collective may use; unlimited if `None`.
     pub most_memory: Option<Bytes>,
+    /// True if the totals of the messages may replace them.
+    pub may_tally: bool,
+}
+
+impl Environment {
+    pub(super) fn new(existing: Option<Topology>, overrides: &Overrides) -> Self {
+        let Overrides { most_memory, is_forecast: may_tally, .. } = *overrides;
+        Self { existing, most_memory, may_tally }
+    }
 }
 
 /// Rejects scenarios whose hosts have several rails. [`RailScenario`](super::RailScenario) reads

@@ -18,17 +18,17 @@ struct Load {
     senders: f64,
 }
 
-/// Estimates the packets in flight, where `delay` is the mean one-way delay in picoseconds. Counts
+/// Estimates the packets in flight of the messages on the fabric, where `delay` is the mean one-way delay in picoseconds. Counts
 /// data on links, and data queued at receivers of several senders.
-pub(super) fn packets_in_flight(setup: &Setup, delay: f64) -> u64 {
+pub(super) fn packets_in_flight(setup: &Setup, messages: &[Message], delay: f64) -> u64 {
     let (topology, nic) = (&setup.topology, &setup.nic);
     let mut loads = vec![Load::default(); topology.host_count() as usize];
-    for message in &setup.workload.messages {
+    for message in messages {
         loads[message.src.index()].sent += message.bytes.get() as f64;
         loads[message.dst.index()].received += message.bytes.get() as f64;
     }
     let bytes_per_ps = |host: HostId| topology.host_rate(host).as_bps() as f64 / 8e12;
-    for Message { src, dst, bytes, .. } in &setup.workload.messages {
+    for Message { src, dst, bytes, .. } in messages {
         let part = bytes.get() as f64 / loads[src.index()].sent.max(1.0);
         loads[dst.index()].senders += part * bytes_per_ps(*src) / bytes_per_ps(*dst);
     }
@@ -64,7 +64,8 @@ mod tests {
         );
         let folder = std::path::Path::new("");
         let scenario = Scenario::parse(&text, "test", folder, &Default::default()).unwrap();
-        packets_in_flight(&scenario.setup(), 2e6)
+        let setup = scenario.setup();
+        packets_in_flight(&setup, &setup.workload.messages, 2e6)
     }
 
     #[test]

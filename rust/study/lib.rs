@@ -45,6 +45,7 @@ mod import;
 mod in_flight;
 mod lower_bound;
 pub mod metrics;
+mod pieces;
 mod pool;
 mod queue_pairs;
 mod rails;
@@ -65,7 +66,7 @@ pub use compare::{
     Indicators, MetricStatistics, Observer, Planned, PolicyStatistics, PolicyVerdict, Reason,
     RunNumbers, Seeds, Statistics, Unranked, compare, reference_topology,
 };
-pub use estimate::{Estimate, estimate, estimate_scenario, expect_memory};
+pub use estimate::{Estimate, estimate_scenario, expect_memory};
 pub use import::{Import, ImportError, Imported, Source};
 pub use lower_bound::{BoundSummary, lower_bound, short_time_limit, wire};
 pub use pool::map_in_order;

@@ -171,7 +171,7 @@ impl Slots {
 }
 
 /// Returns the paths that the sender of a message can choose from.
-fn paths(forwarding: Forwarding, routes: &Routes, message: &Message) -> PathSpace {
+pub(super) fn paths(forwarding: Forwarding, routes: &Routes, message: &Message) -> PathSpace {
     if forwarding == Forwarding::Hashed {
         return PathSpace::SINGLE;
     }

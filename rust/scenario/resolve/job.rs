@@ -34,13 +34,13 @@ fn single(
 ) -> Result<ResolvedWorkload, ScenarioError> {
     let start = start(context, section)?;
     let sent = workload::resolve(context, section, shared)?;
-    let ResolvedWorkload { workload, warnings, down } = sent;
+    let ResolvedWorkload { workload, warnings, down, tally } = sent;
     let part = JobSpec { name: String::new(), workload, start, after: None };
     let workload = Workload::of_jobs(vec![part]).map_err(|error| {
         let key = section.kind.key();
         context.invalid_as(key, section.kind.as_str(), error.to_string())
     })?;
-    Ok(ResolvedWorkload { workload, warnings, down })
+    Ok(ResolvedWorkload { workload, warnings, down, tally })
 }
 
 fn multiple(
@@ -53,7 +53,7 @@ fn multiple(
     for (index, section) in jobs.iter_mut().enumerate() {
         let seed = seed_of(shared.seed, index);
         // Messages are generated during the run only if one workload is all that is sent.
-        let shared = SharedInputs { seed, may_generate: false, ..shared };
+        let shared = SharedInputs { seed, may_generate: false, may_tally: false, ..shared };
         let start = start(context, section)?;
         let after = section.job.after.given();
         let after = after.map(|name| job_named(context, &name, &names)).transpose()?;
@@ -75,7 +75,7 @@ fn multiple(
             ),
         }
     })?;
-    Ok(ResolvedWorkload { workload, warnings, down })
+    Ok(ResolvedWorkload { workload, warnings, down, tally: None })
 }
 
 /// Returns the names of all jobs, by default `job0` and so on.

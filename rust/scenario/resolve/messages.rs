@@ -35,7 +35,8 @@ pub(crate) fn resolve(
     };
     // Only packet runs of a described fabric can generate messages on demand.
     let may_generate = fabric == Fabric::Described && *file.general.fidelity == Fidelity::Packet;
-    let shared = SharedInputs { may_generate, ..shared };
+    let may_tally = shared.may_tally && fabric == Fabric::Described;
+    let shared = SharedInputs { may_generate, may_tally, ..shared };
     let (mut sent, traces) = match streamed {
         Some(streamed) => (streamed.sent, Some(streamed.traces)),
         None => (job::resolve(context, file, shared)?, None),

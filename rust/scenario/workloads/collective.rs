@@ -11,7 +11,7 @@ use crate::ids::HostId;
 use crate::input::context::{AtLeast, Lookup};
 use crate::input::error::Fault;
 use crate::input::located::Key;
-use crate::workload::{Chains, StepAfter};
+use crate::workload::{Chains, StepAfter, Workload};
 
 /// Default message size of a barrier: a counter.
 const BARRIER_BYTES: Bytes = Bytes::new(8);
@@ -19,6 +19,9 @@ const BARRIER_BYTES: Bytes = Bytes::new(8);
 /// Number of messages above which they are generated during the run by default; all at once they
 /// would take 0.8 GB. \[inferred\]
 const MANY_MESSAGES: u64 = 1 << 22;
+
+/// Number of messages above which a forecast sums them instead of building them.
+const TALLIED_MESSAGES: u128 = 1 << 20;
 
 /// Memory per message with its dependencies and its flow. The 2.1 million messages of a ring of
 /// 1,024 take 546 MB.
@@ -123,6 +126,15 @@ fn resolve(
         return Ok(chains.into_workload().into());
     }
     check_memory(inputs, section, collective, &plan)?;
+    if inputs.shared.may_tally
+        && is_undelayed(inputs, section)
+        && collective.messages(&plan) > TALLIED_MESSAGES
+    {
+        let totals = collective.tally(&plan).map_err(|error| fault_of(inputs, section, error));
+        let (load, tally) = totals?;
+        let workload = Workload::independent(load);
+        return Ok(ResolvedWorkload { tally: Some(tally), ..workload.into() });
+    }
     let workload = collective.build(&plan).map_err(|error| fault_of(inputs, section, error))?;
     let workload = section.step_after.apply(workload);
     delayed(inputs, workload, &section.start_jitter)
@@ -198,9 +210,12 @@ fn streaming_hint(
 
 /// True if the messages may be generated during the run.
 fn can_generate(inputs: &WorkloadInputs<'_>, section: &CollectiveSection) -> bool {
-    inputs.shared.may_generate
-        && inputs.common.start.is_none()
-        && *section.start_jitter == Span::ZERO
+    inputs.shared.may_generate && is_undelayed(inputs, section)
+}
+
+/// True if messages start at time zero or when others end.
+fn is_undelayed(inputs: &WorkloadInputs<'_>, section: &CollectiveSection) -> bool {
+    inputs.common.start.is_none() && *section.start_jitter == Span::ZERO
 }
 
 /// Returns the chains of a collective whose messages are generated during the run.

@@ -38,7 +38,7 @@ impl Work for ConnectionMatrixSection {
                 inputs.context.fault(key, Fault::ConnectionMatrix(error))
             })?;
         let connection_matrix::Matrix { workload, warnings, .. } = matrix;
-        Ok(ResolvedWorkload { workload, warnings, down })
+        Ok(ResolvedWorkload { workload, warnings, down, tally: None })
     }
 
     fn size(&self) -> Option<Located<String>> {

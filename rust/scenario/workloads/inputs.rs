@@ -1,6 +1,7 @@
 //! Context of workloads on a fabric.
 
 use super::CommonSection;
+use crate::collective::MessageTally;
 use crate::ids::{HostId, LinkId};
 use crate::input::context::{Context, FileText};
 use crate::input::error::ScenarioError;
@@ -20,6 +21,8 @@ pub(crate) struct SharedInputs<'a> {
     /// True if messages may be generated during the run: a single workload, in packets, on this
     /// program's own fabric.
     pub may_generate: bool,
+    /// True if the totals of the messages may replace them: a single workload that is not run.
+    pub may_tally: bool,
     /// Memory that the messages of a collective may use; unlimited if `None`.
     pub most_memory: Option<Bytes>,
 }
@@ -32,7 +35,7 @@ impl<'a> SharedInputs<'a> {
         seed: u64,
         most_memory: Option<Bytes>,
     ) -> Self {
-        Self { topology, host_of_node, seed, may_generate: false, most_memory }
+        Self { topology, host_of_node, seed, may_generate: false, may_tally: false, most_memory }
     }
 }
 
@@ -96,10 +99,12 @@ pub(crate) struct ResolvedWorkload {
     pub warnings: Vec<String>,
     /// Links that a file takes down from the start, known to routing.
     pub down: Vec<LinkId>,
+    /// Totals of the messages, if `workload` has only their load.
+    pub tally: Option<MessageTally>,
 }
 
 impl From<Workload> for ResolvedWorkload {
     fn from(workload: Workload) -> Self {
-        Self { workload, warnings: Vec::new(), down: Vec::new() }
+        Self { workload, ..Self::default() }
     }
 }

@@ -1,6 +1,7 @@
-//! Line of `evenkeel check` for a valid scenario: its size and its policy.
+//! Lines of `evenkeel check`: the size of a scenario or a study, and its estimated cost.
 
 use super::human;
+use crate::reproduce::StudyForecast;
 use crate::scenario::{RailScenario, Scenario};
 
 /// Returns the line of `evenkeel check` for the valid scenario `name`.
@@ -32,11 +33,31 @@ pub fn check_line(name: &str, scenario: &Scenario) -> String {
 /// Returns the estimated memory and time of the run; empty if there is no estimate.
 fn effort(scenario: &Scenario) -> String {
     let Some(run) = crate::estimate_scenario(scenario) else { return String::new() };
-    format!(
-        ", about {} and {}",
-        human::bytes(run.memory.get() as f64),
-        human::seconds(run.cpu.as_secs_f64())
-    )
+    let (memory, time) = (human::bytes(run.memory.get() as f64), human::duration(run.cpu));
+    format!(", about {memory} and {time}")
+}
+
+/// Returns the line of `evenkeel check` for a study: its points, its runs, and their cost.
+pub fn study_check_line(name: &str, forecast: &StudyForecast) -> String {
+    let StudyForecast { points, runs, invalid, not_estimated, memory, cpu } = forecast;
+    let verdict = match invalid.len() {
+        0 => "ok".to_owned(),
+        count => format!("{count} of its points cannot run"),
+    };
+    let cost = match memory.get() {
+        0 => String::new(),
+        memory => {
+            let (memory, time) = (human::bytes(memory as f64), human::duration(*cpu));
+            format!(", about {memory} for the largest and {time} for all on one core")
+        }
+    };
+    let without = match not_estimated {
+        0 => String::new(),
+        count => format!(", without an estimate for {}", human::plural(*count as u64, "point")),
+    };
+    let points = human::plural(*points as u64, "point");
+    let runs = human::plural(*runs as u64, "run");
+    format!("{name}: {verdict} (study, {points}, {runs}{cost}{without})")
 }
 
 /// Returns the line of `evenkeel check` for a scenario with several rails.

@@ -1,5 +1,7 @@
 //! Numbers for people: few digits and a suitable unit.
 
+use std::time::Duration;
+
 use crate::units::Span;
 
 const TIME_UNITS: [(&str, f64); 5] =
@@ -42,6 +44,19 @@ pub fn count(count: f64) -> String {
 /// Formats wall time with three digits: `1.23s`.
 pub fn seconds(seconds: f64) -> String {
     with_unit(seconds * 1e12, 3, &TIME_UNITS)
+}
+
+/// Formats an estimated wall time with three digits: `12.0s`, `3.40min`, `2.58h`.
+pub fn duration(duration: Duration) -> String {
+    match duration.as_secs_f64() {
+        short @ ..99.95 => seconds(short),
+        minutes @ ..3_597.0 => format!("{}min", three_digits(minutes / 60.0)),
+        hours => format!("{}h", three_digits(hours / 3_600.0)),
+    }
+}
+
+fn three_digits(value: f64) -> String {
+    with_unit(value, 3, &[("", 1.0)])
 }
 
 /// Formats a count with its noun: `1 host`, `2 hosts`.
@@ -87,6 +102,15 @@ mod tests {
             ["1.040", "15.77", "302.3", "1234"]
         );
         assert_eq!(seconds(0.0123), "12.3ms");
+    }
+
+    #[test]
+    fn long_durations_are_minutes_and_hours() {
+        let shown = |seconds: f64| duration(Duration::from_secs_f64(seconds));
+        assert_eq!([0.0123, 76.4, 99.94].map(shown), ["12.3ms", "76.4s", "99.9s"]);
+        assert_eq!([99.96, 155.0, 3_590.0].map(shown), ["1.67min", "2.58min", "59.8min"]);
+        let hours = [3_600.0, 12_345.0, 1e6, 3.6e7].map(shown);
+        assert_eq!(hours, ["1h", "3.43h", "278h", "10000h"]);
     }
 
     #[test]

@@ -7,6 +7,7 @@
 
 mod cells;
 mod check_line;
+mod checked;
 mod classes;
 mod compare_table;
 mod comparison_files;
@@ -53,7 +54,8 @@ mod twin_table;
 pub use cells::{
     Cell, CellKind, FLOW_COLUMNS, LINK_COLUMNS, SCALE_UP, flow_columns, flow_row, link_rows,
 };
-pub use check_line::{check_line, rails_check_line};
+pub use check_line::{check_line, rails_check_line, study_check_line};
+pub use checked::{CheckError, CheckSummary, CheckedFile};
 pub use classes::ClassSummary;
 pub use compare_table::compare_table;
 pub use comparison_files::{

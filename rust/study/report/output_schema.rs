@@ -9,7 +9,7 @@ use serde_json::Value;
 
 use super::comparison_files::Record;
 use super::cost::CostSummary;
-use super::{AllRuns, RailSummary, Summary, Twin};
+use super::{AllRuns, CheckSummary, RailSummary, Summary, Twin};
 use crate::reproduce::{Reproduction, RunLine};
 use crate::{BoundSummary, QpsSummary};
 
@@ -23,7 +23,7 @@ pub struct OutputSchema {
 }
 
 /// All JSON outputs.
-pub const OUTPUT_SCHEMAS: [OutputSchema; 11] = [
+pub const OUTPUT_SCHEMAS: [OutputSchema; 12] = [
     OutputSchema {
         name: "run",
         of: "`run --json`, `hpcc --json`, and summary.json, which has no costs",
@@ -63,6 +63,11 @@ pub const OUTPUT_SCHEMAS: [OutputSchema; 11] = [
         name: "reproduce",
         of: "NAME.json of `reproduce --out`, and an item of `reproduce --json`",
         make: || of::<Reproduction>("The results of a study of evenkeel"),
+    },
+    OutputSchema {
+        name: "check",
+        of: "`check --json`",
+        make: || of::<CheckSummary>("Checks of evenkeel"),
     },
     OutputSchema {
         name: "bound",

@@ -21,6 +21,7 @@ mod claim;
 mod error;
 mod even_rate;
 mod file;
+mod forecast;
 mod judge;
 pub(super) mod matrix;
 mod outcome;
@@ -44,6 +45,7 @@ use std::sync::Arc;
 use serde_json::Value;
 
 pub use error::StudyError;
+pub use forecast::{InvalidPoint, StudyForecast};
 pub use outcome::{ClaimOutcome, ClaimVerdict, Origin, Reproduction, ResultTable, RunRow, Target};
 pub use run_log::{RunLine, RunLog};
 pub use schema::schema;
@@ -59,7 +61,7 @@ use file::{SeriesSection, StudyFile, TableSection};
 /// Name and text of a built-in study.
 pub type BuiltIn = (&'static str, &'static str);
 use judge::Results;
-use matrix::{Axis, Group};
+use matrix::{Axis, Combination, Group};
 use simulate::{Measured, RunContext};
 
 /// Scale at which a study runs.
@@ -216,7 +218,12 @@ impl Study {
 
     pub(super) fn run_context(&self) -> RunContext<'_> {
         let folder = self.path.parent().unwrap_or(Path::new(""));
-        RunContext { source: &self.source, folder, memory_limit: self.memory_limit }
+        RunContext {
+            source: &self.source,
+            folder,
+            memory_limit: self.memory_limit,
+            is_forecast: false,
+        }
     }
 
     /// Returns the error for an axis of a run.

@@ -46,6 +46,8 @@ pub(crate) struct RunContext<'a> {
     pub folder: &'a Path,
     /// Memory that a run may take; unlimited if `None`.
     pub memory_limit: Option<Bytes>,
+    /// True if runs are not made but estimated.
+    pub is_forecast: bool,
 }
 
 /// Checks the scenario of every combination.
@@ -261,7 +263,8 @@ impl Job<'_> {
         })?;
         let seed = self.seed_of(&table);
         let most_memory = context.memory_limit;
-        let overrides = Overrides { seed, most_memory, ..Overrides::default() };
+        let is_forecast = context.is_forecast;
+        let overrides = Overrides { seed, most_memory, is_forecast, ..Overrides::default() };
         let text = toml::to_string(&table).expect("a table is TOML");
         let invalid = |error: ScenarioError| {
             let reason = error.fault.to_string();

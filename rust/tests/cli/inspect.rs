@@ -1,6 +1,8 @@
 //! `evenkeel check`, `bound`, `qps`, `trace` and `list`.
 
-use super::bench::Bench;
+use serde_json::Value;
+
+use super::bench::{Bench, SMALL};
 
 #[test]
 fn check_prints_one_line_per_valid_file_and_one_error_per_invalid_file() {
@@ -204,4 +206,50 @@ fn list_prints_the_open_points_of_the_mrc_sources() {
     let left = bench.evenkeel(&["list", "collectives", "--guesses"]);
     assert_eq!((left.status, left.out.as_str()), (2, ""));
     assert!(left.err.contains("--guesses applies only to policies"), "{}", left.err);
+}
+
+#[test]
+fn check_prints_one_object_with_the_place_of_each_error() {
+    let bench = Bench::with_small();
+    bench.write("bad.toml", "[topology]\nleaves = 2\nspinse = 2\n");
+    bench.write("fluid.toml", &format!("fidelity = \"fluid\"\n{SMALL}"));
+    let left = bench.evenkeel(&["check", "small.toml", "bad.toml", "fluid.toml", "--json"]);
+    assert_eq!(left.status, 2);
+    let json = left.json();
+    let [small, bad, fluid] = &json["files"].as_array().unwrap()[..] else { panic!("{json}") };
+    assert_eq!([&small["valid"], &bad["valid"]], [true, false]);
+    assert_eq!(small["scenario"]["messages"], 56);
+    let cost = |file: &Value| file["forecast"]["cpu_s"].as_f64().unwrap();
+    assert!(cost(small) > cost(fluid) && cost(fluid) > 0.0, "{json}");
+    let error = &bad["errors"][0];
+    assert_eq!(["line", "column"].map(|key| error[key].as_u64()), [Some(3), Some(1)]);
+    assert_eq!(error["key"], "topology.spinse");
+    assert!(error["message"].as_str().unwrap().contains("did you mean 'spines'?"), "{error}");
+}
+
+#[test]
+fn check_forecasts_a_study_and_lists_the_points_that_cannot_run() {
+    let bench = Bench::new();
+    let study = |ranks: &str| {
+        let text = format!(
+            "[scenario.topology]\nleaves = 4\nspines = 4\nhosts_per_leaf = 4\n[[run]]\n\
+             name = \"a\"\nseeds = 5\n[run.over]\n\"workload.ranks\" = {ranks}\n"
+        );
+        bench.write("study.toml", &text);
+    };
+    study("[4, 8, 16]");
+    let left = bench.evenkeel(&["check", "study.toml"]);
+    assert_eq!((left.status, left.err.as_str()), (0, ""));
+    assert!(left.out.starts_with("study.toml: ok (study, 3 points, 15 runs, about "), "{left:?}");
+    assert!(left.out.ends_with(" for all on one core)\n"), "{left:?}");
+    study("[4, 8, 17, 18]");
+    let left = bench.evenkeel(&["check", "study.toml"]);
+    let line = "study.toml: 2 of its points cannot run (study, 4 points, 20 runs, about ";
+    assert_eq!(left.status, 2);
+    assert!(left.out.starts_with(line), "{left:?}");
+    assert!(left.err.starts_with("error: point 3: study.toml:9:"), "{left:?}");
+    let json = bench.evenkeel(&["check", "study.toml", "--json"]).json();
+    let file = &json["files"][0];
+    assert_eq!(file["study"]["points_invalid"], 2);
+    assert_eq!(file["errors"][1]["point"], 4);
 }

@@ -24,9 +24,11 @@ mod power_of_two;
 mod recursive_doubling_all_reduce;
 mod ring;
 mod schedule;
+mod tally;
 
 pub use algorithms::Algorithms;
 pub use error::CollectiveError;
+pub use tally::MessageTally;
 
 use schedule::{ScheduleBuilder, Segment};
 
@@ -293,6 +295,14 @@ impl Collective {
     }
 
     fn schedule<'a>(&self, plan: &'a Plan) -> Result<ScheduleBuilder<'a>, CollectiveError> {
+        self.schedule_with(plan, ScheduleBuilder::new(plan))
+    }
+
+    fn schedule_with<'a>(
+        &self,
+        plan: &Plan,
+        mut schedule: ScheduleBuilder<'a>,
+    ) -> Result<ScheduleBuilder<'a>, CollectiveError> {
         plan.check()?;
         if self.is_hierarchical() {
             plan.groups()?;
@@ -300,7 +310,6 @@ impl Collective {
         // The closed form comes first: a plan with too many messages is rejected before it is
         // built.
         plan.check_cost(&(self.cost)(plan))?;
-        let mut schedule = ScheduleBuilder::new(plan);
         for segment in plan.segments() {
             schedule.start_segment(segment);
             (self.steps)(&mut schedule);

@@ -13,6 +13,7 @@ use std::ops::Range;
 use deliveries::Deliveries;
 
 use super::Plan;
+use super::tally::Tally;
 use crate::ids::{MessageId, TaskId};
 use crate::units::{Bytes, Span, Time};
 use crate::workload::{Blocks, Delay, Message, Workload};
@@ -70,6 +71,8 @@ pub(super) struct ScheduleBuilder<'a> {
     last_sent: BTreeMap<usize, MessageId>,
     /// Recent messages of each rank in this segment, if their number is limited.
     outstanding: BTreeMap<usize, VecDeque<MessageId>>,
+    /// Totals of the messages, which are then not kept.
+    tally: Option<Tally>,
     /// Contents of each message, for the test that executes the collective.
     #[cfg(test)]
     pub record: Vec<machine::SentBlocks>,
@@ -97,9 +100,20 @@ impl<'a> ScheduleBuilder<'a> {
             previous: SharedDependencies::default(),
             last_sent: BTreeMap::new(),
             outstanding: BTreeMap::new(),
+            tally: None,
             #[cfg(test)]
             record: Vec::new(),
         }
+    }
+
+    /// Creates a builder that only sums the messages.
+    pub(super) fn tallying(plan: &'a Plan) -> Self {
+        Self { tally: Some(Tally::default()), ..Self::new(plan) }
+    }
+
+    /// Returns the totals of the messages.
+    pub(super) fn into_tally(self) -> Tally {
+        self.tally.unwrap_or_default()
     }
 
     /// Starts another segment, initially undivided. Segments are independent.
@@ -136,6 +150,10 @@ impl<'a> ScheduleBuilder<'a> {
         let bytes: u64 = blocks.iter().map(|range| self.blocks.bytes(range)).sum();
         // Libraries send no empty messages, so nothing has to wait for one.
         if bytes == 0 {
+            return;
+        }
+        if let Some(tally) = &mut self.tally {
+            tally.add(send.from, (send.to as u32, self.segment.channel), bytes);
             return;
         }
         let id = MessageId(u32::try_from(self.messages.len()).expect("2^28 messages at most"));

@@ -1,0 +1,208 @@
+//! The object that `evenkeel check --json` prints.
+
+use std::time::Duration;
+
+use schemars::JsonSchema;
+use serde::Serialize;
+
+use crate::reproduce::{Study, StudyError, StudyForecast};
+use crate::scenario::{Position, RailScenario, Scenario, ScenarioError};
+use crate::units::Bytes;
+
+/// Checks of files.
+#[derive(Debug, Serialize, JsonSchema)]
+pub struct CheckSummary {
+    /// Files in the order of the command line.
+    pub files: Vec<CheckedFile>,
+}
+
+/// Check of a file.
+#[derive(Debug, Serialize, JsonSchema)]
+pub struct CheckedFile {
+    /// Path of the file.
+    pub file: String,
+    /// Whether it is valid.
+    pub valid: bool,
+    /// Errors: one for an invalid scenario, one for each invalid point of a study.
+    pub errors: Vec<CheckError>,
+    /// Warnings about what is lost or has no effect.
+    pub warnings: Vec<String>,
+    /// Notes on what may be wrong in files of other programs.
+    pub notes: Vec<String>,
+    /// Content of a valid scenario.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub scenario: Option<CheckedScenario>,
+    /// Points and runs of a study.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub study: Option<CheckedStudy>,
+    /// Estimated cost; absent if there is no estimate.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub forecast: Option<Forecast>,
+}
+
+/// An error and its place.
+#[derive(Debug, Serialize, JsonSchema)]
+pub struct CheckError {
+    /// The whole message.
+    pub message: String,
+    /// Line in the file, from 1; `None` if the error has no line.
+    pub line: Option<usize>,
+    /// Column in characters, from 1; `None` if the error has no line.
+    pub column: Option<usize>,
+    /// Key at fault, with its section; `None` if the error is not about a key.
+    pub key: Option<String>,
+    /// Number of the point of a study, from 1; `None` for other errors.
+    pub point: Option<usize>,
+}
+
+/// Content of a scenario.
+#[derive(Debug, Serialize, JsonSchema)]
+pub struct CheckedScenario {
+    /// Name of the scenario.
+    pub name: String,
+    /// Name of the load-balancing policy.
+    pub policy: String,
+    /// Hosts.
+    pub hosts: u64,
+    /// Switches; 0 for a scenario with rails.
+    pub switches: u64,
+    /// Links; rails for a scenario with rails.
+    pub links: u64,
+    /// Messages; operations for a scenario with rails.
+    pub messages: u64,
+}
+
+/// Points and runs of a study.
+#[derive(Debug, Serialize, JsonSchema)]
+pub struct CheckedStudy {
+    /// Combinations of the values of axes.
+    pub points: usize,
+    /// Points that cannot run.
+    pub points_invalid: usize,
+    /// Points without an estimate.
+    pub points_not_estimated: usize,
+    /// Simulations: every point under every seed.
+    pub runs: usize,
+}
+
+/// Estimated cost of a run, or of all runs of a study.
+#[derive(Debug, Clone, Copy, Serialize, JsonSchema)]
+pub struct Forecast {
+    /// Memory of the run, or of the largest run of a study, in bytes.
+    pub memory_bytes: u64,
+    /// CPU time on one core, seconds.
+    pub cpu_s: f64,
+}
+
+impl Forecast {
+    fn new(memory: Bytes, cpu: Duration) -> Self {
+        Self { memory_bytes: memory.get(), cpu_s: cpu.as_secs_f64() }
+    }
+}
+
+impl CheckedFile {
+    fn new(file: &str) -> Self {
+        Self {
+            file: file.to_owned(),
+            valid: true,
+            errors: Vec::new(),
+            warnings: Vec::new(),
+            notes: Vec::new(),
+            scenario: None,
+            study: None,
+            forecast: None,
+        }
+    }
+
+    /// Returns the check of a file with this error.
+    pub fn invalid(file: &str, error: CheckError) -> Self {
+        Self { valid: false, errors: vec![error], ..Self::new(file) }
+    }
+
+    /// Returns the check of a valid scenario.
+    pub fn of_scenario(file: &str, scenario: &Scenario) -> Self {
+        let topology = &scenario.topology;
+        let content = CheckedScenario {
+            name: scenario.name.clone(),
+            policy: scenario.scheme.name.to_owned(),
+            hosts: topology.host_count().into(),
+            switches: topology.switches().len() as u64,
+            links: topology.links().len() as u64,
+            messages: scenario.messages(),
+        };
+        let warnings = scenario.warnings.clone();
+        Self { scenario: Some(content), warnings, ..Self::new(file) }
+    }
+
+    /// Adds the estimated cost of the scenario's run.
+    #[must_use]
+    pub fn with_forecast(self, scenario: &Scenario) -> Self {
+        let run = crate::estimate_scenario(scenario);
+        Self { forecast: run.map(|run| Forecast::new(run.memory, run.cpu)), ..self }
+    }
+
+    /// Returns the check of a valid scenario with several rails.
+    pub fn of_rails(file: &str, scenario: &RailScenario) -> Self {
+        let setup = &scenario.setup;
+        let content = CheckedScenario {
+            name: scenario.name.clone(),
+            policy: scenario.file.policy.name.to_string(),
+            hosts: setup.ranks.into(),
+            switches: 0,
+            links: setup.rails.len() as u64,
+            messages: setup.operations.len() as u64,
+        };
+        let warnings = scenario.warnings.clone();
+        Self { scenario: Some(content), warnings, ..Self::new(file) }
+    }
+
+    /// Returns the check of a study, which is valid if all of its points are.
+    pub fn of_study(file: &str, study: &Study, forecast: &StudyForecast) -> Self {
+        let invalid = forecast.invalid.iter().map(|it| {
+            let message = it.error.clone();
+            CheckError { message, line: None, column: None, key: None, point: Some(it.point) }
+        });
+        let content = CheckedStudy {
+            points: forecast.points,
+            points_invalid: forecast.invalid.len(),
+            points_not_estimated: forecast.not_estimated,
+            runs: study.runs(),
+        };
+        let errors: Vec<CheckError> = invalid.collect();
+        let is_estimated = forecast.memory > Bytes::ZERO;
+        let cost = is_estimated.then(|| Forecast::new(forecast.memory, forecast.cpu));
+        let valid = errors.is_empty();
+        Self { valid, errors, study: Some(content), forecast: cost, ..Self::new(file) }
+    }
+}
+
+impl CheckError {
+    /// Returns an error without a place.
+    pub fn without_place(message: String) -> Self {
+        Self { message, line: None, column: None, key: None, point: None }
+    }
+
+    fn at(position: &Position, key: Option<String>, message: String) -> Self {
+        let (line, column) = match position {
+            Position::Line { line, column, .. } => (Some(*line), Some(*column)),
+            _ => (None, None),
+        };
+        Self { message, line, column, key, point: None }
+    }
+}
+
+impl From<&ScenarioError> for CheckError {
+    fn from(error: &ScenarioError) -> Self {
+        Self::at(&error.position, error.fault.key(), error.to_string())
+    }
+}
+
+impl From<&StudyError> for CheckError {
+    fn from(error: &StudyError) -> Self {
+        match error {
+            StudyError::Text(error) => error.into(),
+            StudyError::Invalid { position, .. } => Self::at(position, None, error.to_string()),
+            other => Self::without_place(other.to_string()),
+        }
+    }
+}
