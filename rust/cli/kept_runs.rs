@@ -10,7 +10,7 @@ use evenkeel_engine::fabric::Progress;
 use evenkeel_study::report::Identity;
 use evenkeel_study::{self as study, Comparison, ComparisonRun, Finished, Indicators, Observer};
 
-use super::progress::Bars;
+use super::progress::{self, Bars};
 use super::signals;
 
 /// A finished run with its indicators.
@@ -84,7 +84,7 @@ pub(super) fn simulate(
         if events.recv() == Ok(Event::Interrupted) {
             let mut kept = keeper.finished.lock().unwrap_or_else(PoisonError::into_inner);
             let finished = std::mem::take(&mut *kept).into_values().collect();
-            keeper.bars.clear();
+            progress::remove();
             std::process::exit(interrupted(Runs { finished, all }));
         }
         simulations.join().unwrap_or_else(|panic| std::panic::resume_unwind(panic))

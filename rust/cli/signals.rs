@@ -1,6 +1,6 @@
 //! SIGINT, SIGTERM and SIGHUP: before the program ends, it reports what is done and removes partial
-//! files. A signal ignored at the start stays ignored: `nohup` does that with SIGHUP, and scripts
-//! with SIGINT of background jobs.
+//! files and progress bars. A signal ignored at the start stays ignored: `nohup` does that with
+//! SIGHUP, and scripts with SIGINT of background jobs.
 
 #[cfg(unix)]
 use std::sync::{Mutex, PoisonError};
@@ -44,6 +44,7 @@ pub(super) fn watch() {
 #[cfg(unix)]
 fn end(signal: nix::sys::signal::Signal) -> ! {
     use nix::sys::signal::{SigSet, raise};
+    super::progress::remove();
     evenkeel_study::report::remove_temporary_files();
     let mut only = SigSet::empty();
     only.add(signal);

@@ -30,6 +30,8 @@ mod round_trip;
 mod run;
 mod start;
 mod sweep;
+#[cfg(target_os = "linux")]
+mod terminal;
 mod timeline;
 #[cfg(not(feature = "ns3"))]
 mod twin;

@@ -1,8 +1,11 @@
 //! Progress bars on standard error, one per run. Without a terminal, occasional lines.
 
+mod recent;
+mod terminal;
+
 use std::collections::BTreeMap;
 use std::io::{self, IsTerminal};
-use std::sync::atomic::{AtomicU64, Ordering};
+use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
 use std::sync::{Arc, Mutex, PoisonError};
 use std::time::Duration;
 
@@ -10,17 +13,41 @@ use evenkeel_engine::fabric::Progress;
 use evenkeel_engine::units::Span;
 use evenkeel_study::report::{Identity, Stopwatch, human};
 use evenkeel_study::{ComparisonRun, Observer};
-use indicatif::{HumanDuration, MultiProgress, ProgressBar, ProgressDrawTarget, ProgressStyle};
+use indicatif::{MultiProgress, ProgressBar, ProgressDrawTarget, ProgressStyle};
 
 use super::output;
+use recent::{Recent, time_left};
+use terminal::Narrow;
 
-const RUN: &str = "{prefix:<22} {bar:20} {percent:>3}%  {msg}";
-/// Template for a run with a long label, within 80 columns.
-const LONG: &str = "{prefix:<42!} {percent:>3}%  {msg}";
-const ALL: &str = "{prefix:<22} {bar:20} {pos} of {len} runs, {elapsed} {msg}";
+/// Characters of a label.
+const LABEL: usize = 36;
+
+/// Redraws per second.
+const HERTZ: u8 = 20;
+
+/// Template of a run. A message that does not fit on the line is cut.
+const RUN: &str = "{prefix:<20} {bar:8} {percent:>3}% {wide_msg}";
+/// Template of a run with a long label.
+const LONG: &str = "{prefix:<36} {percent:>3}% {wide_msg}";
+const ALL: &str = "{prefix:<20} {bar:8} {pos} of {len} runs, {elapsed} {wide_msg}";
 
 /// Seconds between two progress lines without a terminal.
 const LINES_EVERY: f64 = 30.0;
+
+/// Bars on the terminal and whether it is closed, for a signal that ends the program.
+static SHOWN: Mutex<Option<(MultiProgress, Arc<AtomicBool>)>> = Mutex::new(None);
+
+/// Removes all bars and draws no more.
+pub(super) fn remove() {
+    let shown = SHOWN.lock().unwrap_or_else(PoisonError::into_inner).take();
+    if let Some((multi, is_closed)) = shown {
+        // From here on, other threads can only remove bars.
+        is_closed.store(true, Ordering::Relaxed);
+        // A terminal that is gone shows nothing.
+        let _ = multi.clear();
+        multi.set_draw_target(ProgressDrawTarget::hidden());
+    }
+}
 
 /// Bars of a command.
 pub(super) struct Bars {
@@ -37,8 +64,15 @@ pub(super) struct Bars {
 struct Pace {
     runs: usize,
     since: Stopwatch,
-    /// Number of finished runs, and the time of the last line in seconds.
-    state: Mutex<(usize, f64)>,
+    state: Mutex<PaceState>,
+}
+
+#[derive(Default)]
+struct PaceState {
+    finished: usize,
+    /// Time of the last line, in seconds.
+    last_line: f64,
+    recent: Recent<1>,
 }
 
 impl Pace {
@@ -47,25 +81,32 @@ impl Pace {
     fn finished(&self) -> (String, bool) {
         let seconds = self.since.stop().wall.as_secs_f64().max(1e-3);
         let mut state = self.state.lock().unwrap_or_else(PoisonError::into_inner);
-        state.0 += 1;
-        let is_due = seconds - state.1 >= LINES_EVERY;
+        state.finished += 1;
+        let is_due = seconds - state.last_line >= LINES_EVERY;
         if is_due {
-            state.1 = seconds;
+            state.last_line = seconds;
         }
-        let left = seconds / state.0 as f64 * self.runs.saturating_sub(state.0) as f64;
-        let rate = state.0 as f64 / seconds;
+        let finished = state.finished;
+        let [rate] = state.recent.rates(seconds, [finished as f64]);
+        let left = time_left(self.runs.saturating_sub(finished) as f64, rate);
         let rate =
             if rate < 0.1 { format!("{:.1}/h", rate * 3600.0) } else { format!("{rate:.1}/s") };
-        let left = HumanDuration(Duration::from_secs_f64(left));
-        let line = format!("{rate}, {left:#} left");
-        (line, is_due)
+        (joined([Some(rate), left]), is_due)
     }
+}
+
+/// Joins the parts of a line.
+fn joined<const N: usize>(parts: [Option<String>; N]) -> String {
+    parts.into_iter().flatten().collect::<Vec<_>>().join(", ")
 }
 
 impl Bars {
     /// Returns the bars of a command with a single run.
     pub(super) fn of_one() -> Self {
-        let multi = MultiProgress::with_draw_target(target());
+        let is_closed = Arc::default();
+        let multi = MultiProgress::with_draw_target(target(&is_closed));
+        let shown = Some((multi.clone(), is_closed));
+        *SHOWN.lock().unwrap_or_else(PoisonError::into_inner) = shown;
         Self { multi, total: None, running: Mutex::default(), pace: None }
     }
 
@@ -80,26 +121,23 @@ impl Bars {
         // Refreshes the elapsed time between finished runs.
         total.enable_steady_tick(Duration::from_secs(1));
         bars.total = Some(total);
-        bars.pace = Some(Pace { runs: count, since: Stopwatch::start(), state: Mutex::default() });
+        let state = Mutex::default();
+        bars.pace = Some(Pace { runs: count, since: Stopwatch::start(), state });
         bars
-    }
-
-    /// Removes the bars, to make room for a message.
-    pub(super) fn clear(&self) {
-        // A terminal that is gone shows nothing.
-        let _ = self.multi.clear();
     }
 
     /// Adds the bar of a run.
     pub(super) fn start(&self, label: String) -> RunBar {
-        let bar = ProgressBar::new(0);
+        // A length of 0 would show 100 %.
+        let bar = ProgressBar::new(1);
         let bar = match &self.total {
             Some(total) => self.multi.insert_before(total, bar),
             None => self.multi.add(bar),
         };
-        bar.set_style(style(if label.chars().count() <= 28 { RUN } else { LONG }));
+        let label = shortened(&label);
+        bar.set_style(style(if label.chars().count() <= 20 { RUN } else { LONG }));
         bar.set_prefix(label.clone());
-        RunBar { bar, label, lines: Arc::default() }
+        RunBar { bar, label, lines: Arc::default(), recent: Arc::default() }
     }
 
     fn with_running<T>(&self, act: impl FnOnce(&mut BTreeMap<usize, RunBar>) -> T) -> T {
@@ -112,6 +150,19 @@ pub(super) fn label(identity: &Identity) -> String {
     format!("{}, seed {}", identity.policy, identity.seed)
 }
 
+/// Returns the start and the end of a label that is too long for a line. The end has the seed.
+fn shortened(label: &str) -> String {
+    const END: usize = 14;
+    let characters: Vec<char> = label.chars().collect();
+    match characters.len() {
+        ..=LABEL => label.to_owned(),
+        count => {
+            let (start, end) = (&characters[..LABEL - END - 1], &characters[count - END..]);
+            start.iter().chain(['…'].iter()).chain(end).collect()
+        }
+    }
+}
+
 /// Bar of a run.
 #[derive(Clone)]
 pub(super) struct RunBar {
@@ -119,26 +170,25 @@ pub(super) struct RunBar {
     label: String,
     /// Number of lines due so far, without a terminal.
     lines: Arc<AtomicU64>,
+    /// Bytes delivered and packet hops.
+    recent: Arc<Mutex<Recent<2>>>,
 }
 
 impl RunBar {
-    /// Shows the progress of a run: bytes delivered, simulated time, packet hops per second of wall
-    /// time, and the remaining time. Without a terminal, prints a line occasionally.
+    /// Shows the progress of a run: the remaining time, the simulated time and packet hops per
+    /// second of wall time. Without a terminal, prints a line occasionally.
     pub(super) fn update(&self, progress: &Progress) {
         let bar = &self.bar;
         bar.set_length(progress.total_bytes);
         bar.set_position(progress.delivered_bytes);
         let seconds = bar.elapsed().as_secs_f64().max(1e-3);
-        let now = human::span(Span::from_ps(progress.now.as_ps()));
-        let rate = human::count(progress.packet_hops as f64 / seconds);
-        let left =
-            time_left(progress, seconds).map_or_else(String::new, |left| format!(", {left}"));
-        let line = format!("{now} simulated, {rate} hops/s{left}");
+        let mut recent = self.recent.lock().unwrap_or_else(PoisonError::into_inner);
+        let [left, at, hops] = parts(progress, seconds, &mut recent);
         if bar.is_hidden() && line_is_due(&self.lines, seconds) {
-            let percent = 100.0 * done(progress);
-            output::note(&format!("{}: {percent:.0} % of bytes delivered, {line}", self.label));
+            let done = Some(format!("{:.0} %", 100.0 * done(progress)));
+            output::note(&format!("{}: {}", self.label, joined([done, left.clone(), at.clone()])));
         }
-        bar.set_message(line);
+        bar.set_message(joined([left, at, hops]));
     }
 
     /// Removes the bar.
@@ -158,17 +208,22 @@ fn done(progress: &Progress) -> f64 {
     progress.delivered_bytes as f64 / progress.total_bytes.max(1) as f64
 }
 
-/// Estimates the remaining time from the rate so far; `None` before 1 % of the bytes.
-fn time_left(progress: &Progress, seconds: f64) -> Option<String> {
-    let done = done(progress);
-    let left = Duration::from_secs_f64(seconds * (1.0 - done).max(0.0) / done.max(0.01));
-    (done >= 0.01).then(|| format!("{:#} left", HumanDuration(left)))
+/// Returns the parts of a run's line: `30s left`, `at 12.35us`, `1.2M hops/s`.
+fn parts(progress: &Progress, seconds: f64, recent: &mut Recent<2>) -> [Option<String>; 3] {
+    let counters = [progress.delivered_bytes, progress.packet_hops].map(|it| it as f64);
+    let [bytes, hops] = recent.rates(seconds, counters);
+    let remaining = progress.total_bytes.saturating_sub(progress.delivered_bytes) as f64;
+    // The first messages say little about the rest.
+    let left = time_left(remaining, bytes).filter(|_| done(progress) >= 0.01);
+    let now = human::span(Span::from_ps(progress.now.as_ps()));
+    [left, Some(format!("at {now}")), Some(format!("{} hops/s", human::count(hops)))]
 }
 
 /// Hides the bars unless standard error is a terminal.
-fn target() -> ProgressDrawTarget {
+fn target(is_closed: &Arc<AtomicBool>) -> ProgressDrawTarget {
     if io::stderr().is_terminal() {
-        ProgressDrawTarget::stderr()
+        let term = Narrow::stderr(Arc::clone(is_closed));
+        ProgressDrawTarget::term_like_with_hz(Box::new(term), HERTZ)
     } else {
         ProgressDrawTarget::hidden()
     }
@@ -213,6 +268,7 @@ impl Drop for Bars {
         if let Some(total) = &self.total {
             total.finish_and_clear();
         }
+        remove();
     }
 }
 
@@ -234,10 +290,31 @@ mod tests {
     }
 
     #[test]
-    fn the_remaining_time_follows_from_the_rate_so_far() {
-        assert_eq!(time_left(&progress(250), 10.0).as_deref(), Some("30s left"));
-        assert_eq!(time_left(&progress(1_000), 10.0).as_deref(), Some("0s left"));
-        assert_eq!(time_left(&progress(9), 10.0), None, "too early to say");
+    fn a_line_has_the_remaining_time_from_1_percent_on() {
+        let line = |bytes| joined(parts(&progress(bytes), 10.0, &mut Recent::default()));
+        assert_eq!(line(250), "30s left, at 0ps, 0 hops/s");
+        assert_eq!(line(1_000), "0s left, at 0ps, 0 hops/s");
+        assert_eq!(line(9), "at 0ps, 0 hops/s", "too early to say");
+    }
+
+    /// The widest values of each part.
+    #[test]
+    fn lines_fit_into_80_columns() {
+        let message = joined(["59m left", "at 100.0us", "12.3M hops/s"].map(|it| Some(it.into())));
+        let width = message.chars().count();
+        assert!(20 + 1 + 8 + 1 + 4 + 1 + width <= 76, "{RUN}: {width}");
+        assert!(LABEL + 1 + 4 + 1 + width <= 76, "{LONG}: {width}");
+        let all = 20 + 1 + 8 + 1 + "100000 of 100000 runs, 59m 123.4/s, 59m left".len();
+        assert!(all <= 76, "{ALL}: {all}");
+        let note = format!("note: {}: 100 %, 59m left, at 100.0us", "x".repeat(LABEL));
+        assert!(note.chars().count() <= 80, "{note}");
+    }
+
+    #[test]
+    fn a_long_label_keeps_its_seed() {
+        let label = "policy reps, frozen 100us, congestion_control dctcp, seed 12";
+        assert_eq!(shortened(label), "policy reps, frozen 1…dctcp, seed 12");
+        assert_eq!(shortened("ecmp, seed 1"), "ecmp, seed 1");
     }
 
     #[test]
@@ -249,7 +326,8 @@ mod tests {
 
     #[test]
     fn several_runs_show_a_rate_and_the_remaining_time() {
-        let pace = Pace { runs: 3, since: Stopwatch::start(), state: Mutex::default() };
+        let state = Mutex::default();
+        let pace = Pace { runs: 3, since: Stopwatch::start(), state };
         let (line, is_due) = pace.finished();
         assert!(line.contains("/s, ") && line.ends_with(" left") && !is_due, "{line}");
         pace.finished();
