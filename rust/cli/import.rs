@@ -19,9 +19,10 @@ Examples:
   evenkeel import flows.csv --set workload.collective=TP_0_0_0_3_1000000
 
 The scenario refers to the file in place. What the file does not specify (a
-fabric with enough hosts, or messages) is an example to change, marked by a
-comment. The configuration of an experiment (hpcc) becomes a scenario only if
-its run is the same; otherwise, the error says what a scenario cannot express.
+fabric with enough hosts in two leaves or more, or messages) is an example to
+change, marked by a comment and a note on standard error. The configuration of
+an experiment (hpcc) becomes a scenario only if its run is the same; otherwise,
+the error says what a scenario cannot express.
 ";
 
 /// Write a scenario that runs a file of another simulator
@@ -111,11 +112,14 @@ pub(super) fn run(arguments: &Arguments) -> anyhow::Result<Status> {
         .scenario()
         .map_err(|error| anyhow!("{error}"))?;
     imported.warnings.iter().for_each(|warning| output::warning(warning));
+    let note = || imported.notes.iter().for_each(|note| output::note(note));
     let Some(out) = out else {
         output::print(&imported.text)?;
+        note();
         return Ok(Status::Done);
     };
     write_new(out, &imported.text)?;
+    note();
     let path = out.display();
     output::print_text(&format!("{path}: written; next: evenkeel run {path}\n"))?;
     Ok(Status::Done)

@@ -54,6 +54,8 @@ pub struct Imported {
     pub text: String,
     /// Warnings about the file and the scenario.
     pub warnings: Vec<String>,
+    /// What the file lacks and the scenario has as an example.
+    pub notes: Vec<String>,
 }
 
 /// Sections of a scenario, with explanatory comments.
@@ -62,6 +64,7 @@ struct Draft {
     comments: Vec<String>,
     table: Table,
     warnings: Vec<String>,
+    notes: Vec<String>,
 }
 
 /// Formats a text as a comment. Control characters are escaped, since a file name may have any.
@@ -98,7 +101,13 @@ impl Import<'_> {
             experiment::expect_same(&experiment.setup, &scenario.setup())?;
         }
         draft.warnings.extend(scenario.warnings);
-        Ok(Imported { text, warnings: draft.warnings })
+        Ok(Imported { text, warnings: draft.warnings, notes: draft.notes })
+    }
+
+    /// True if the command line sets a key of the section.
+    fn sets(&self, section: &str) -> bool {
+        let own = |setting: &Setting| setting.key.split('.').next() == Some(section);
+        self.settings.iter().any(own)
     }
 
     /// Returns the path of a file as written in the scenario.

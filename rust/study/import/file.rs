@@ -24,6 +24,10 @@ pub(super) fn draft(import: &Import<'_>) -> Result<Draft, ImportError> {
         draft.section("topology")?.insert("format".to_owned(), "infragraph".into());
         draft.add("workload", [("kind", "all-to-all".into()), ("bytes", "1MB".into())]);
         draft.comments.push("The file has no messages: [workload] is an example.".to_owned());
+        if !import.sets("workload") {
+            let note = format!("{file} has no messages: [workload] is an example; change it");
+            draft.notes.push(note);
+        }
         return Ok(draft);
     }
     let (kind, path, hosts) = messages(import)?;
@@ -35,11 +39,18 @@ pub(super) fn draft(import: &Import<'_>) -> Result<Draft, ImportError> {
             }
         }
         None => {
-            leaf_spine(&mut draft, hosts);
+            let [leaves, hosts_per_leaf] = leaf_spine(&mut draft, hosts);
             draft.comments.push(format!(
                 "The file has no fabric: [topology] is an example with a port for each of its \
                  {hosts} hosts."
             ));
+            if !import.sets("topology") {
+                draft.notes.push(format!(
+                    "{file} has no fabric: [topology] is an example, with {leaves} leaves of \
+                     {hosts_per_leaf} hosts for its {hosts}; results depend on it: change it, or \
+                     use --topology FILE"
+                ));
+            }
         }
     }
     draft.add("workload", [("kind", kind.into()), ("file", import.path(&path))]);
@@ -51,17 +62,21 @@ fn is_infragraph(file: &Path) -> bool {
     ending.is_some_and(|ending| ["yaml", "yml", "json", "infragraph"].contains(&ending))
 }
 
-/// Adds a leaf-spine fabric in which every leaf has as many spines as hosts.
-fn leaf_spine(draft: &mut Draft, hosts: u32) {
-    let hosts_per_leaf = hosts.clamp(1, HOSTS_PER_LEAF);
+/// Adds a leaf-spine fabric in which every leaf has as many spines as hosts. It has two leaves at
+/// least: below one leaf, there is a single path and all policies are the same. Returns the numbers
+/// of leaves and of hosts per leaf.
+pub(super) fn leaf_spine(draft: &mut Draft, hosts: u32) -> [u32; 2] {
+    let hosts_per_leaf = hosts.div_ceil(2).clamp(1, HOSTS_PER_LEAF);
+    let leaves = hosts.div_ceil(hosts_per_leaf).max(2);
     let number = |number: u32| Value::Integer(number.into());
     let keys = [
         ("kind", "leaf-spine".into()),
-        ("leaves", number(hosts.div_ceil(hosts_per_leaf).max(1))),
+        ("leaves", number(leaves)),
         ("spines", number(hosts_per_leaf)),
         ("hosts_per_leaf", number(hosts_per_leaf)),
     ];
     draft.add("topology", keys);
+    [leaves, hosts_per_leaf]
 }
 
 /// Returns the workload kind of a file, the path for the scenario, and the number of hosts.

@@ -90,6 +90,20 @@ fn a_flow_file_uses_its_fabric_or_an_example() {
         settings: &[],
         folder: folder.path(),
     };
-    let text = import.scenario().unwrap().text;
-    assert!(text.contains("leaves = 1\nspines = 3\nhosts_per_leaf = 3\n"), "{text}");
+    let Imported { text, notes, .. } = import.scenario().unwrap();
+    assert!(text.contains("leaves = 2\nspines = 2\nhosts_per_leaf = 2\n"), "{text}");
+    let note =
+        "flow.txt has no fabric: [topology] is an example, with 2 leaves of 2 hosts for its 3";
+    assert!(notes.len() == 1 && notes[0].contains(note), "{notes:?}");
+    let settings = ["topology.leaves=4".parse().unwrap()];
+    assert!(Import { settings: &settings, ..import }.scenario().unwrap().notes.is_empty());
+}
+
+#[test]
+fn an_example_fabric_has_two_leaves_at_least_and_room_for_all_hosts() {
+    for (hosts, expected) in [(1, [2, 1]), (2, [2, 1]), (16, [2, 8]), (17, [2, 9]), (33, [3, 16])] {
+        let [leaves, hosts_per_leaf] = file::leaf_spine(&mut Draft::default(), hosts);
+        assert_eq!([leaves, hosts_per_leaf], expected, "{hosts} hosts");
+        assert!(leaves * hosts_per_leaf >= hosts);
+    }
 }

@@ -170,7 +170,9 @@ fn files_that_cannot_be_imported_are_errors() {
         left.expect_invalid(&[expected]);
     }
     let left = bench.evenkeel(&["import", "b.goal"]);
-    assert!(left.out.contains("hosts_per_leaf = 2\n"), "{left:?}");
+    assert!(left.out.contains("leaves = 2\nspines = 1\nhosts_per_leaf = 1\n"), "{left:?}");
+    let note = "note: b.goal has no fabric: [topology] is an example, with 2 leaves of 1 hosts";
+    assert!(left.err.starts_with(note) && left.err.lines().count() == 1, "{left:?}");
     assert!(bench.evenkeel(&["list", "formats"]).out.contains("infragraph"));
 }
 
