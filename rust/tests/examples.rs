@@ -321,8 +321,8 @@ fn spraying_an_all_to_all_also_speeds_up_the_ordered_all_reduce() {
 fn combined_parallelisms_are_slower_only_under_ecmp() {
     let [ecmp, spray, ethereal] =
         ["ecmp", "spray", "ethereal"].map(|policy| cct("parallelisms.toml", policy).0);
-    assert!(ecmp > 1.4 * ethereal, "{ecmp} for {ethereal}");
-    assert!((ethereal / spray - 1.0).abs() < 0.02, "{ethereal} for {spray}");
+    assert!(ecmp > 1.5 * ethereal, "{ecmp} for {ethereal}");
+    assert!((ethereal / spray - 1.0).abs() < 0.03, "{ethereal} for {spray}");
 }
 
 #[test]

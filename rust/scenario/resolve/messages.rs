@@ -2,7 +2,7 @@
 
 use std::sync::Arc;
 
-use super::{class, job};
+use super::{class, job, servers};
 use crate::chakra::{Streaming, WINDOW};
 use crate::endpoint::JobClass;
 use crate::file::workload::WorkloadSection;
@@ -43,6 +43,9 @@ pub(crate) fn resolve(
     };
     let classes = class::of_jobs(context, file, &sent.workload)?;
     sent.warnings.extend(class::warnings(context, file, &classes));
+    if fabric == Fabric::Described {
+        sent.warnings.extend(servers::warnings(context, file, shared.topology)?);
+    }
     Ok(Messages { sent, traces, classes })
 }
 

@@ -21,6 +21,7 @@ pub(super) mod policy_warnings;
 pub(super) mod record;
 pub(super) mod recovery;
 pub(super) mod scale_up;
+pub(super) mod servers;
 pub(super) mod switch;
 pub(super) mod topology;
 pub(super) mod transport;

@@ -84,3 +84,36 @@ fn steps_can_follow_acknowledgements_in_workloads_and_jobs() {
         assert!(error.to_string().contains("step_after"), "{error}");
     }
 }
+
+#[test]
+fn groups_inside_servers_without_nvlink_are_a_warning() {
+    let warnings = |keys: &str, workload: &str| {
+        let text = format!(
+            "[topology]\nkind = \"rail-optimized\"\nrails = 4\nservers = 4\nunits = 1\n{keys}\n\
+             [workload]\n{workload}\n"
+        );
+        let scenario = parse(&text).unwrap();
+        let other = scenario.with_policy("spray").unwrap();
+        let all = [&scenario, &other].map(|it| {
+            let without = |warning: &&String| warning.contains("without NVLink");
+            it.warnings.iter().filter(without).cloned().collect::<Vec<_>>()
+        });
+        assert_eq!(all[0], all[1], "whatever the policy");
+        all[0].clone()
+    };
+    let model = "model = { layers = 1, hidden = 64, heads = 4, sequence = 16 }";
+    let tensor = format!("kind = \"training\"\n{model}\ntensor = 4");
+    let found = warnings("", &tensor);
+    let expected = "groups of 4 ranks span GPUs of one server, and without NVLink their messages \
+                    cross the fabric; write scale_up = { gpus = 4 } under [topology]";
+    assert!(found.len() == 1 && found[0].contains(expected), "{found:?}");
+    assert!(found[0].contains("workload.tensor"), "{found:?}");
+    let hierarchical = "kind = \"hierarchical-all-reduce\"\ngroup = 4";
+    assert_eq!(warnings("", hierarchical).len(), 1);
+    let nvlink = "scale_up = { gpus = 4 }";
+    assert_eq!((warnings(nvlink, &tensor), warnings(nvlink, hierarchical)), (vec![], vec![]));
+    assert!(warnings("", &tensor.replace("tensor = 4", "tensor = 1")).is_empty());
+    assert!(warnings("", "kind = \"ring-all-reduce\"").is_empty());
+    let apart = format!("{tensor}\nhosts = \"0,4,8,12\"");
+    assert!(warnings("", &apart).is_empty(), "one GPU of each server");
+}
