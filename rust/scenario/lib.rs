@@ -40,6 +40,7 @@ use evenkeel_traffic::{collective, pattern, training};
 use evenkeel_worlds::{fluid, multirail, rail};
 
 mod catalogue;
+mod environment;
 mod explain;
 mod file;
 mod input;

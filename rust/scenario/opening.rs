@@ -4,13 +4,14 @@ use std::io::Read;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
+use super::environment::{Environment, reject_rails};
 use super::file::{Fabric, ScenarioFile};
 use super::input::error::ScenarioError;
 use super::input::located::Key;
 use super::input::overrides::Overrides;
 use super::input::source::Source;
 use super::rails::RailScenario;
-use super::resolved::{Environment, Scenario, WrittenFile, reject_rails};
+use super::resolved::{Scenario, WrittenFile};
 use crate::text_file::{MAX_DESCRIPTION_BYTES, read_description, text_of};
 
 /// The text of a scenario. It is read only once, because a file may change and a pipe is empty the

@@ -4,6 +4,7 @@ use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
+use super::environment::{Environment, reject_rails};
 use super::file::{Fabric, ScenarioFile};
 use super::input::context::Context;
 use super::input::error::{Fault, ScenarioError};
@@ -178,7 +179,8 @@ impl Scenario {
         mut file: ScenarioFile,
         environment: Environment,
     ) -> Result<Self, ScenarioError> {
-        let (context, written, existing) = (&origin.context(), &origin.file, environment.existing);
+        let Environment { existing, limits } = environment;
+        let (context, written) = (&origin.context(), &origin.file);
         let kind = existing.as_ref().map_or(Fabric::Described, |_| Fabric::Existing);
         let (time_limit, seed) = (limits::general(context, &file.general)?, *file.general.seed);
         let scheme = policy::resolve(context, &mut file.policy)?;
@@ -191,10 +193,7 @@ impl Scenario {
         let nic = transport::resolve(context, &mut file.transport, &scheme, &file.switch.trim)?;
         let of = (&nic, &scheme, time_limit);
         let mut fabric = fabric::resolve(context, &mut file, &built.topology, of)?;
-        let shared = SharedInputs {
-            may_tally: environment.may_tally,
-            ..SharedInputs::new(&built.topology, &built.host_of_node, seed, environment.most_memory)
-        };
+        let shared = limits.shared(&built.topology, &built.host_of_node, seed);
         let Messages { sent, traces, classes } =
             messages::resolve(context, &mut file, shared, kind)?;
         failure::add_known_down(&mut fabric.failures, &sent.down);
@@ -205,8 +204,7 @@ impl Scenario {
         let remarks = origin.source.remarks(kind == Fabric::Described);
         let file_warnings = [built.warnings, sent.warnings, remarks].concat();
         let of = (&scheme, &nic, &built.topology);
-        let is_known = traces.is_none() && sent.tally.is_none();
-        let known = is_known.then_some(&sent.workload);
+        let known = (traces.is_none() && sent.tally.is_none()).then_some(&sent.workload);
         let checked = check_policy(context, [written, &file], of, &job_policies, known);
         Self {
             name: path.file_stem().unwrap_or_default().to_string_lossy().into_owned(),
@@ -390,8 +388,7 @@ impl Scenario {
         other.job_policies = job_policy::resolve(&context, file, common)?;
         let jobs = &other.job_policies;
         let of = (scheme, nic, &*self.topology);
-        let is_known = other.traces.is_none() && other.tally.is_none();
-        let known = is_known.then_some(workload);
+        let known = (other.traces.is_none() && other.tally.is_none()).then_some(workload);
         let checked = check_policy(&context, [written, &*file], of, jobs, known);
         other.warnings = [&self.file_warnings[..], &checked.warnings].concat();
         other.omitted = checked.omitted;
@@ -428,36 +425,6 @@ impl Scenario {
         other.job_classes = class::of_jobs(&context, &mut written.clone(), &other.workload)?;
         other.derived()
     }
-}
-
-/// Environment in which a file is resolved.
-pub(super) struct Environment {
-    /// The fabric, if it already exists.
-    pub existing: Option<Topology>,
-    /// Memory that the messages of a collective may use; unlimited if `None`.
-    pub most_memory: Option<Bytes>,
-    /// True if the totals of the messages may replace them.
-    pub may_tally: bool,
-}
-
-impl Environment {
-    pub(super) fn new(existing: Option<Topology>, overrides: &Overrides) -> Self {
-        let Overrides { most_memory, is_forecast: may_tally, .. } = *overrides;
-        Self { existing, most_memory, may_tally }
-    }
-}
-
-/// Rejects scenarios whose hosts have several rails. [`RailScenario`](super::RailScenario) reads
-/// those.
-pub(super) fn reject_rails(source: &Source) -> Result<(), ScenarioError> {
-    let key = Key::ROOT.child("rail");
-    if !source.has(&key) {
-        return Ok(());
-    }
-    let because = "only `run`, `compare` and `check` support [[rail]], whose rails are separate \
-                   networks; describe one network, such as topology.kind = 'rail-optimized' for \
-                   servers with several NICs";
-    Err(Context::of(source).misplaced(&key, because))
 }
 
 /// Returns the warnings about a policy under this file, and the keys without an effect.

@@ -56,7 +56,8 @@ const ENTRY: Duration = Duration::from_nanos(500);
 /// Number of messages that are sampled for the mean path length.
 const SAMPLE: usize = 1_000;
 
-/// Memory per flow of a fluid run. Two million pieces of a permutation under `ethereal` take 4.7 GB.
+/// Memory per flow of a fluid run. Two million pieces of a permutation under `ethereal` take 4.7
+/// GB.
 const PER_FLUID_FLOW: u64 = 2_200;
 
 /// CPU time per flow of a fluid run among [`FLUID_HOSTS`] hosts. It grows with the square root of

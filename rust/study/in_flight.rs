@@ -18,8 +18,8 @@ struct Load {
     senders: f64,
 }
 
-/// Estimates the packets in flight of the messages on the fabric, where `delay` is the mean one-way delay in picoseconds. Counts
-/// data on links, and data queued at receivers of several senders.
+/// Estimates the packets in flight of the messages on the fabric, where `delay` is the mean one-way
+/// delay in picoseconds. Counts data on links, and data queued at receivers of several senders.
 pub(super) fn packets_in_flight(setup: &Setup, messages: &[Message], delay: f64) -> u64 {
     let (topology, nic) = (&setup.topology, &setup.nic);
     let mut loads = vec![Load::default(); topology.host_count() as usize];

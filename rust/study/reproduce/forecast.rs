@@ -93,20 +93,21 @@ mod tests {
         let study = |over: &str| {
             let text = format!(
                 "[scenario.topology]\nleaves = 4\nspines = 4\nhosts_per_leaf = 4\n\
-                 [[run]]\nname = \"a\"\nseeds = 3\n[run.over]\n{over}\n"
+                 [scenario.workload]\nkind = \"all-to-all\"\n[[run]]\nname = \"a\"\n\
+                 seeds = 3\n[run.over]\n{over}\n"
             );
             let study = Study::parse(&text, Path::new("a.toml"), Scale::Paper).unwrap();
             study.forecast(NonZeroUsize::MIN).unwrap()
         };
-        let one = study("bytes = [\"1MB\"]");
-        assert_eq!((one.points, one.runs, one.invalid.len()), (1, 3, 0));
-        let both = study("bytes = [\"1MB\", \"4MB\"]");
+        let one = study("\"workload.bytes\" = [\"1MB\"]");
+        assert_eq!((one.points, one.runs, one.invalid.len()), (1, 3, 0), "{one:?}");
+        let both = study("\"workload.bytes\" = [\"1MB\", \"4MB\"]");
         assert_eq!((both.points, both.runs), (2, 6));
         assert!(both.cpu > one.cpu * 3 && both.cpu < one.cpu * 6, "{both:?} {one:?}");
         assert!(both.memory >= one.memory);
         let bad = study("\"workload.ranks\" = [8, 16, 17]");
         assert_eq!((bad.points, bad.invalid[0].point, bad.invalid.len()), (3, 3, 1));
         let error = &bad.invalid[0].error;
-        assert!(error.starts_with("a.toml:9") && error.contains("ranks 17"), "{error}");
+        assert!(error.starts_with("a.toml:11:") && error.contains("ranks 17"), "{error}");
     }
 }
