@@ -12,6 +12,7 @@ mod decides;
 mod documents;
 mod formats;
 mod gallery;
+mod gates;
 mod help;
 #[cfg(target_os = "linux")]
 mod hostile;

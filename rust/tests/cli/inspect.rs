@@ -8,7 +8,7 @@ use super::bench::{Bench, SMALL};
 fn check_prints_one_line_per_valid_file_and_one_error_per_invalid_file() {
     let bench = Bench::with_small();
     let ok = "small.toml: ok (8 hosts, 4 switches, 12 links, 56 messages, policy ecmp, about \
-              21.2MB and 1.24ms)\n";
+              21.2MB and 341us)\n";
     let left = bench.evenkeel(&["check", "small.toml"]);
     assert_eq!((left.status, left.out.as_str(), left.err.as_str()), (0, ok, ""));
     bench.write("bad.toml", "[topology]\nhost_rate = \"400\"\n");
