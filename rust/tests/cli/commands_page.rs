@@ -25,7 +25,8 @@ standard output has one object and nothing else. A scenario `-` is read from sta
 | exit status | meaning |
 |---|---|
 | 0 | success |
-| 1 | a run did not complete (it stalled or reached the time limit of its scenario), or a condition of `--assert` or `--strict` does not hold |
+| 1 | a run did not complete (it stalled or reached the time limit of its scenario), or a \
+condition of `--assert` or `--strict` does not hold |
 | 2 | invalid input, or results could not be written |
 ";
 
