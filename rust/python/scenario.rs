@@ -72,7 +72,7 @@ impl OverrideRequest {
         };
         let settings = set.iter().map(setting).collect::<Result<_, Failure>>()?;
         let most_memory = if force { None } else { study::available_memory() };
-        Ok(Overrides { policy, seed, most_memory, settings })
+        Ok(Overrides { policy, seed, most_memory, settings, ..Overrides::default() })
     }
 }
 

@@ -49,6 +49,9 @@ pub struct PageText {
     pub metric: Option<String>,
 }
 
+/// Number of tab stops in a section from which on a link leads over them.
+const MAX_STOPS: usize = 5;
+
 /// A section of the page.
 struct Section {
     id: &'static str,
@@ -159,7 +162,9 @@ fn document(question: &str, sections: &[Section], data: &str) -> String {
         .iter()
         .enumerate()
         .map(|(index, Section { id, title, content })| {
-            let next = match sections.get(index + 1).filter(|_| content.contains("tabindex")) {
+            let stops = ["tabindex=\"0\"", "<button"].map(|stop| content.matches(stop).count());
+            let has_many = stops.iter().sum::<usize>() > MAX_STOPS;
+            let next = match sections.get(index + 1).filter(|_| has_many) {
                 Some(next) => skip(next.id, &format!("Skip to {}", next.title)),
                 None => String::new(),
             };

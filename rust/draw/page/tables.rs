@@ -4,7 +4,9 @@ use serde_json::Value;
 
 use super::html::{escape, number_cell, row_heading, table};
 use crate::report::human;
-use crate::results::{ComparisonTable, FailedRow, Results, ResultsError, RunFolder, StudyTable};
+use crate::results::{
+    ComparisonTable, FailedRow, Results, ResultsError, RunFolder, StudyRow, StudyTable,
+};
 use crate::study::metrics::Metric;
 
 /// Metrics in the table of runs.
@@ -138,21 +140,17 @@ fn cells(value: Option<f64>, ends: Option<(f64, f64)>, show: fn(f64) -> String) 
 fn study_table(study: &StudyTable) -> Result<String, ResultsError> {
     let has = |metric: &&Metric| study.metrics().iter().any(|name| name == metric.name);
     let metrics: Vec<&Metric> = columns().filter(has).collect();
+    let has_groups = has_groups(study);
     let mut rows = Vec::new();
     for row in study.rows.iter().take(MAX_ROWS) {
-        let mut cells = format!(
-            "<th scope=\"row\">{}</th><td>{}</td><td>{}</td>",
-            escape(&row.group),
-            escape(&row.words()),
-            escape(row.seed())
-        );
+        let mut cells = labels(row, has_groups);
         for metric in &metrics {
             cells += &number_cell(study.metric(row, metric.name)?, metric.show);
         }
         rows.push(cells);
     }
     let titles = metrics.iter().map(|metric| metric.title);
-    let titles: Vec<&str> = ["run", "parameters", "seed"].into_iter().chain(titles).collect();
+    let titles: Vec<&str> = headings(has_groups).chain(titles).collect();
     let shown = match study.rows.len() {
         all if all > MAX_ROWS => format!("the first {MAX_ROWS} of {all} runs"),
         all => human::plural(all as u64, "run"),
@@ -160,15 +158,28 @@ fn study_table(study: &StudyTable) -> Result<String, ResultsError> {
     Ok(table(&format!("Study {}: {shown}", study.name), &titles, &rows))
 }
 
+/// True if the study has several groups of runs, whose names are then a column.
+fn has_groups(study: &StudyTable) -> bool {
+    let failed = study.failed.iter().map(|it| &it.row);
+    study.rows.iter().chain(failed).any(|row| !row.group.is_empty())
+}
+
+/// Returns the headings of the columns that identify a run.
+fn headings(has_groups: bool) -> impl Iterator<Item = &'static str> {
+    has_groups.then_some("run").into_iter().chain(["parameters", "seed"])
+}
+
+/// Returns the cells that identify a run.
+fn labels(row: &StudyRow, has_groups: bool) -> String {
+    let group = if has_groups { row_heading(&row.group) } else { String::new() };
+    group + &row_heading(&row.words()) + &format!("<td>{}</td>", escape(row.seed()))
+}
+
 /// Returns the table of runs with an error; empty if there are no such runs.
 fn failed_runs(study: &StudyTable) -> String {
+    let has_groups = has_groups(study);
     let row = |FailedRow { row, error }: &FailedRow| {
-        let (group, words) = (escape(&row.group), escape(&row.words()));
-        let (seed, error) = (escape(row.seed()), escape(error));
-        format!(
-            "<th scope=\"row\">{group}</th><td>{words}</td><td>{seed}</td>\
-             <td class=\"words\">{error}</td>"
-        )
+        format!("{}<td class=\"words\">{}</td>", labels(row, has_groups), escape(error))
     };
     let rows: Vec<String> = study.failed.iter().take(MAX_ROWS).map(row).collect();
     let shown = match study.failed.len() {
@@ -177,5 +188,6 @@ fn failed_runs(study: &StudyTable) -> String {
         all => format!("{} with an error, not drawn", human::plural(all as u64, "run")),
     };
     let caption = format!("Study {}: {shown}", study.name);
-    table(&caption, &["run", "parameters", "seed", "error"], &rows)
+    let titles: Vec<&str> = headings(has_groups).chain(["error"]).collect();
+    table(&caption, &titles, &rows)
 }
