@@ -53,7 +53,7 @@ pub(super) struct Arguments {
 pub(super) fn run(arguments: &Arguments) -> anyhow::Result<Status> {
     let results = arguments.results.iter().map(|path| Results::open(path));
     let results = results.collect::<Result<Vec<_>, _>>()?;
-    let request = Request { metric: arguments.metric.clone() };
+    let request = Request { metric: arguments.metric.clone(), ..Request::default() };
     let (figures, notes) = plot::figures(&results, &request)?;
     notes.iter().for_each(|note| output::note(note));
     let text = PageText {

@@ -29,6 +29,7 @@ fn _evenkeel(module: &Bound<'_, PyModule>) -> PyResult<()> {
     module.add_class::<comparison::ComparisonResult>()?;
     module.add_class::<sweep::SweepResult>()?;
     module.add_class::<table::Table>()?;
+    module.add_class::<figures::Drawn>()?;
     module.add_class::<policy::Random>()?;
     module.add_class::<policy::QpContext>()?;
     module.add_class::<policy::PlaneMask>()?;

@@ -15,13 +15,16 @@ const SENDERS: u32 = 64;
 /// Maximum number of timeouts of a splitter that are followed.
 const TIMEOUTS: usize = 1_000;
 
+/// Bytes and messages of a sender, by peer and stream.
+type Peers = BTreeMap<(HostId, u32), (u64, u64)>;
+
 /// Returns the mean number of pieces of a message on the fabric, over a sample of the senders. A
 /// sender is taken to begin one message of mean length to each of its peers at the same time.
 /// `load` has the messages, or their totals, and their numbers.
 pub(super) fn pieces_per_message(setup: &Setup, load: impl Iterator<Item = (Message, u64)>) -> f64 {
     // An odd step, so that the sample has all positions in servers and below leaves.
     let step = setup.topology.host_count().div_ceil(SENDERS) | 1;
-    let mut by_host: BTreeMap<HostId, BTreeMap<(HostId, u32), (u64, u64)>> = BTreeMap::new();
+    let mut by_host: BTreeMap<HostId, Peers> = BTreeMap::new();
     for (message, count) in load.filter(|(message, _)| message.src.0.is_multiple_of(step)) {
         let peers = by_host.entry(message.src).or_default();
         let (bytes, messages) = peers.entry((message.dst, message.stream)).or_default();

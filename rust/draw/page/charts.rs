@@ -66,7 +66,7 @@ fn html(figures: &[&Figure], mut charts: usize) -> String {
                 chart_html(chart, charts - 1)
             }
             Drawing::Dots(dots) => svg_html(figure) + &dots_table(dots),
-            Drawing::Heat(_) => svg_html(figure),
+            Drawing::Heat(_) | Drawing::Facets(_) => svg_html(figure),
         };
         let kind = match &figure.drawing {
             Drawing::Chart(_) => "figure",

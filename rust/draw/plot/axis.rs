@@ -28,12 +28,33 @@ pub struct Axis {
     pub scale: Scale,
     /// True if a linear axis includes zero.
     pub from_zero: bool,
+    /// Ticks with their texts, which contain the unit; without them, ticks are round numbers.
+    #[serde(skip)]
+    pub ticks: Vec<Tick>,
+}
+
+/// A tick with a text.
+#[derive(Debug, Clone, PartialEq)]
+pub struct Tick {
+    /// Value in base units.
+    pub at: f64,
+    /// Text, such as `64KB`.
+    pub text: String,
 }
 
 const TIMES: [(&str, f64); 4] = [("s", 1e9), ("ms", 1e6), ("us", 1e3), ("ns", 1.0)];
 const SIZES: [(&str, f64); 5] = [("TB", 1e12), ("GB", 1e9), ("MB", 1e6), ("KB", 1e3), ("B", 1.0)];
 const RATES: [(&str, f64); 4] = [("Tbps", 1e12), ("Gbps", 1e9), ("Mbps", 1e6), ("bps", 1.0)];
 const PLAIN: [(&str, f64); 1] = [("", 1.0)];
+
+/// Maximum number of ticks at given values.
+const MAX_TICKS: usize = 9;
+
+/// Smallest factor between two values that are on a logarithmic axis because of it.
+const LEAST_FACTOR: f64 = 1.4;
+
+/// How much more even the factors of such values are than their differences.
+const MARGIN: f64 = 1.5;
 
 /// Ratio of the largest to the smallest value above which an axis is logarithmic.
 const LOG_AXIS_RATIO: f64 = 40.0;
@@ -53,7 +74,7 @@ impl Axis {
         let fitting = units.iter().find(|(_, size)| largest >= 2.0 * size).or(units.last());
         let (unit, unit_size) = fitting.copied().unwrap_or(("", 1.0));
         let label = label.to_owned();
-        Self { label, unit, unit_size, scale: Scale::Linear, from_zero: true }
+        Self { label, unit, unit_size, scale: Scale::Linear, from_zero: true, ticks: Vec::new() }
     }
 
     /// Makes the axis logarithmic if all values are positive and their ratio exceeds
@@ -67,10 +88,25 @@ impl Axis {
         self
     }
 
+    /// Makes the axis logarithmic, with a tick at each of the values, if they grow by factors: as
+    /// 1, 2, 4, 8 or 1, 10, 100 do, and 1, 2, 3, 4 do not.
+    #[must_use]
+    pub fn log_if_by_factors(mut self, mut values: Vec<Tick>) -> Self {
+        values.sort_by(|a, b| a.at.total_cmp(&b.at));
+        values.dedup_by(|a, b| a.at == b.at);
+        if grow_by_factors(&values.iter().map(|tick| tick.at).collect::<Vec<_>>()) {
+            self.scale = Scale::Logarithmic;
+            let every = values.len().div_ceil(MAX_TICKS);
+            self.ticks = values.into_iter().step_by(every.max(1)).collect();
+        }
+        self
+    }
+
     /// Returns the title with its unit, such as `completion time (us)`.
     pub fn title(&self) -> String {
         match self.unit {
             "" => self.label.clone(),
+            _ if !self.ticks.is_empty() => self.label.clone(),
             unit => format!("{} ({unit})", self.label),
         }
     }
@@ -86,6 +122,10 @@ impl Axis {
 
     /// Returns the text at a tick.
     pub(super) fn tick(&self, position: f64) -> String {
+        let is_at = |tick: &&Tick| (self.position(tick.at) - position).abs() < 1e-9;
+        if let Some(tick) = self.ticks.iter().find(is_at) {
+            return tick.text.clone();
+        }
         match self.scale {
             Scale::Linear => number(position),
             Scale::Logarithmic => number(10f64.powf(position)),
@@ -123,15 +163,37 @@ impl Axis {
                 false => (low - 0.5 * low.abs().max(0.2), high + 0.5 * high.abs().max(0.2)),
             };
         }
-        match self.scale {
+        let ruler = match self.scale {
             Scale::Linear => linear(low, high, count),
-            Scale::Logarithmic => logarithmic(low, high),
+            Scale::Logarithmic => logarithmic(low, high, count),
+        };
+        match self.ticks.is_empty() {
+            true => ruler,
+            false => {
+                let ticks = self.ticks.iter().map(|tick| self.position(tick.at));
+                Ruler::new(ruler.ends(), ticks.collect())
+            }
         }
     }
 }
 
+/// Returns true if at least three sorted values grow by factors that are more even than their
+/// differences.
+fn grow_by_factors(values: &[f64]) -> bool {
+    if values.len() < 3 || values[0] <= 0.0 {
+        return false;
+    }
+    let unevenness = |steps: &dyn Fn(f64, f64) -> f64| {
+        let (least, most) = extent(values.windows(2).map(|pair| steps(pair[0], pair[1])));
+        most / least
+    };
+    let factors = values.windows(2).map(|pair| pair[1] / pair[0]);
+    let is_wide = factors.fold(f64::INFINITY, f64::min) >= LEAST_FACTOR;
+    is_wide && MARGIN * unevenness(&|a, b| (b / a).ln()) < unevenness(&|a, b| b - a)
+}
+
 /// Returns the smallest and the largest value.
-fn extent(values: impl Iterator<Item = f64>) -> (f64, f64) {
+pub(super) fn extent(values: impl Iterator<Item = f64>) -> (f64, f64) {
     values.fold((f64::INFINITY, f64::NEG_INFINITY), |(low, high), value| {
         (low.min(value), high.max(value))
     })
@@ -155,16 +217,17 @@ fn linear(low: f64, high: f64, count: usize) -> Ruler {
 
 /// Returns ticks at powers of ten, and at multiples of them on short axes. Positions are
 /// logarithms.
-fn logarithmic(low: f64, high: f64) -> Ruler {
+fn logarithmic(low: f64, high: f64, count: usize) -> Ruler {
     let margin = 0.03 * (high - low);
     let (low, high) = (low - margin, high + margin);
     let decades = high - low;
     let within: &[f64] = match decades {
+        _ if count < 5 => &[1.0],
         d if d <= 1.2 => &[1.0, 2.0, 3.0, 5.0, 7.0],
         d if d <= 3.2 => &[1.0, 2.0, 5.0],
         _ => &[1.0],
     };
-    let every = (decades / 8.0).ceil().max(1.0) as i32;
+    let every = (decades / (count + 1).max(2) as f64).ceil().max(1.0) as i32;
     let (first, last) = (low.floor() as i32, high.ceil() as i32);
     let powers = (first..=last).filter(|power| power % every == 0);
     let ticks = powers.flat_map(|power| within.iter().map(move |it| f64::from(power) + it.log10()));
@@ -223,6 +286,25 @@ mod tests {
         let axis =
             Axis::new("t", Dimension::Number, values.into_iter()).log_if_wide(values.into_iter());
         assert_eq!(axis.scale, Scale::Linear);
+    }
+
+    #[test]
+    fn values_that_grow_by_factors_are_on_a_logarithmic_axis_with_their_own_texts() {
+        for values in [&[1.0, 2.0, 4.0][..], &[1e3, 1e4, 1e5], &[1.0, 2.0, 5.0, 10.0]] {
+            assert!(grow_by_factors(values), "{values:?}");
+        }
+        for values in
+            [&[1.0, 2.0, 3.0][..], &[10.0, 20.0, 30.0, 50.0], &[0.0, 1.0, 2.0], &[1.0, 9.0]]
+        {
+            assert!(!grow_by_factors(values), "{values:?}");
+        }
+        let tick = |at: f64| Tick { at, text: format!("{at}B") };
+        let axis = Axis::new("size", Dimension::Size, [16.0].into_iter())
+            .log_if_by_factors([16.0, 4.0, 8.0, 4.0].map(tick).to_vec());
+        assert_eq!((axis.scale, axis.title().as_str()), (Scale::Logarithmic, "size"));
+        let ruler = axis.ruler([4.0, 16.0].into_iter(), 5);
+        let texts: Vec<String> = ruler.ticks().iter().map(|tick| axis.tick(*tick)).collect();
+        assert_eq!(texts, ["4B", "8B", "16B"]);
     }
 
     #[test]

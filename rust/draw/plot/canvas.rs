@@ -58,6 +58,12 @@ pub(super) fn svg(width: f64, height: f64, title: &str, draw: impl FnOnce(&Area<
     start + body
 }
 
+/// Returns the SVG of a sheet of this size, displayed larger by a factor.
+pub(super) fn resized(svg: &str, (width, height): (f64, f64), factor: f64) -> String {
+    let head = |width: f64, height: f64| format!("{HEAD}{width:.0}\" height=\"{height:.0}\"");
+    svg.replacen(&head(width, height), &head(width * factor, height * factor), 1)
+}
+
 /// Returns a font of this size in pixels.
 pub(super) fn font(size: f64, color: RGBColor) -> TextStyle<'static> {
     (style::FONT, size * FINE * FONT_UNIT).into_font().color(&color)

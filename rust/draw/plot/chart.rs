@@ -30,6 +30,15 @@ pub struct Series {
     pub join: Join,
     /// Points, sorted by `x`.
     pub points: Vec<Point>,
+    /// Index of its colour, dashes and marker. A link or a policy has the same in all figures.
+    pub style: usize,
+}
+
+impl Series {
+    /// Creates a line; its style is assigned when all figures are known.
+    pub(super) fn new(name: String, join: Join, points: Vec<Point>) -> Self {
+        Self { name, join, points, style: 0 }
+    }
 }
 
 /// How two points are joined.
@@ -49,8 +58,19 @@ pub struct Point {
     pub x: f64,
     /// The vertical position.
     pub y: f64,
-    /// The 95 % interval of `y`, if there is one.
+    /// The band around `y`, such as its 95 % interval, if there is one.
     pub interval: Option<(f64, f64)>,
+}
+
+/// Charts with common axes and a common legend.
+#[derive(Debug, Clone, PartialEq, Serialize)]
+pub struct Facets {
+    /// Title.
+    pub title: String,
+    /// Note for readers; may be empty.
+    pub note: String,
+    /// The charts, each with the value that it is for as its title.
+    pub panels: Vec<Chart>,
 }
 
 /// An event at a position of the horizontal axis.

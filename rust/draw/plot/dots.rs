@@ -8,10 +8,12 @@ use super::ruler::Ruler;
 use super::style::{self, ALARM, FAINT, GRID, INK, NOTE, TEXT, TITLE};
 use super::swatch;
 
-/// Height of a row.
+/// Height of a row, unless the size of the sheet is given.
 const ROW: f64 = 25.0;
-/// Width of the axis.
+/// Width of the axis, unless the size of the sheet is given.
 const RULER: f64 = 300.0;
+/// Width of the value next to a row, and of the margin.
+const VALUES: f64 = 96.0;
 const HEADER: f64 = 62.0;
 const FOOTER: f64 = 56.0;
 
@@ -51,64 +53,91 @@ impl DotPlot {
         names.fold(40.0, f64::max) + 30.0
     }
 
-    fn ruler(&self) -> Ruler {
+    fn ruler(&self, count: usize) -> Ruler {
         let values = self.rows.iter().flat_map(|row| {
             [row.value].into_iter().chain(row.reference).chain(row.values.iter().copied())
         });
         let values: Vec<f64> = values.collect();
         let intervals: Vec<_> = self.rows.iter().filter_map(|row| row.interval).collect();
-        self.axis.ruler(self.axis.range(&values, &intervals).into_iter(), 5)
+        self.axis.ruler(self.axis.range(&values, &intervals).into_iter(), count)
     }
 
-    fn width(&self) -> f64 {
+    fn width(&self, ruler: f64) -> f64 {
         let title = style::width(&self.title, TITLE).max(style::width(&self.note, NOTE));
-        (self.names() + RULER + 96.0).max(title + 24.0)
+        (self.names() + ruler + VALUES).max(title + 24.0)
     }
 }
 
-/// Returns the SVG of the plots, side by side.
-pub(super) fn svg(plots: &[DotPlot]) -> String {
-    let rows = plots.iter().map(|plot| plot.rows.len()).max().unwrap_or(0);
-    let height = HEADER + ROW * rows as f64 + FOOTER;
-    let width = plots.iter().map(DotPlot::width).sum::<f64>();
-    let titles: Vec<&str> = plots.iter().map(|plot| plot.title.as_str()).collect();
-    canvas::svg(width, height, &titles.join("; "), |area| {
-        let mut left = 0.0;
-        for plot in plots {
-            draw(plot, area, left);
-            left += plot.width();
-        }
-    })
+/// Sizes of the parts of a plot.
+#[derive(Debug, Clone, Copy)]
+struct Layout {
+    row: f64,
+    ruler: f64,
+    /// True if the sheet has a given size, which titles do not widen.
+    is_fixed: bool,
 }
 
-fn draw(plot: &DotPlot, area: &Area<'_>, left: f64) {
+impl Layout {
+    fn width(self, plot: &DotPlot) -> f64 {
+        match self.is_fixed {
+            true => plot.names() + self.ruler + VALUES,
+            false => plot.width(self.ruler),
+        }
+    }
+}
+
+/// Returns the SVG of the plots, side by side; `size` is the size of the whole sheet in pixels.
+pub(super) fn svg(plots: &[DotPlot], size: Option<(f64, f64)>) -> String {
+    let rows = plots.iter().map(|plot| plot.rows.len()).max().unwrap_or(0);
+    let layout =
+        size.map_or(Layout { row: ROW, ruler: RULER, is_fixed: false }, |(width, height)| {
+            let each = width / plots.len().max(1) as f64;
+            let names = plots.iter().map(DotPlot::names).fold(0.0, f64::max);
+            let row = (height - HEADER - FOOTER) / rows.max(1) as f64;
+            Layout { row: row.max(16.0), ruler: (each - names - VALUES).max(80.0), is_fixed: true }
+        });
+    let height = HEADER + layout.row * rows as f64 + FOOTER;
+    let titles: Vec<&str> = plots.iter().map(|plot| plot.title.as_str()).collect();
+    canvas::svg(
+        plots.iter().map(|plot| layout.width(plot)).sum(),
+        height,
+        &titles.join("; "),
+        |area| {
+            let mut left = 0.0;
+            for plot in plots {
+                draw(plot, area, left, layout);
+                left += layout.width(plot);
+            }
+        },
+    )
+}
+
+fn draw(plot: &DotPlot, area: &Area<'_>, left: f64, layout: Layout) {
     let ink = || canvas::font(TEXT, INK);
     let faint = || canvas::font(NOTE, FAINT);
-    canvas::write(area, &plot.title, (left + 16.0, 21.0), canvas::font(TITLE, INK), Anchor::Left);
-    canvas::write(area, &plot.note, (left + 16.0, 42.0), faint(), Anchor::Left);
-    let ruler = plot.ruler();
+    let room = layout.width(plot) - 24.0;
+    let title = canvas::font(style::fitting(&plot.title, TITLE, room), INK);
+    let note = canvas::font(style::fitting(&plot.note, NOTE, room), FAINT);
+    canvas::write(area, &plot.title, (left + 16.0, 21.0), title, Anchor::Left);
+    canvas::write(area, &plot.note, (left + 16.0, 42.0), note, Anchor::Left);
+    let ruler = plot.ruler(((layout.ruler / 60.0) as usize).clamp(2, 5));
     let (from, until) = ruler.ends();
     let start = left + plot.names();
     let share = |position: f64| (position.clamp(from, until) - from) / (until - from);
-    let at = |position: f64| start + RULER * share(position);
+    let at = |position: f64| start + layout.ruler * share(position);
     let of = |value: f64| at(plot.axis.position(value));
     let is_within = |value: f64| (from..=until).contains(&plot.axis.position(value));
-    let bottom = HEADER + ROW * plot.rows.len() as f64 + 2.0;
+    let bottom = HEADER + layout.row * plot.rows.len() as f64 + 2.0;
     for &tick in ruler.ticks() {
+        let text = plot.axis.tick(tick);
         path(area, &[(at(tick), HEADER - 4.0), (at(tick), bottom + 4.0)], GRID, 1.0);
-        canvas::write(
-            area,
-            &plot.axis.tick(tick),
-            (at(tick), bottom + 14.0),
-            ink(),
-            Anchor::Middle,
-        );
+        canvas::write(area, &text, (at(tick), bottom + 14.0), ink(), Anchor::Middle);
     }
-    path(area, &[(start, bottom), (start + RULER, bottom)], FAINT, 1.0);
-    let middle = start + RULER / 2.0;
+    path(area, &[(start, bottom), (start + layout.ruler, bottom)], FAINT, 1.0);
+    let middle = start + layout.ruler / 2.0;
     canvas::write(area, &plot.axis.title(), (middle, bottom + 36.0), ink(), Anchor::Middle);
     for (index, row) in plot.rows.iter().enumerate() {
-        let y = HEADER + ROW * (index as f64 + 0.5);
+        let y = HEADER + layout.row * (index as f64 + 0.5);
         canvas::write(area, &row.name, (start - 12.0, y), ink(), Anchor::Right);
         draw_row(row, area, y, &of, &is_within);
         let ends = row.interval.map(|(_, high)| high).into_iter().chain(row.reference);

@@ -75,8 +75,8 @@ impl Panel {
     }
 }
 
-/// Returns the figure as SVG.
-pub(super) fn svg(map: &HeatMap) -> String {
+/// Returns the figure as SVG, scaled as a whole to fit into `size`.
+pub(super) fn svg(map: &HeatMap, size: Option<(f64, f64)>) -> String {
     let panels = map.panels.iter().map(Panel::width).sum::<f64>();
     let gaps = GAP * map.panels.len().saturating_sub(1) as f64;
     let text = style::width(&map.title, TITLE).max(style::width(&map.note, NOTE)) + 32.0;
@@ -84,7 +84,7 @@ pub(super) fn svg(map: &HeatMap) -> String {
     let height = HEADER + map.panels.iter().map(Panel::height).fold(180.0, f64::max) + 8.0;
     let values = || map.panels.iter().flat_map(|panel| panel.values.iter().flatten().flatten());
     let most = values().fold(0.0, |most: f64, value| most.max(*value)).max(f64::MIN_POSITIVE);
-    canvas::svg(width, height, &map.title, |area| {
+    let svg = canvas::svg(width, height, &map.title, |area| {
         let faint = canvas::font(NOTE, FAINT);
         canvas::write(area, &map.title, (16.0, 21.0), canvas::font(TITLE, INK), Anchor::Left);
         canvas::write(area, &map.note, (16.0, 42.0), faint, Anchor::Left);
@@ -94,7 +94,9 @@ pub(super) fn svg(map: &HeatMap) -> String {
             left += panel.width() + GAP;
         }
         scale(map, area, width - SCALE + 14.0, most);
-    })
+    });
+    let factor = size.map(|(wide, high)| (wide / width).min(high / height));
+    factor.map_or(svg.clone(), |factor| canvas::resized(&svg, (width, height), factor))
 }
 
 fn draw(panel: &Panel, area: &Area<'_>, left: f64, most: f64) {

@@ -1,4 +1,4 @@
-//! Draws a [`Chart`]: axes, lines with their intervals, marks and a legend.
+//! Draws a [`Chart`]: axes, lines with their bands, marks and a legend.
 
 use plotters::coord::Shift;
 use plotters::prelude::{
@@ -11,14 +11,14 @@ use super::canvas::{self, Anchor, Area, drawn, fine, path, stroke};
 use super::chart::{Chart, Join, Series};
 use super::ruler::Ruler;
 use super::style::{self, ALARM, FAINT, GRID, INK, NOTE, TEXT, TITLE};
-use super::swatch;
+use super::swatch::{self, Legend};
 
-/// Size of the plot area, including axes.
+/// Size of the plot area with its axes, unless another is given.
 const WIDTH: f64 = 640.0;
 const HEIGHT: f64 = 400.0;
 /// Height of the title above the plot, and of the note below it.
-const HEADER: f64 = 40.0;
-const FOOTER: f64 = 24.0;
+pub(super) const HEADER: f64 = 40.0;
+pub(super) const FOOTER: f64 = 24.0;
 /// Height of a mark's text.
 const MARK_ROW: f64 = 17.0;
 /// Maximum number of marks with text; the others are only lines.
@@ -27,50 +27,148 @@ const NAMED: usize = 6;
 const MARKERS: usize = 7;
 /// Up to this number of points, a line without steps has a marker at every point.
 const FEW: usize = 40;
+/// Width of a plot below which the legend moves below it.
+const NARROW: f64 = 300.0;
+/// Width of the vertical axis and of the margins.
+const AROUND: f64 = 88.0;
+/// Height of a plot below which its axes are closer.
+const LOW: f64 = 280.0;
+/// Width for each tick of a horizontal axis, and height for each of a vertical one.
+const TICK: (f64, f64) = (90.0, 62.0);
 
 type Plane<'a, 'b> = ChartContext<'a, SVGBackend<'b>, Cartesian2d<Ruler, Ruler>>;
 
-/// Returns the chart as SVG.
-pub(super) fn svg(chart: &Chart) -> String {
-    let names = || chart.series.iter().map(|series| series.name.as_str());
-    let has_legend = chart.series.len() > 1;
-    let legend = if has_legend { swatch::legend_width(names()) } else { 12.0 };
-    let marks = chart.marks.len().min(NAMED) as f64 * MARK_ROW;
-    let footer = if chart.note.is_empty() { 6.0 } else { FOOTER };
-    let inner = HEIGHT.max(swatch::legend_height(chart.series.len()) + 60.0) + marks;
-    let (width, height) = (WIDTH + legend, HEADER + inner + footer);
+/// The places of a chart's parts on its sheet.
+struct Layout {
+    width: f64,
+    height: f64,
+    /// Size of the plot area with its axes.
+    plot: (f64, f64),
+    /// Upper left corner and number of columns of the legend.
+    legend: Option<((f64, f64), usize)>,
+}
+
+/// Returns the chart as SVG; `size` is the size of the whole sheet in pixels.
+pub(super) fn svg(chart: &Chart, size: Option<(f64, f64)>) -> String {
+    let legend = legend(&[chart]);
+    let marks = marks_height(chart);
+    let layout = layout(chart, &legend, marks, size);
+    let (width, height) = (layout.width, layout.height);
     canvas::svg(width, height, &chart.title, |area| {
-        let title = canvas::font(TITLE, INK);
-        canvas::write(area, &chart.title, (16.0, 21.0), title, Anchor::Left);
-        if !chart.note.is_empty() {
-            let note = canvas::font(NOTE, FAINT);
-            canvas::write(area, &chart.note, (16.0, height - 14.0), note, Anchor::Left);
-        }
+        titles(area, (&chart.title, &chart.note), (width, height));
         let (_, rest) = area.split_vertically(fine(HEADER));
-        let (plot, _) = rest.split_horizontally(fine(WIDTH));
-        let (plot, _) = plot.split_vertically(fine(inner));
-        axes(chart, area, &plot, marks);
-        if has_legend {
-            swatch::legend(area, names(), (WIDTH + 2.0, HEADER + marks + 6.0));
+        let (plot, _) = rest.split_horizontally(fine(layout.plot.0));
+        let (plot, _) = plot.split_vertically(fine(layout.plot.1));
+        axes(chart, area, &plot, &Frame::of(&[chart], layout.plot, marks));
+        if let Some((at, columns)) = layout.legend {
+            legend.draw(area, at, columns);
         }
     })
 }
 
+/// Writes the title, and the note at the lower end of the sheet.
+pub(super) fn titles(area: &Area<'_>, (title, note): (&str, &str), (width, height): (f64, f64)) {
+    let room = width - 24.0;
+    let font = canvas::font(style::fitting(title, TITLE, room), INK);
+    canvas::write(area, title, (16.0, 21.0), font, Anchor::Left);
+    if !note.is_empty() {
+        let font = canvas::font(style::fitting(note, NOTE, room), FAINT);
+        canvas::write(area, note, (16.0, height - 14.0), font, Anchor::Left);
+    }
+}
+
+/// Returns the legend of the lines of charts, each once.
+pub(super) fn legend(charts: &[&Chart]) -> Legend {
+    let mut entries: Vec<swatch::Entry> = Vec::new();
+    for series in charts.iter().flat_map(|chart| &chart.series) {
+        if !entries.iter().any(|(_, name)| *name == series.name) {
+            entries.push((series.style, series.name.clone()));
+        }
+    }
+    Legend::of(&entries)
+}
+
+fn marks_height(chart: &Chart) -> f64 {
+    chart.marks.len().min(NAMED) as f64 * MARK_ROW
+}
+
+fn layout(chart: &Chart, legend: &Legend, marks: f64, size: Option<(f64, f64)>) -> Layout {
+    let footer = if chart.note.is_empty() { 6.0 } else { FOOTER };
+    let has_legend = chart.series.len() > 1;
+    let beside = if has_legend { legend.size(1) } else { (12.0, 0.0) };
+    let Some((width, height)) = size else {
+        let inner = HEIGHT.max(beside.1 + 60.0) + marks;
+        return Layout {
+            width: WIDTH + beside.0,
+            height: HEADER + inner + footer,
+            plot: (WIDTH, inner),
+            legend: has_legend.then_some(((WIDTH + 2.0, HEADER + marks + 6.0), 1)),
+        };
+    };
+    let room = (height - HEADER - footer).max(marks + 100.0);
+    if has_legend && width - beside.0 < NARROW {
+        let columns = legend.columns_in(width - 16.0);
+        let below = legend.size(columns).1 + 6.0;
+        let plot = (width, (room - below).max(marks + 100.0));
+        let at = (14.0, HEADER + plot.1);
+        let height = HEADER + plot.1 + below + footer;
+        return Layout { width, height, plot, legend: Some((at, columns)) };
+    }
+    let plot = (width - beside.0, room);
+    let at = ((plot.0 + 2.0, HEADER + marks + 6.0), 1);
+    Layout { width, height: HEADER + room + footer, plot, legend: has_legend.then_some(at) }
+}
+
+/// The axes of a plot.
+pub(super) struct Frame {
+    x: Ruler,
+    y: Ruler,
+    /// Height of the texts of marks above the plot.
+    marks: f64,
+    /// Size of the labels.
+    labels: f64,
+    /// Height of the horizontal axis with its label.
+    below: f64,
+}
+
+impl Frame {
+    /// Returns axes for all of these charts, in a plot area of this size.
+    pub(super) fn of(charts: &[&Chart], (width, height): (f64, f64), marks: f64) -> Self {
+        let (x, y) = (&charts[0].x, &charts[0].y);
+        let points = || charts.iter().flat_map(|it| &it.series).flat_map(|it| &it.points);
+        let marked = charts.iter().flat_map(|chart| &chart.marks).map(|mark| mark.x);
+        let xs = points().map(|point| point.x).chain(marked);
+        let intervals: Vec<(f64, f64)> = points().filter_map(|point| point.interval).collect();
+        let ys: Vec<f64> = points().map(|point| point.y).collect();
+        let ys = y.range(&ys, &intervals).into_iter();
+        let across = ((width / TICK.0) as usize).clamp(2, 7);
+        let up = (((height - marks) / TICK.1) as usize).clamp(2, 6);
+        // Texts at given ticks may be longer than the space between them.
+        let widest = x.ticks.iter().map(|tick| style::width(&tick.text, TEXT)).fold(0.0, f64::max);
+        let fitting = ((width - AROUND) / (widest + 8.0)).max(2.0) as usize;
+        let every = x.ticks.len().div_ceil(fitting).max(1);
+        let labels = style::fitting(&x.title(), TEXT, width - AROUND);
+        let labels = labels.min(style::fitting(&y.title(), TEXT, height - marks - 24.0));
+        let below = if height < LOW { 42.0 } else { 50.0 };
+        Self { x: x.ruler(xs, across).with_each(every), y: y.ruler(ys, up), marks, labels, below }
+    }
+}
+
 /// Draws the axes and everything between them.
-fn axes(chart: &Chart, sheet: &Area<'_>, plot: &DrawingArea<SVGBackend<'_>, Shift>, marks: f64) {
-    let points = || chart.series.iter().flat_map(|series| &series.points);
-    let xs = points().map(|point| point.x).chain(chart.marks.iter().map(|mark| mark.x));
-    let intervals: Vec<(f64, f64)> = points().filter_map(|point| point.interval).collect();
-    let ys: Vec<f64> = points().map(|point| point.y).collect();
-    let ys = chart.y.range(&ys, &intervals).into_iter();
+pub(super) fn axes(
+    chart: &Chart,
+    sheet: &Area<'_>,
+    plot: &DrawingArea<SVGBackend<'_>, Shift>,
+    frame: &Frame,
+) {
     let mut plane = drawn(
         ChartBuilder::on(plot)
             .margin_left(fine(12.0))
             .margin_right(fine(14.0))
-            .margin_top(fine(4.0 + marks))
-            .x_label_area_size(fine(50.0))
+            .margin_top(fine(4.0 + frame.marks))
+            .x_label_area_size(fine(frame.below))
             .y_label_area_size(fine(62.0))
-            .build_cartesian_2d(chart.x.ruler(xs, 7), chart.y.ruler(ys, 6)),
+            .build_cartesian_2d(frame.x.clone(), frame.y.clone()),
     );
     let (x, y) = (&chart.x, &chart.y);
     drawn(
@@ -81,7 +179,7 @@ fn axes(chart: &Chart, sheet: &Area<'_>, plot: &DrawingArea<SVGBackend<'_>, Shif
             .axis_style(stroke(FAINT, 1.0))
             .set_all_tick_mark_size(fine(4.0))
             .label_style(canvas::font(TEXT, INK))
-            .axis_desc_style(canvas::font(TEXT, INK))
+            .axis_desc_style(canvas::font(frame.labels, INK))
             .x_label_formatter(&|position| x.tick(*position))
             .y_label_formatter(&|position| y.tick(*position))
             .x_desc(x.title())
@@ -91,8 +189,8 @@ fn axes(chart: &Chart, sheet: &Area<'_>, plot: &DrawingArea<SVGBackend<'_>, Shif
     for (index, mark) in chart.marks.iter().enumerate() {
         draw_mark(chart, sheet, &plane, index, mark.x);
     }
-    for (index, series) in chart.series.iter().enumerate() {
-        draw_band(chart, &mut plane, index, series);
+    for series in &chart.series {
+        draw_band(chart, &mut plane, series);
     }
     for (index, series) in chart.series.iter().enumerate() {
         draw_line(chart, sheet, &mut plane, index, series);
@@ -120,7 +218,7 @@ fn draw_mark(chart: &Chart, sheet: &Area<'_>, plane: &Plane<'_, '_>, index: usiz
 }
 
 /// Draws the interval of a series as a band in a light shade of its colour.
-fn draw_band(chart: &Chart, plane: &mut Plane<'_, '_>, index: usize, series: &Series) {
+fn draw_band(chart: &Chart, plane: &mut Plane<'_, '_>, series: &Series) {
     let ends: Vec<(f64, (f64, f64))> = series
         .points
         .iter()
@@ -132,7 +230,7 @@ fn draw_band(chart: &Chart, plane: &mut Plane<'_, '_>, index: usize, series: &Se
     let upper = ends.iter().map(|(x, (_, high))| (*x, chart.y.position(*high)));
     let lower = ends.iter().rev().map(|(x, (low, _))| (*x, chart.y.position(*low)));
     let outline: Vec<(f64, f64)> = upper.chain(lower).collect();
-    let shade = style::color(index).mix(0.18);
+    let shade = style::color(series.style).mix(0.18);
     drawn(plane.draw_series([Polygon::new(outline, shade)]));
 }
 
@@ -153,8 +251,8 @@ fn draw_line(
         }
         line.push((x, y));
     }
-    let look = stroke(style::color(index), 1.9);
-    match style::dashes(index) {
+    let look = stroke(style::color(series.style), 1.9);
+    match style::dashes(series.style) {
         None => drawn(plane.draw_series(LineSeries::new(line, look)).map(drop)),
         Some((dash, gap)) => {
             let (dash, gap) = (fine(dash.into()), fine(gap.into()));
@@ -175,9 +273,9 @@ fn draw_line(
         let at = pixels(plane.backend_coord(&place(point.x, point.y)));
         if let (Some((low, high)), 1) = (point.interval, count) {
             let ends = [low, high].map(|y| pixels(plane.backend_coord(&place(point.x, y))));
-            path(sheet, &ends, style::color(index), 1.5);
+            path(sheet, &ends, style::color(series.style), 1.5);
         }
-        swatch::marker(sheet, index, at);
+        swatch::marker(sheet, series.style, at);
     }
 }
 

@@ -17,6 +17,12 @@ impl Ruler {
         Self { from, until, ticks }
     }
 
+    /// Keeps the first of `every` ticks.
+    pub(super) fn with_each(mut self, every: usize) -> Self {
+        self.ticks = self.ticks.into_iter().step_by(every).collect();
+        self
+    }
+
     pub(super) fn ends(&self) -> (f64, f64) {
         (self.from, self.until)
     }

@@ -75,6 +75,11 @@ pub(super) fn width(text: &str, size: f64) -> f64 {
     text.chars().map(wide).sum::<f64>() * size
 }
 
+/// Returns the size at which a text fits into a width, at most `size` and at least half of it.
+pub(super) fn fitting(text: &str, size: f64, room: f64) -> f64 {
+    size * (room / width(text, size)).clamp(0.5, 1.0)
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;

@@ -5,7 +5,7 @@ from __future__ import annotations
 import json
 import os
 import tempfile
-from typing import Any, Dict, Iterator, List, Mapping, Optional, Sequence, Type, Union
+from typing import Any, Dict, Iterator, List, Mapping, Optional, Sequence, Tuple, Type, Union
 
 from . import _evenkeel, _html
 from ._evenkeel import Table
@@ -165,18 +165,32 @@ def _plain(value: Any) -> Any:
 
 
 class Figure:
-    """A figure as SVG. Notebooks display it."""
+    """A figure. Notebooks display it; ``save`` writes it as SVG, PDF or PNG."""
 
-    def __init__(self, name: str, title: str, svg: str) -> None:
+    def __init__(self, native: _evenkeel.Drawn) -> None:
+        self._native = native
         #: Name of the figure, as used in file names: ``completion-cdf``.
-        self.name = name
-        self.title = title
-        self.svg = svg
+        self.name: str = native.name
+        self.title: str = native.title
+        self.svg: str = native.svg()
+
+    @property
+    def data(self) -> Table:
+        """The points of the figure as a tidy table, for matplotlib and others.
+
+        It has a row for each point with ``figure``, ``panel``, ``series``, ``kind``, ``x``, ``y``,
+        ``low`` and ``high`` (the band), in nanoseconds, bytes and bit/s. ``x_label`` and
+        ``y_label`` name the axes. In matrices of links, ``column`` replaces ``x``. Rows of the kind
+        ``event`` are failures.
+        """
+        return self._native.data()
 
     def save(self, path: Union[str, "os.PathLike[str]"]) -> None:
-        """Writes the figure as an SVG file."""
-        with open(path, "w", encoding="utf-8") as file:
-            file.write(self.svg)
+        """Writes the figure. The ending of the path is the format: svg, pdf, png or csv."""
+        ending = os.path.splitext(os.fspath(path))[1].lstrip(".").lower()
+        content = bytes(self._native.bytes(ending))
+        with open(path, "wb") as file:
+            file.write(content)
 
     def _repr_svg_(self) -> str:
         return self.svg
@@ -296,9 +310,9 @@ class Run(Summary):
         """Writes the results folder of ``evenkeel run --out``."""
         self._native.save(os.fspath(folder))
 
-    def plot(self, metric: str = "cct_ns") -> Figures:
-        """Draws the figures of ``evenkeel plot``."""
-        return plot(self, metric=metric)
+    def plot(self, metric: str = "cct_ns", **choices: Any) -> Figures:
+        """Draws the figures of ``evenkeel plot``; ``choices`` are those of :func:`plot`."""
+        return plot(self, metric=metric, **choices)
 
     def __str__(self) -> str:
         return self._native.text()
@@ -341,9 +355,9 @@ class Comparison:
         """Writes the statistics as ``evenkeel compare --format csv`` does."""
         self._native.save(os.fspath(path))
 
-    def plot(self, metric: str = "cct_ns") -> Figures:
-        """Draws the figures of ``evenkeel plot``."""
-        return plot(self, metric=metric)
+    def plot(self, metric: str = "cct_ns", **choices: Any) -> Figures:
+        """Draws the figures of ``evenkeel plot``; ``choices`` are those of :func:`plot`."""
+        return plot(self, metric=metric, **choices)
 
     def __getitem__(self, policy: str) -> List[Summary]:
         return [run for run in self.runs if run.policy == policy]
@@ -389,9 +403,9 @@ class Sweep:
         runs = json.loads(self._native.json())
         return [None if run is None else Summary(run) for run in runs]
 
-    def plot(self, metric: str = "cct_ns") -> Figures:
-        """Draws the figures of ``evenkeel plot``."""
-        return plot(self, metric=metric)
+    def plot(self, metric: str = "cct_ns", **choices: Any) -> Figures:
+        """Draws the figures of ``evenkeel plot``; ``choices`` are those of :func:`plot`."""
+        return plot(self, metric=metric, **choices)
 
     def __len__(self) -> int:
         return len(self._native)
@@ -450,16 +464,50 @@ class Check:
 Drawn = Union[Run, Comparison, Sweep, str, "os.PathLike[str]"]
 
 
-def plot(*results: Drawn, metric: str = "cct_ns") -> Figures:
+def plot(
+    *results: Drawn,
+    figure: Optional[str] = None,
+    metric: str = "cct_ns",
+    x: Optional[str] = None,
+    facet: Optional[str] = None,
+    band: str = "interval",
+    title: Optional[str] = None,
+    x_label: Optional[str] = None,
+    y_label: Optional[str] = None,
+    x_scale: Optional[str] = None,
+    y_scale: Optional[str] = None,
+    order: Union[str, Sequence[str], None] = None,
+    size: Optional[Tuple[float, float]] = None,
+    units: str = "plain",
+) -> Figures:
     """Draws every figure that the results have data for, as ``evenkeel plot`` does.
 
     ``results`` are results of this package, or paths as on the command line. Several runs
-    share a figure where they can be compared.
+    share a figure where they can be compared. ``figure`` is the start of the name of those to
+    draw. ``x`` and ``facet`` are swept keys, for the
+    horizontal axis and for panels. ``band`` is ``interval``, ``quartiles``, ``range`` or ``none``;
+    scales are ``linear`` or ``log``. ``order`` is ``data``, ``name``, ``value`` or a list of names.
+    ``size`` is width and height in pixels of 1/96 inch, and ``units="si"`` writes µs and kB.
     """
+    choices = {
+        "figure": figure,
+        "metric": metric,
+        "x": x,
+        "facet": facet,
+        "band": band,
+        "title": title,
+        "x_label": x_label,
+        "y_label": y_label,
+        "x_scale": x_scale,
+        "y_scale": y_scale,
+        "order": [order] if isinstance(order, str) else order,
+        "size": size,
+        "units": units,
+    }
     with tempfile.TemporaryDirectory(prefix="evenkeel-") as folder:
         paths = [_path_of(result, folder, index) for index, result in enumerate(results)]
-        drawn, notes = _evenkeel.figures(paths, metric)
-    return Figures([Figure(*figure) for figure in drawn], notes)
+        drawn, notes = _evenkeel.figures(paths, choices)
+    return Figures([Figure(one) for one in drawn], notes)
 
 
 def _path_of(result: Drawn, folder: str, index: int) -> str:

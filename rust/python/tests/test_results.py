@@ -151,11 +151,32 @@ def test_figures_are_svg(run, recorded, tmp_path):
         assert xml.fromstring(figure._repr_svg_()).tag.endswith("svg")
     figures["completion-cdf"].save(tmp_path / "cdf.svg")
     assert (tmp_path / "cdf.svg").read_text().startswith("<svg")
+    for ending, start in [("pdf", b"%PDF-"), ("png", b"\x89PNG"), ("csv", b"figure,panel,series")]:
+        figures["queues"].save(tmp_path / f"queues.{ending}")
+        assert (tmp_path / f"queues.{ending}").read_bytes().startswith(start)
+    with pytest.raises(evenkeel.ArgumentError, match="ending '.eps'; use .svg, .pdf, .png"):
+        figures["queues"].save(tmp_path / "queues.eps")
     both = evenkeel.plot(run, recorded)
     assert "by-policy" in [figure.name for figure in both]
-    with pytest.raises(KeyError, match="there are"):
+    with pytest.raises(KeyError, match="expected one of"):
         both["absent"]
     assert evenkeel.compare(SMALL, ["ecmp", "spray"], seeds=2).plot()[0].svg
+
+
+def test_the_data_of_a_figure_is_a_tidy_table_and_its_look_can_be_chosen(recorded):
+    data = recorded.plot()["completion-cdf"].data
+    assert data.column_names[:6] == ["figure", "panel", "series", "kind", "x", "y"]
+    assert data["y"][-1] == 1.0 and data["x"][-1] == recorded.fct_ns.max
+    assert data["x_label"][0] == "message completion time (ns)"
+    matrix = recorded.plot()["link-load"].data
+    assert set(matrix["column"]) and set(matrix["x"]) == {None}
+    look = {"units": "si", "x_scale": "log", "y_label": "CDF", "size": (400, 300)}
+    (figure,) = recorded.plot(figure="completion", **look)
+    assert "(µs)" in figure.svg and "\nCDF\n" in figure.svg and 'width="400"' in figure.svg
+    with pytest.raises(evenkeel.ArgumentError, match="units='x': expected one of plain, si"):
+        recorded.plot(units="x")
+    with pytest.raises(evenkeel.ArgumentError, match="no such figure in the results; expected"):
+        recorded.plot(figure="x")
 
 
 def test_pandas_polars_and_duckdb_read_the_files_without_arguments(recorded, rails, tmp_path):

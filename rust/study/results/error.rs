@@ -113,6 +113,9 @@ pub enum ResultsError {
         /// Path of the file.
         file: String,
     },
+    /// The results have no data for what was asked for.
+    #[error("{0}")]
+    Choice(String),
     /// The scenario next to the results cannot be resolved.
     #[error("{0}")]
     Scenario(String),

@@ -233,12 +233,71 @@ fn each_recording_has_separate_figures() {
     assert!(!bench.names("results").iter().any(|name| name.contains("fine")));
 }
 
-#[cfg(not(feature = "png"))]
 #[test]
-fn png_without_the_feature_says_how_to_enable_it() {
+fn the_ending_of_the_file_is_the_format_of_the_figure() {
     let bench = recorded();
-    let left = bench.evenkeel(&["plot", "results", "--out", "figures", "--format", "png"]);
-    assert!(left.status == 2 && left.err.contains("--features png"), "{}", left.err);
+    let plot = |out: &str| {
+        let figure = ["--figure", "queues", "--size", "12cmx8cm", "--units", "si"];
+        bench.evenkeel(&[&["plot", "results", "--out", out][..], &figure].concat())
+    };
+    let bytes = |out: &str| {
+        for _again in 0..2 {
+            let left = plot(out);
+            assert_eq!((left.status, left.err.as_str()), (0, ""), "{out}");
+        }
+        fs::read(bench.path(out)).unwrap()
+    };
+    let png = bytes("a.png");
+    assert_eq!((&png[1..4], &png[16..24]), (&b"PNG"[..], &[0, 0, 3, 140, 0, 0, 2, 92][..]));
+    let pdf = String::from_utf8_lossy(&bytes("a.pdf")).into_owned();
+    assert!(pdf.starts_with("%PDF-1.5\n") && pdf.contains("/MediaBox [0 0 340.5 226.5]"), "{pdf}");
+    assert!(String::from_utf8(bytes("a.svg")).unwrap().contains("\ntime (µs)\n"));
+    let csv = String::from_utf8(bytes("a.csv")).unwrap();
+    let row = "queues-recording-reps,,leaf0 to spine0,point,130000,12474,,,time (ns),queue (B)";
+    assert!(csv.lines().any(|line| line == row), "{csv}");
+    plot("a.eps").expect_invalid(&["--out a.eps: no format has the ending .eps; use .svg, .pdf"]);
+    bench.write("b.pdf", "%PDF-1.7 of another program");
+    assert_eq!(plot("b.pdf").status, 2, "it is not replaced");
+}
+
+#[test]
+fn the_look_of_a_figure_can_be_chosen() {
+    let bench = recorded();
+    let plot = |more: &[&str]| {
+        let cdf = ["plot", "results", "--out", "a.svg", "--figure", "completion-cdf"];
+        bench.evenkeel(&[&cdf, more].concat())
+    };
+    let look = ["--title", "All of it", "--x-label", "FCT", "--y-label", "CDF", "--x-scale", "log"];
+    assert_eq!(plot(&look).status, 0);
+    let svg = bench.read("a.svg");
+    for text in ["All of it", "FCT (us)", "CDF"] {
+        assert!(svg.contains(&format!("\n{text}\n")), "{text}: {svg}");
+    }
+    let error = "completion-cdf: its vertical axis has 0, which a logarithmic axis cannot show";
+    plot(&["--y-scale", "log"]).expect_invalid(&[error]);
+    plot(&["--order", "ecmp"]).expect_invalid(&["no line or row is called 'ecmp'; expected"]);
+    plot(&["--facet", "topology.spines"]).expect_invalid(&["only studies and sweeps have"]);
+    assert_eq!(plot(&["--size", "1x1"]).status, 2);
+    let all = bench.evenkeel(&["plot", "results", "--out", "figures", "--title", "T"]);
+    all.expect_invalid(&["--title 'T': it is for one figure; use --figure with one of"]);
+}
+
+/// Runs that differ in more than their seeds are no seeds of one line.
+#[test]
+fn runs_that_differ_in_a_key_are_lines_named_by_it() {
+    let bench = Bench::with_small();
+    for spines in ["1", "2"] {
+        for seed in ["1", "2"] {
+            let (set, out) = (format!("topology.spines={spines}"), format!("{spines}-{seed}"));
+            let run = ["run", "small.toml", "--set", &set, "--seed", seed, "--out", &out];
+            assert_eq!(bench.evenkeel(&run).status, 0);
+        }
+    }
+    let plot = ["plot", "1-1", "1-2", "2-1", "2-2", "--out", "figures"];
+    assert_eq!(bench.evenkeel(&plot).status, 0);
+    let svg = bench.read("figures/completion-cdf.svg");
+    assert!(svg.contains("\necmp, spines …\n") && svg.contains("\n2\n"), "{svg}");
+    assert!(bench.names("figures").contains(&"by-policy.svg".to_owned()));
 }
 
 /// Files of another run, missing rows, and mixed versions.

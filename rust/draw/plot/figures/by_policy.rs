@@ -1,7 +1,7 @@
 //! A metric for each policy, with its interval over seeds.
 
 use super::labels::Group;
-use super::{Request, metric_dimension, metric_label};
+use super::{Band, Request, metric_dimension, metric_label};
 use crate::plot::{Axis, DotPlot, DotRow, Drawing, Figure};
 use crate::results::ComparisonTable;
 use crate::study::statistics::Sample;
@@ -38,7 +38,7 @@ pub(super) fn figure(
     values: Vec<(String, Vec<f64>)>,
     request: &Request,
 ) -> Option<Figure> {
-    let rows: Vec<DotRow> = values.into_iter().filter_map(row).collect();
+    let rows: Vec<DotRow> = values.into_iter().filter_map(|it| row(it, request.band)).collect();
     let seeds = rows.iter().map(|row| row.values.len()).max().unwrap_or(1);
     drawn(subject, rows, seeds, request)
 }
@@ -59,7 +59,10 @@ fn drawn(subject: &str, mut rows: Vec<DotRow>, seeds: usize, request: &Request) 
     };
     let note = match seeds {
         0 | 1 => "one run each".to_owned(),
-        _ => format!("medians of up to {seeds} seeds with their intervals{ticks}"),
+        _ => match request.band.name() {
+            "" => format!("medians of up to {seeds} seeds{ticks}"),
+            band => format!("medians of up to {seeds} seeds with {band}{ticks}"),
+        },
     };
     let subject = if subject.is_empty() { "" } else { &format!(": {subject}") };
     let title = format!("{}{subject}", capital(&label));
@@ -67,9 +70,9 @@ fn drawn(subject: &str, mut rows: Vec<DotRow>, seeds: usize, request: &Request) 
     Some(Figure::new(&format!("by-policy{}", subject.replace(": ", "-")), Drawing::Dots(plot)))
 }
 
-fn row((name, values): (String, Vec<f64>)) -> Option<DotRow> {
+fn row((name, values): (String, Vec<f64>), band: Band) -> Option<DotRow> {
     let sample = Sample::of(&values)?;
-    let interval = sample.interval().map(|it| (it.low, it.high));
+    let interval = band.of(&sample, &values);
     // A single run equals the median, so it needs no tick.
     let values = if values.len() > 1 { values } else { Vec::new() };
     Some(DotRow { name, value: sample.median, interval, values, reference: None })

@@ -32,7 +32,7 @@ pub(super) fn figure(groups: &[Group<'_>]) -> Result<Option<Figure>, ResultsErro
     for (name, messages) in &all {
         for (share, what) in [(0.5, "median"), (0.99, "99 %")] {
             let points = points(&classes, messages, share);
-            series.push(Series { name: format!("{name}, {what}"), join: Join::Line, points });
+            series.push(Series::new(format!("{name}, {what}"), Join::Line, points));
         }
     }
     let points = || series.iter().flat_map(|it: &Series| &it.points);

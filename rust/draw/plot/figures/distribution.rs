@@ -24,11 +24,8 @@ pub(super) fn figure(groups: &[Group<'_>]) -> Result<Figure, ResultsError> {
         times.sort_by(f64::total_cmp);
         messages += all as u64;
         open += all - times.len();
-        series.push(Series {
-            name: group.name.clone(),
-            join: Join::Step,
-            points: cumulative(&times, all),
-        });
+        let points = cumulative(&times, all);
+        series.push(Series::new(group.name.clone(), Join::Step, points));
     }
     let times = || series.iter().flat_map(|it: &Series| &it.points).map(|point| point.x);
     let x = Axis::new("message completion time", Dimension::Time, times()).log_if_wide(times());

@@ -7,23 +7,74 @@ mod labels;
 mod link_load;
 mod over_time;
 mod rails;
+mod styles;
 mod swept;
 
 use super::{Drawing, Figure};
 use crate::report::human;
 use crate::results::{Dimension, Results, ResultsError, RunFolder};
 use crate::study::metrics::Metric;
+use crate::study::statistics::Sample;
 
-/// Options of figures.
+/// Data that figures show.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Request {
     /// The metric of figures that compare runs, such as `cct_ns` or `fct_ns.p99`.
     pub metric: String,
+    /// The key of a study on the horizontal axis; the one with the most numbers if `None`.
+    pub x: Option<String>,
+    /// The key of a study with a panel for each of its values.
+    pub facet: Option<String>,
+    /// The bands around medians.
+    pub band: Band,
 }
 
 impl Default for Request {
     fn default() -> Self {
-        Self { metric: "cct_ns".to_owned() }
+        Self { metric: "cct_ns".to_owned(), x: None, facet: None, band: Band::Interval }
+    }
+}
+
+/// The band around the median of several seeds.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Band {
+    /// The confidence interval of the median.
+    Interval,
+    /// From the first to the third quartile.
+    Quartiles,
+    /// From the smallest to the largest value.
+    Range,
+    /// No band.
+    None,
+}
+
+impl Band {
+    /// Returns the band of values; `None` if they have none.
+    fn of(self, sample: &Sample, values: &[f64]) -> Option<(f64, f64)> {
+        let mut sorted = values.to_vec();
+        sorted.sort_by(f64::total_cmp);
+        // Nearest rank, as in summaries.
+        let at = |share: f64| {
+            let rank = (share * sorted.len() as f64).ceil() as usize;
+            sorted.get(rank.saturating_sub(1)).copied()
+        };
+        match self {
+            Self::Interval => sample.interval().map(|it| (it.low, it.high)),
+            _ if sorted.len() < 2 => None,
+            Self::Quartiles => at(0.25).zip(at(0.75)),
+            Self::Range => sorted.first().copied().zip(sorted.last().copied()),
+            Self::None => None,
+        }
+    }
+
+    /// Returns the name of the bands.
+    fn name(self) -> &'static str {
+        match self {
+            Self::Interval => "their intervals",
+            Self::Quartiles => "the quartiles",
+            Self::Range => "the ranges",
+            Self::None => "",
+        }
     }
 }
 
@@ -31,7 +82,7 @@ impl Default for Request {
 /// were left out.
 ///
 /// # Errors
-/// Fails if a file of the results is missing or invalid.
+/// Fails if a file of the results is missing or invalid, or if no study has a key of the request.
 pub fn figures(
     results: &[Results],
     request: &Request,
@@ -67,8 +118,19 @@ pub fn figures(
             figures.extend(by_policy::of_comparison(table, request));
         }
     }
+    if let (Some(key), false) =
+        (&request.x.as_ref().or(request.facet.as_ref()), has_studies(results))
+    {
+        let expected = "only studies and sweeps have such keys";
+        return Err(ResultsError::Choice(format!("there is no key '{key}': {expected}")));
+    }
     distinguish(&mut figures);
+    styles::assign(&mut figures);
     Ok((figures, notes))
+}
+
+fn has_studies(results: &[Results]) -> bool {
+    results.iter().any(|it| matches!(it, Results::Studies(_)))
 }
 
 fn of_runs(
@@ -76,8 +138,8 @@ fn of_runs(
     request: &Request,
     notes: &mut Vec<String>,
 ) -> Result<Vec<Figure>, ResultsError> {
-    let (railed, runs_of_messages): (Vec<_>, Vec<_>) = runs.iter().partition(|run| run.has_rails());
-    let groups = labels::groups(&runs_of_messages);
+    let of_messages: Vec<_> = runs.iter().copied().filter(|run| !run.has_rails()).collect();
+    let groups = labels::groups(&of_messages);
     let mut figures = Vec::new();
     if !groups.is_empty() {
         figures.push(distribution::figure(&groups)?);
@@ -93,8 +155,9 @@ fn of_runs(
         }
         Err(error) => return Err(error),
     }
-    for run in &runs_of_messages {
-        let label = labels::of_run(run, runs);
+    let labels = labels::of_runs(runs);
+    let railed: Vec<_> = runs.iter().zip(&labels).filter(|(run, _)| run.has_rails()).collect();
+    for (run, label) in runs.iter().zip(&labels).filter(|(run, _)| !run.has_rails()) {
         let failed = match run.disturbances() {
             Ok(failed) => failed,
             Err(ResultsError::Scenario(reason)) => {
@@ -103,8 +166,8 @@ fn of_runs(
             }
             Err(error) => return Err(error),
         };
-        figures.extend(link_load::figure(run, &label, &failed)?);
-        figures.extend(over_time::figures(run, &label, &failed)?);
+        figures.extend(link_load::figure(run, label, &failed)?);
+        figures.extend(over_time::figures(run, label, &failed)?);
     }
     figures.extend(rails::figures(&railed)?);
     Ok(figures)
@@ -142,7 +205,7 @@ fn metric_dimension(name: &str) -> Dimension {
 
 impl Figure {
     fn new(name: &str, drawing: Drawing) -> Self {
-        Self { name: slug(name), drawing }
+        Self { name: slug(name), drawing, size: None }
     }
 
     /// Appends a text to the figure's note.
@@ -151,6 +214,7 @@ impl Figure {
             Drawing::Chart(chart) => &mut chart.note,
             Drawing::Dots(dots) => &mut dots.note,
             Drawing::Heat(heat) => &mut heat.note,
+            Drawing::Facets(facets) => &mut facets.note,
         };
         if !note.is_empty() {
             note.push_str("; ");

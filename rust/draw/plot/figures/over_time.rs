@@ -143,7 +143,7 @@ fn figure(
     let all = lines.len();
     let mut series: Vec<Series> = lines
         .into_iter()
-        .map(|(name, points)| Series { name, join: Join::Step, points })
+        .map(|(name, points)| Series::new(name, Join::Step, points))
         .filter(|series| series.points.iter().any(|point| point.y > 0.0))
         .collect();
     if series.is_empty() {

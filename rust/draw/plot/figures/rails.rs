@@ -1,6 +1,5 @@
 //! Operations of runs whose hosts have several rails: their times, and the shares of the rails.
 
-use super::labels;
 use crate::plot::{Axis, Chart, Drawing, Figure, Join, Mark, Point, Series};
 use crate::results::{Dimension, RailOperation, RailRun, ResultsError, RunFolder};
 use crate::study::statistics::Sample;
@@ -16,10 +15,10 @@ enum Over {
 
 /// Returns a chart of the operations' times with a line for each run, and a chart of the rails'
 /// shares for each run.
-pub(super) fn figures(runs: &[&RunFolder]) -> Result<Vec<Figure>, ResultsError> {
+pub(super) fn figures(runs: &[(&&RunFolder, &String)]) -> Result<Vec<Figure>, ResultsError> {
     let mut read = Vec::new();
-    for run in runs {
-        read.push((labels::of_run(run, runs), run.rails()?));
+    for (run, label) in runs {
+        read.push(((*label).clone(), run.rails()?));
     }
     let operations = || read.iter().flat_map(|(_, run)| &run.operations);
     let Some(first) = operations().next() else { return Ok(Vec::new()) };
@@ -37,7 +36,7 @@ fn times(runs: &[(String, RailRun)], over: Over) -> Figure {
     let series = runs.iter().map(|(name, run)| {
         let name = if runs.len() == 1 { "operation".to_owned() } else { name.clone() };
         let took = |it: &RailOperation| it.took_ns;
-        Series { name, join: Join::Line, points: over.points(run, took) }
+        Series::new(name, Join::Line, over.points(run, took))
     });
     let series: Vec<Series> = series.collect();
     let values = || series.iter().flat_map(|it| &it.points).map(|point| point.y);
@@ -51,19 +50,23 @@ fn times(runs: &[(String, RailRun)], over: Over) -> Figure {
         (_, Over::Size) => "Times of operations by size".to_owned(),
         (_, Over::Time) => "Times of operations".to_owned(),
     };
-    over.figure("operations", title, y, series, marks)
+    let (x, note) = (over.axis(&series), String::new());
+    Figure::new("operations", Drawing::Chart(Chart { title, note, x, y, series, marks }))
 }
 
 /// Returns the chart of the rails' shares of each operation.
 fn shares(label: &str, run: &RailRun, over: Over) -> Figure {
     let series = run.rails.iter().enumerate().map(|(index, rail)| {
         let share = |it: &RailOperation| Some(it.share_bytes.get(index)? / it.bytes.max(1.0));
-        Series { name: rail.name.clone(), join: Join::Line, points: over.points(run, share) }
+        Series::new(rail.name.clone(), Join::Line, over.points(run, share))
     });
+    let series: Vec<Series> = series.collect();
     let y = Axis::new("share of the bytes", Dimension::Number, [1.0].into_iter());
     let marks = if over == Over::Time { marks(run) } else { Vec::new() };
     let title = format!("Shares of the rails: {label}");
-    over.figure(&format!("rail-shares-{label}"), title, y, series.collect(), marks)
+    let (x, note) = (over.axis(&series), String::new());
+    let chart = Chart { title, note, x, y, series, marks };
+    Figure::new(&format!("rail-shares-{label}"), Drawing::Chart(chart))
 }
 
 impl Over {
@@ -81,21 +84,13 @@ impl Over {
             .collect()
     }
 
-    fn figure(
-        self,
-        name: &str,
-        title: String,
-        y: Axis,
-        series: Vec<Series>,
-        marks: Vec<Mark>,
-    ) -> Figure {
+    /// Returns the horizontal axis of these lines.
+    fn axis(self, series: &[Series]) -> Axis {
         let xs = || series.iter().flat_map(|it| &it.points).map(|point| point.x);
-        let x = match self {
+        match self {
             Self::Size => Axis::new("operation size", Dimension::Size, xs()).log_if_wide(xs()),
             Self::Time => Axis::new("start of the operation", Dimension::Time, xs()),
-        };
-        let note = String::new();
-        Figure::new(name, Drawing::Chart(Chart { title, note, x, y, series, marks }))
+        }
     }
 }
 
