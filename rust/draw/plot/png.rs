@@ -38,7 +38,6 @@ fn draw(shape: &Shape, pixels: &mut Pixmap, place: Transform, font: &Font) {
     let mut paint = Paint::default();
     let [red, green, blue] = shape.color;
     paint.set_color_rgba8(red, green, blue, (shape.opacity * 255.0).round() as u8);
-    // Rectangles keep sharp edges without it, but the lines of markers need it.
     paint.anti_alias = true;
     match &shape.form {
         Form::Polygon(points) => {
