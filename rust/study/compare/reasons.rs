@@ -209,10 +209,7 @@ fn why_slower(slow: &Facts, fast: &Facts) -> String {
     let excess = slow.cct_ns.unwrap_or_default() - fast.cct_ns.unwrap_or_default();
     let waits = excess > slow.timer_ns / 2.0;
     if matters(|it| it.lost) || slow.lost > fast.lost && waits {
-        let mut text = packets(|it| it.lost, "lost");
-        if let Some(link) = &slow.down {
-            text += &format!(", {link} is down");
-        }
+        let mut text = lost(slow, fast) + &down(slow);
         if waits {
             text += &format!(", retransmission timer {}", human::nanoseconds(slow.timer_ns));
         }
@@ -222,11 +219,12 @@ fn why_slower(slow: &Facts, fast: &Facts) -> String {
         return packets(|it| it.trimmed, "trimmed");
     }
     if matters(|it| it.retransmitted) {
-        let late = packets(|it| it.out_of_order, "out of order");
-        return format!(
-            "{} without a loss, {late}",
-            packets(|it| it.retransmitted, "retransmitted")
-        );
+        let resent = packets(|it| it.retransmitted, "retransmitted");
+        let cause = match slow.lost > slow.sent * FEW {
+            true => lost(slow, fast),
+            false => format!("nearly none lost, {}", packets(|it| it.out_of_order, "out of order")),
+        };
+        return format!("{resent}, {cause}{}", down(slow));
     }
     if slow.hottest > fast.hottest * HOTTER {
         let (own, other) = (human::ratio(slow.hottest), human::ratio(fast.hottest));
@@ -250,6 +248,17 @@ fn why_slower(slow: &Facts, fast: &Facts) -> String {
     "no counter differs clearly".to_owned()
 }
 
+/// Counts lost packets, with those of the faster policy in brackets.
+fn lost(slow: &Facts, fast: &Facts) -> String {
+    let (own, other) = (human::count(slow.lost), human::count(fast.lost));
+    format!("{own} data and control packets lost ({other})")
+}
+
+/// Names the link that is down during a run, if there is one.
+fn down(run: &Facts) -> String {
+    run.down.as_ref().map_or_else(String::new, |link| format!(", {link} is down"))
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -270,13 +279,19 @@ mod tests {
         let lost = Facts { lost: 20.0, down: Some("a-b".to_owned()), hottest: 3.0, ..slow() };
         assert_eq!(
             of(lost),
-            "slower, 20 packets lost (0), a-b is down, retransmission timer 1.000ms"
+            "slower, 20 data and control packets lost (0), a-b is down, retransmission timer \
+             1.000ms"
         );
         let resent = Facts { retransmitted: 500.0, out_of_order: 900.0, hottest: 3.0, ..slow() };
         assert_eq!(
             of(resent),
-            "slower, 500 packets retransmitted (0) without a loss, 900 packets out of order (0)"
+            "slower, 500 packets retransmitted (0), nearly none lost, 900 packets out of order (0)"
         );
+        let lossy = Facts { lost: 20.0, ..slow() };
+        let resent = Facts { retransmitted: 500.0, lost: 20.0, cct_ns: Some(3e6), ..slow() };
+        let expected =
+            "slower, 500 packets retransmitted (0), 20 data and control packets lost (20)";
+        assert_eq!(explain(&resent, &lossy).unwrap(), expected);
         let hot = Facts { hottest: 3.0, core_queue: 1e6, ..slow() };
         assert_eq!(of(hot), "slower, hottest uplink at 3.000× the mean load (1.000×)");
         let queue = Facts { core_queue: 1e6, marked: 1e4, ..slow() };
@@ -287,7 +302,10 @@ mod tests {
     #[test]
     fn few_packets_are_a_reason_only_if_a_timer_waits_for_them() {
         let few = Facts { lost: 1.0, ..slow() };
-        assert!(of(few.clone()).starts_with("slower, 1 packets lost (0), retransmission timer"));
+        assert!(
+            of(few.clone())
+                .starts_with("slower, 1 data and control packets lost (0), retransmission")
+        );
         let quick = Facts { cct_ns: Some(1.3e6), ..few };
         assert_eq!(of(quick), "slower, no counter differs clearly");
     }
