@@ -9,7 +9,7 @@
 //!
 //! let (sizes, times) = ([1e6, 4e6, 16e6], [30e3, 95e3, 350e3]);
 //! let points = sizes.iter().zip(&times).map(|(&x, &y)| Point::new(x, y));
-//! let line = Series { name: "ethereal".to_owned(), join: Join::Line, points: points.collect() };
+//! let line = Series::new("ethereal".to_owned(), Join::Line, points.collect());
 //! let figure = Figure {
 //!     name: "sizes".to_owned(),
 //!     drawing: Drawing::Chart(Chart {
@@ -20,6 +20,7 @@
 //!         series: vec![line],
 //!         marks: Vec::new(),
 //!     }),
+//!     size: None,
 //! };
 //! assert!(evenkeel_draw::plot::is_figure(figure.svg().as_bytes()));
 //! ```

@@ -36,7 +36,7 @@ pub struct Series {
 
 impl Series {
     /// Creates a line; its style is assigned when all figures are known.
-    pub(super) fn new(name: String, join: Join, points: Vec<Point>) -> Self {
+    pub fn new(name: String, join: Join, points: Vec<Point>) -> Self {
         Self { name, join, points, style: 0 }
     }
 }
