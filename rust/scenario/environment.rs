@@ -1,4 +1,4 @@
-//! What a file is resolved with, in addition to its own text.
+//! The environment in which a file is resolved: an existing fabric, and limits.
 
 use super::input::context::Context;
 use super::input::error::ScenarioError;

@@ -317,7 +317,7 @@ mod tests {
             estimated(&text).packet_hops
         };
         let nvlink = "scale_up = { gpus = 8 }";
-        // Of 28/8 MB a rank inside its server and 12/16 MB along its rail, the rail remains.
+        // With NVLink, 12/16 MB per rank along its rail remain; 28/8 MB stay inside the server.
         let (without, with) = (hops(8, ""), hops(8, nvlink));
         assert!(with * 4 < without, "{with} of {without}");
         let relayed = "scale_up = { gpus = 8, cross_rail = \"relay\" }";

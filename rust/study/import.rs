@@ -54,7 +54,7 @@ pub struct Imported {
     pub text: String,
     /// Warnings about the file and the scenario.
     pub warnings: Vec<String>,
-    /// What the file lacks and the scenario has as an example.
+    /// Parts that the file lacks and that the scenario fills with examples.
     pub notes: Vec<String>,
 }
 

@@ -1,6 +1,5 @@
 //! The command line as seen by other programs: output, exit status, and written files.
 
-mod assertions;
 mod audit;
 mod bench;
 #[cfg(unix)]

@@ -12,8 +12,8 @@ pub struct Overrides {
     pub seed: Option<u64>,
     /// Memory that the messages of a collective may use before they are sent; unlimited if `None`.
     pub most_memory: Option<Bytes>,
-    /// True to forecast a run instead of making it. Of a collective with very many messages, the
-    /// scenario then has their totals alone.
+    /// True to forecast a run instead of simulating it. A collective with very many messages is
+    /// then represented by their totals.
     pub is_forecast: bool,
     /// Other keys, applied in this order before the policy and the seed.
     pub settings: Vec<Setting>,

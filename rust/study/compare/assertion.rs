@@ -170,7 +170,7 @@ impl Assertion {
         Ok(Self { policy, metric, quantity, relation, number: value })
     }
 
-    /// Judges the condition by all runs of a comparison, of which each policy has `seeds`.
+    /// Judges the condition by all runs of a comparison. Each policy has `seeds` runs.
     pub fn judge(&self, runs: &[AssertedRun], seeds: usize) -> AssertionOutcome {
         let own = || runs.iter().filter(|run| run.run["policy"] == self.policy.as_str());
         let values: Vec<f64> = own().filter_map(|run| self.quantity.of(run)).collect();

@@ -283,7 +283,7 @@ impl<'a> ScheduleBuilder<'a> {
 }
 
 /// Returns the provisional id of a join. It counts down, since the number of messages is not known
-/// yet. There are no more joins than messages, of which there are 2^28 at most.
+/// yet. There are no more joins than messages, and at most 2^28 messages.
 fn join_id(join: usize) -> TaskId {
     TaskId(u32::MAX - u32::try_from(join).expect("2^28 joins at most"))
 }

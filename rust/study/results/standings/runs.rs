@@ -3,19 +3,9 @@
 use std::collections::BTreeSet;
 
 use super::{Ranked, Standings, distinct, rank};
+use crate::RunNumbers;
 use crate::metrics::Metric;
 use crate::results::RunFolder;
-
-/// Metrics that runs of one scenario show in addition to the ranked one.
-const OTHERS: [&str; 7] = [
-    "slowdown",
-    "fct_ns.p99",
-    "queue_bytes_max",
-    "packets.retransmitted",
-    "packets.dropped",
-    "packets.out_of_order",
-    "qps.extra_per_nic_max",
-];
 
 impl Standings {
     /// Ranks the policies of some runs in each scenario; `None` without runs. Runs that differ only
@@ -31,7 +21,8 @@ impl Standings {
             Some(folder) => format!("{} ({})", run.policy(), folder.to_string_lossy()),
             None => run.policy().to_owned(),
         };
-        let others = OTHERS.into_iter().filter(|name| is_single && *name != metric);
+        let others = RunNumbers::FABRIC_METRICS.iter().copied();
+        let others = others.filter(|name| is_single && !["cct_ns", metric].contains(name));
         let others: Vec<&'static Metric> = others.filter_map(Metric::find).collect();
         let ranked = |run: &&RunFolder| Ranked {
             policy: name(run),

@@ -1,21 +1,12 @@
 //! Standings of a study: one for each group of runs.
 
 use super::{Ranked, Standings, distinct, rank};
+use crate::RunNumbers;
 use crate::metrics::Metric;
 use crate::results::{Quantity, ResultsError, StudyRow, StudyTable};
 
 /// Names of the key that holds the policy.
 const POLICY: [&str; 2] = ["policy", "policy.name"];
-
-/// Metrics that a single point shows in addition to the ranked one.
-const OTHERS: [&str; 6] = [
-    "slowdown",
-    "fct_ns.p99",
-    "queue_bytes_max",
-    "packets.retransmitted",
-    "packets.dropped",
-    "packets.out_of_order",
-];
 
 /// Rows, and whether each one completed.
 type Rows<'a> = Vec<(&'a StudyRow, bool)>;
@@ -53,7 +44,9 @@ impl StudyTable {
         }
         let is_single = points.len() == 1;
         let has = |it: &&Metric| it.name != metric && self.metrics().iter().any(|m| m == it.name);
-        let others = OTHERS.into_iter().filter(|_| is_single).filter_map(Metric::find);
+        let others =
+            RunNumbers::FABRIC_METRICS.iter().filter(|name| is_single && **name != "cct_ns");
+        let others = others.filter_map(|name| Metric::find(name));
         let others: Vec<&'static Metric> = others.filter(has).collect();
         let point = |(labels, rows): (Vec<String>, Rows<'_>)| {
             let read = |it| self.ranked(it, compared, metric, &others);
