@@ -53,7 +53,9 @@
 //!
 //! The crate `evenkeel` re-exports this one and describes the architecture.
 
-use evenkeel_engine::{endpoint, fabric, ids, nic, packet, sharing, switching, topology, units};
+use evenkeel_engine::{
+    endpoint, fabric, ids, nic, packet, sharing, switching, topology, units, workload,
+};
 
 pub mod invariants;
 pub mod record;

@@ -107,7 +107,7 @@ use Better::{Less, More, Neither};
 use Kind::{BitRate, ByteRate, Bytes, Count, Index, Packets, Percent, Ratio, Time};
 
 /// Metrics with a column in `results.csv`, in the order of the columns.
-pub static METRICS: [Metric; 40] = [
+pub static METRICS: [Metric; 46] = [
     Metric::new("cct_ns", Time, Less, "CCT", "completion time"),
     Metric::new("bound_ns", Time, Neither, "bound", "lower bound of the completion time"),
     Metric::new("slowdown", Ratio, Less, "over the bound", "completion time over its lower bound"),
@@ -207,6 +207,30 @@ pub static METRICS: [Metric; 40] = [
         Less,
         "sender bits",
         "maximum policy bits per queue pair",
+    ),
+    Metric::new("algbw_bytes_per_s", ByteRate, More, "algbw", "algorithm bandwidth (nccl-tests)"),
+    Metric::new("busbw_bytes_per_s", ByteRate, More, "busbw", "bus bandwidth (nccl-tests)"),
+    Metric::new("breakdown.compute_ns", Time, Neither, "compute", "mean computing time of ranks"),
+    Metric::new(
+        "breakdown.exposed_ns",
+        Time,
+        Less,
+        "exposed",
+        "mean time that ranks communicate without computing",
+    ),
+    Metric::new(
+        "breakdown.overlapped_ns",
+        Time,
+        More,
+        "overlapped",
+        "mean time that ranks communicate while computing",
+    ),
+    Metric::new(
+        "breakdown.idle_ns",
+        Time,
+        Less,
+        "idle",
+        "mean time that ranks neither compute nor communicate",
     ),
     Metric::new("bytes_per_s", ByteRate, More, "throughput", "bytes of operations per second"),
     Metric::new("cpu_busy_ns_max", Time, Less, "CPU", "longest busy time of a host's processor"),

@@ -12,8 +12,8 @@ use crate::fabric::{
 };
 use crate::fluid::{self, Estimate, Fidelity};
 use crate::report::{
-    ClassSummary, Cost, FailureSummary, Identity, JobSummary, OpenMessages, Stopwatch, Summary,
-    TransportSummary, below_bound, human, remarks,
+    Breakdown, ClassSummary, Cost, FailureSummary, Identity, JobSummary, OpenMessages, Stopwatch,
+    Summary, TransportSummary, below_bound, human, remarks,
 };
 use crate::scenario::Scenario;
 use crate::units::{Bytes, Span, Time};
@@ -151,7 +151,8 @@ fn finish_workload(run: &Run<'_>, outcome: &Outcome, cost: Cost) -> Finished {
     let mut finished = finish(run, outcome, open, cost);
     let jobs = JobSummary::of_setup(outcome, run.setup);
     let classes = ClassSummary::of_setup(outcome, run.setup);
-    finished.summary = finished.summary.with_parts(jobs, classes);
+    let breakdown = Breakdown::of_run(outcome, run.setup);
+    finished.summary = finished.summary.with_parts(jobs, classes).with_breakdown(breakdown);
     finished
 }
 
@@ -257,6 +258,7 @@ fn finish(run: &Run<'_>, outcome: &Outcome, open: OpenMessages, cost: Cost) -> F
     let summary = Summary::new(run.identity, &run.setup.topology, outcome, run.bound, cost);
     let remarks = remarks(run.setup, outcome, run.bound);
     let summary = summary.with_failures(FailureSummary::of(run.setup));
+    let summary = summary.with_rates(run.setup.workload.operation.as_ref(), outcome.cct);
     Finished {
         summary: summary.with_transport(TransportSummary::of(run.setup), remarks),
         verdict: outcome.verdict,

@@ -417,6 +417,8 @@ impl FinishedSession {
             };
             (name.as_str(), write)
         }));
+        let ranks: Writer<'_> = &|to| report::write_ranks_csv(to, setup, outcome);
+        files.extend(self.finished.summary.has_breakdown().then_some(("ranks.csv", ranks)));
         files.extend_from_slice(others);
         let resolved = scenario.map(Scenario::as_table);
         report::write_run_results(

@@ -2,6 +2,7 @@
 
 mod audit;
 mod bench;
+mod breakdown;
 #[cfg(unix)]
 mod clusters;
 mod commands_page;

@@ -96,6 +96,8 @@ pub struct Ledger {
     pub open: u64,
     /// Number of tasks that each delay still waits for.
     delays_wait_for: Vec<u32>,
+    /// End of each delay; [`Time::NEVER`] if it has not ended.
+    delay_ends: Vec<Time>,
     /// `None` if nothing is discarded.
     discards: Option<Box<Discards>>,
 }
@@ -123,6 +125,7 @@ impl Ledger {
             last_completion: Time::ZERO,
             open: workload.task_count() as u64,
             delays_wait_for: (count..workload.task_count()).map(waits).collect(),
+            delay_ends: vec![Time::NEVER; workload.delays.len()],
             discards: None,
         }
     }
@@ -359,6 +362,9 @@ impl Ledger {
         }
         let ended = other.delays_wait_for.len() + other.planned as usize - other.open as usize;
         self.open -= ended as u64;
+        for (ours, theirs) in self.delay_ends.iter_mut().zip(other.delay_ends) {
+            *ours = (*ours).min(theirs);
+        }
         self.delivered += other.delivered;
         self.completed += other.completed;
         self.last_completion = self.last_completion.max(other.last_completion);
@@ -422,9 +428,15 @@ impl Ledger {
     }
 
     /// Marks a delay as ended.
-    pub(super) fn end_delay(&mut self, now: Time) {
+    pub(super) fn end_delay(&mut self, now: Time, delay: TaskId) {
         self.open -= 1;
+        self.delay_ends[delay.index() - self.planned as usize] = now;
         self.last_completion = now;
+    }
+
+    /// Returns the end of each delay; [`Time::NEVER`] for a delay that has not ended.
+    pub fn delay_ends(&self) -> &[Time] {
+        &self.delay_ends
     }
 
     /// Counts the end of a task that `task` waits for. True if it was the last one.

@@ -80,7 +80,7 @@ impl Endpoints {
         let workload = self.site.workload.clone();
         let is_delay = workload.delay(task).is_some();
         if is_delay {
-            self.ledger.end_delay(now);
+            self.ledger.end_delay(now, task);
         }
         for &dependent in workload.dependents_of(task) {
             let host = workload.host_of(dependent);

@@ -101,6 +101,8 @@ pub struct Outcome {
     pub cct: Option<Span>,
     /// Every flow, in order of message and piece.
     pub flows: Vec<FlowRecord>,
+    /// End of each delay of the workload; [`Time::NEVER`] for a delay that did not end.
+    pub delay_ends: Vec<Time>,
     /// Counts of packets and events over the whole run.
     pub counters: Counters,
     /// Traffic of the scale-up networks of servers; `None` without any.
@@ -225,6 +227,7 @@ impl Outcome {
             deadlock: cycle(&measured.held_back),
             dropped_by_class: measured.dropped_by_class,
             flows: ledger.flows_in_order(),
+            delay_ends: ledger.delay_ends().to_vec(),
         }
     }
 }

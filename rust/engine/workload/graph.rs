@@ -1,9 +1,11 @@
 //! Builds a workload task by task, for readers of files with sends, receives and computation.
 
+use std::collections::BTreeSet;
+
 use crate::ids::{HostId, TaskId};
 use crate::units::{Bytes, Span, Time};
 
-use super::{Delay, Lane, Message, Workload};
+use super::{Delay, Labels, Lane, Message, Workload};
 
 /// Maximum number of messages, and of delays, of a workload: 2^28, as for collectives.
 pub const MAX_TASKS: usize = 1 << 28;
@@ -58,6 +60,8 @@ pub struct TaskGraph {
     waits: Vec<(GraphTask, GraphTask)>,
     /// Delays that start when only some of their dependencies are met, with that number.
     starts_after: Vec<(GraphTask, u32)>,
+    /// Purposes of the tasks; `None` if no task has one.
+    pub labels: Option<Labels>,
 }
 
 impl TaskGraph {
@@ -93,6 +97,11 @@ impl TaskGraph {
     /// Returns the numbers of messages and of delays.
     pub fn counts(&self) -> (usize, usize) {
         (self.messages.len(), self.delays.len())
+    }
+
+    /// Returns the streams of all messages.
+    pub fn streams(&self) -> BTreeSet<u32> {
+        self.messages.iter().map(|message| message.stream).collect()
     }
 
     /// Returns the number of messages or of delays, whichever is larger.
@@ -165,6 +174,10 @@ impl TaskGraph {
         }
         let some = other.starts_after.iter().map(|(&task, &count)| (appended.task(task), count));
         self.starts_after.extend(some);
+        if let Some(labels) = &other.labels {
+            let own = self.labels.get_or_insert_default();
+            own.append(labels, delays as usize, other.delays.len(), stream_of);
+        }
         appended
     }
 
@@ -204,6 +217,7 @@ impl TaskGraph {
         waits.dedup();
         let delays = self.delays.len();
         let mut workload = Workload::with_delays(self.messages, self.delays, &waits);
+        workload.labels = self.labels;
         if !self.lanes.is_empty() {
             workload.lanes = vec![None; delays];
             for (delay, lane) in self.lanes {

@@ -8,8 +8,8 @@ use std::ops::Range;
 
 use thiserror::Error;
 
-use super::Workload;
 use super::graph::{Appended, GraphFault, GraphTask, TaskGraph};
+use super::{Operation, Workload};
 use crate::ids::{HostId, TaskId};
 use crate::units::{Span, Time};
 
@@ -39,6 +39,8 @@ pub struct Job {
     pub start: Time,
     /// Index of the delay whose end is its start.
     pub gate: Option<usize>,
+    /// The collective operation that it performs, if it is one.
+    pub operation: Option<Operation>,
 }
 
 /// Reason why jobs cannot be combined.
@@ -67,7 +69,8 @@ impl Job {
     #[doc(hidden)]
     pub fn for_test() -> Self {
         let name = String::new();
-        Self { name, messages: 0..0, delays: 0..0, start: Time::ZERO, gate: None }
+        let (start, gate, operation) = (Time::ZERO, None, None);
+        Self { name, messages: 0..0, delays: 0..0, start, gate, operation }
     }
 }
 
@@ -106,6 +109,9 @@ impl Workload {
             GraphFault::TooManyTasks | GraphFault::TooManyBytes => JobsError::TooMuch,
         })?;
         whole.jobs = combiner.jobs;
+        if let [only] = specs {
+            whole.operation = only.workload.operation;
+        }
         let starts = specs.iter().filter(|spec| spec.after.is_none());
         let starts = starts.map(|spec| spec.workload.first_start().saturating_add(spec.start));
         if !whole.delays.is_empty() {
@@ -144,6 +150,7 @@ impl JobCombiner {
             delays: delays..delays_end,
             start: Time::ZERO + spec.start,
             gate: None,
+            operation: spec.workload.operation,
         });
     }
 

@@ -4,11 +4,13 @@ mod blocks;
 mod chains;
 pub mod graph;
 mod job;
+mod labels;
 mod step_after;
 
 pub use blocks::{Blocks, equal_blocks};
 pub use chains::{ChainPlace, ChainShape, Chains, ring_block};
 pub use job::{Job, JobSpec, JobsError};
+pub use labels::{Labels, Operation, Parallelism, Phase};
 pub use step_after::StepAfter;
 
 use serde::{Deserialize, Serialize};
@@ -117,6 +119,10 @@ pub struct Workload {
     /// Messages that are generated during the run. `messages` then holds only their load, one for
     /// each pair of hosts and stream, for lower bounds.
     pub chains: Option<Arc<Chains>>,
+    /// Purposes of the tasks; `None` if the workload has no computation.
+    pub labels: Option<Labels>,
+    /// The collective operation that the messages perform, if they are one.
+    pub operation: Option<Operation>,
 }
 
 impl Workload {

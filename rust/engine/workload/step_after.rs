@@ -47,12 +47,16 @@ impl StepAfter {
             }));
         }
         let Workload { messages, mut delays, mut lanes, gap, jobs, starts_after, .. } = workload;
+        let (mut labels, operation) = (workload.labels, workload.operation);
+        if let Some(labels) = &mut labels {
+            labels.begin_phase(delays.len(), None);
+        }
         delays.append(&mut completions);
         if !lanes.is_empty() {
             lanes.resize(delays.len(), None);
         }
         let rewritten = Workload::with_delays(messages, delays, &dependencies);
-        Workload { lanes, gap, jobs, starts_after, ..rewritten }
+        Workload { lanes, gap, jobs, starts_after, labels, operation, ..rewritten }
     }
 }
 

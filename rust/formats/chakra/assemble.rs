@@ -10,7 +10,7 @@ use crate::collective::Algorithms;
 use crate::ids::HostId;
 use crate::units::{Span, Time};
 use crate::workload::graph::{GraphFault, GraphTask, MAX_TASKS, TaskGraph, at_least_a_byte};
-use crate::workload::{Message, Workload};
+use crate::workload::{Labels, Message, Workload};
 
 /// First stream of collectives. Each group has its own stream (and so its own queue pairs), as
 /// NCCL's communicators have: this number plus the index of the group. The stream of a send is its
@@ -281,6 +281,7 @@ impl<'a> Assembler<'a> {
 
     fn finish(mut self) -> Result<Workload, RankFault> {
         let of_all = |fault| NodeFault::of_file(fault).of_rank(0);
+        self.graph.labels = Some(Labels::default());
         let stuck = match std::mem::take(&mut self.graph).finish() {
             Ok(workload) => return Ok(workload),
             Err(GraphFault::TooManyTasks) => return Err(of_all(too_many())),

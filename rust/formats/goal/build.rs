@@ -11,7 +11,7 @@ use super::{
 use crate::ids::HostId;
 use crate::units::{Span, Time};
 use crate::workload::graph::{GraphFault, GraphTask, TaskGraph, at_least_a_byte};
-use crate::workload::{Compute, Lane, Message};
+use crate::workload::{Compute, Labels, Lane, Message};
 
 /// Builds the schedule of a file; `last` is the number of its last line.
 pub(super) fn schedule(
@@ -33,7 +33,8 @@ pub(super) fn schedule(
     };
     file.sections.iter().for_each(|section| builder.add_rank(section));
     matches.iter().for_each(|found| builder.add_match(found));
-    let Builder { graph, tasks, .. } = builder;
+    let Builder { mut graph, tasks, .. } = builder;
+    graph.labels = Some(Labels::default());
     let workload = graph.finish().map_err(|fault| match fault {
         GraphFault::TooManyTasks => (last, GoalFault::TooMuch("2^28 operations")),
         GraphFault::TooManyBytes => (last, GoalFault::TooMuch("2^64 bytes in all")),

@@ -156,6 +156,7 @@ fn empty_outcome() -> Outcome {
         marked_by_port: Vec::new(),
         deadlock: Vec::new(),
         dropped_by_class: Vec::new(),
+        delay_ends: Vec::new(),
     }
 }
 

@@ -2,10 +2,13 @@
 //!
 //! A [`Timeline`] observes a run and writes while it proceeds. It writes counters of queues and
 //! rates at each interval, and instants for lost packets, retransmissions and path changes. At the
-//! end it writes one slice per message. `docs/recording.md` lists the tracks.
+//! end it writes one slice per message and computation, and arrows from the task that each of them
+//! waited for last. `docs/recording.md` lists the tracks.
 
+mod causes;
 mod combined_watch;
 pub mod schema;
+mod slices;
 mod tracks;
 
 use std::collections::BTreeMap;
@@ -130,7 +133,11 @@ impl Timeline {
             return *track;
         }
         let (src, dst, label) = pair;
-        let name = format!("to {} #{label}", self.names[dst.index()]);
+        let to = &self.names[dst.index()];
+        let name = match label {
+            SCALE_UP => format!("to {to}, scale-up"),
+            label => format!("to {to} #{label}"),
+        };
         let track = self.tracks.add(name, Some(self.nodes[src.index()]), None);
         self.pairs.insert(pair, track);
         track
@@ -259,49 +266,8 @@ impl Timeline {
     /// The first error while writing, now or earlier.
     pub fn finish(mut self, setup: &Setup, outcome: &Outcome) -> io::Result<()> {
         self.end_window();
-        // By queue pair: its message tracks, and when each becomes free. Slices on a track must not
-        // overlap.
-        let mut lanes: BTreeMap<Track, Vec<(Track, Time)>> = BTreeMap::new();
-        let mut flows: Vec<&FlowRecord> = outcome.flows.iter().collect();
-        flows.sort_by_key(|flow| (flow.start, flow.message, flow.piece));
-        for flow in flows {
-            let pair = self.pair((flow.src, flow.dst, label(setup, flow)));
-            let end = if flow.completed == Time::NEVER { outcome.ended } else { flow.completed };
-            let end = end.max(flow.start);
-            let of_pair = lanes.entry(pair).or_default();
-            let free = of_pair.iter().position(|(_, until)| *until <= flow.start);
-            let lane = free.unwrap_or_else(|| {
-                let track = self.tracks.add("messages".to_owned(), Some(pair), None);
-                of_pair.push((track, Time::ZERO));
-                of_pair.len() - 1
-            });
-            of_pair[lane].1 = end;
-            self.message(flow, of_pair[lane].0, end);
-        }
+        self.write_slices(setup, outcome);
         self.tracks.finish()
-    }
-
-    fn message(&mut self, flow: &FlowRecord, track: Track, end: Time) {
-        let mut facts = vec![
-            ("message", u64::from(flow.message.0)),
-            ("piece", flow.piece.into()),
-            ("bytes", flow.bytes.get()),
-            ("source_port", flow.source_port.into()),
-            ("start_ps", flow.start.as_ps()),
-        ];
-        for (name, at) in [("delivered_ps", flow.delivered), ("completed_ps", flow.completed)] {
-            facts.extend((at != Time::NEVER).then(|| (name, at.as_ps())));
-        }
-        let state = if flow.completed == Time::NEVER { ", not completed" } else { "" };
-        let name = format!("message {}{state}", flow.message.0);
-        let label = Label { category: "message", name, facts: &facts };
-        self.tracks.begin(flow.start, track, label);
-        if flow.delivered != Time::NEVER {
-            let name = "delivered".to_owned();
-            let label = Label { category: "message", name, facts: &[] };
-            self.tracks.instant(flow.delivered, track, label);
-        }
-        self.tracks.end(end, track);
     }
 }
 
@@ -318,9 +284,15 @@ struct Counter {
     unit: Unit,
 }
 
+/// Label of messages that a scale-up network carries without packets; no queue pair has it.
+const SCALE_UP: u32 = u32::MAX;
+
 /// Returns the label of a flow's packets, computed from the slot that its source port encodes.
 fn label(setup: &Setup, flow: &FlowRecord) -> u32 {
     let stream = setup.workload.messages[flow.message.index()].stream;
+    if flow.source_port == 0 {
+        return SCALE_UP;
+    }
     // Inverts the assignment of source ports, which starts at 49,152, the first dynamic port.
     let slot = u32::from(flow.source_port) - 49_152;
     let slot = slot.wrapping_sub(stream.wrapping_mul(64)) % (1 << 14);

@@ -94,6 +94,12 @@ pub struct TrackEvent {
     /// Value of a counter.
     #[prost(int64, optional, tag = "30")]
     pub value: Option<i64>,
+    /// Numbers of the arrows (flows) that begin at the slice.
+    #[prost(fixed64, repeated, tag = "47")]
+    pub arrows_from: Vec<u64>,
+    /// Numbers of the arrows (flows) that end at the slice.
+    #[prost(fixed64, repeated, tag = "48")]
+    pub arrows_to: Vec<u64>,
 }
 
 /// A name and its value.

@@ -21,6 +21,16 @@ pub(super) struct Label<'a> {
     pub(super) facts: &'a [(&'a str, u64)],
 }
 
+/// The arrows of a slice, by number. An arrow goes from the slice that it begins at to the one that
+/// it ends at.
+#[derive(Debug, Default)]
+pub(super) struct Arrows {
+    /// The arrow that ends at the slice.
+    pub(super) to: Option<u64>,
+    /// The arrows that begin at the slice.
+    pub(super) from: Vec<u64>,
+}
+
 /// The unit of a counter track.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum Unit {
@@ -68,8 +78,12 @@ impl Tracks {
     }
 
     /// Writes the beginning of a slice.
-    pub(super) fn begin(&mut self, at: Time, track: Track, label: Label<'_>) {
-        let event = event(kind::BEGIN, track, label);
+    pub(super) fn begin(&mut self, at: Time, track: Track, label: Label<'_>, arrows: Arrows) {
+        let event = TrackEvent {
+            arrows_from: arrows.from,
+            arrows_to: arrows.to.into_iter().collect(),
+            ..event(kind::BEGIN, track, label)
+        };
         self.event(at, event);
     }
 

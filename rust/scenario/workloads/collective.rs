@@ -121,21 +121,33 @@ fn resolve(
         outstanding: *section.outstanding,
         ..plan
     };
-    if let Some(chains) = generated(inputs, section, collective, &plan)? {
+    let mut resolved = messages(inputs, section, collective, &plan)?;
+    resolved.workload.operation = collective.rated(&plan);
+    Ok(resolved)
+}
+
+/// Returns the messages of a plan: generated during the run, summed, or all of them.
+fn messages(
+    inputs: &WorkloadInputs<'_>,
+    section: &mut CollectiveSection,
+    collective: &Collective,
+    plan: &Plan,
+) -> Result<ResolvedWorkload, ScenarioError> {
+    if let Some(chains) = generated(inputs, section, collective, plan)? {
         section.streaming.fill(StreamingName::Yes);
         return Ok(chains.into_workload().into());
     }
-    check_memory(inputs, section, collective, &plan)?;
+    check_memory(inputs, section, collective, plan)?;
     if inputs.shared.may_tally
         && is_undelayed(inputs, section)
-        && collective.messages(&plan) > TALLIED_MESSAGES
+        && collective.messages(plan) > TALLIED_MESSAGES
     {
-        let totals = collective.tally(&plan).map_err(|error| fault_of(inputs, section, error));
+        let totals = collective.tally(plan).map_err(|error| fault_of(inputs, section, error));
         let (load, tally) = totals?;
         let workload = Workload::independent(load);
         return Ok(ResolvedWorkload { tally: Some(tally), ..workload.into() });
     }
-    let workload = collective.build(&plan).map_err(|error| fault_of(inputs, section, error))?;
+    let workload = collective.build(plan).map_err(|error| fault_of(inputs, section, error))?;
     let workload = section.step_after.apply(workload);
     delayed(inputs, workload, &section.start_jitter)
 }

@@ -1,15 +1,15 @@
 //! Start and completion time of each job of a run.
 
-use std::cmp::Reverse;
-use std::collections::BinaryHeap;
 use std::ops::Range;
 
 use schemars::JsonSchema;
 use serde::Serialize;
 
+use super::rank_times::Tasks;
+use super::{Breakdown, Rates};
 use crate::fabric::{Outcome, Setup};
 use crate::units::{Bytes, Span, Time};
-use crate::workload::{Job, Task, Workload};
+use crate::workload::{Job, Workload};
 
 /// Results of a job. Times are nanoseconds with picoseconds as decimals.
 #[derive(Debug, Clone, PartialEq, Serialize, JsonSchema)]
@@ -29,6 +29,12 @@ pub struct JobSummary {
     /// Policy of the job, if it differs from that of the scenario.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub policy: Option<String>,
+    /// Rates of the job's collective operation; absent for other jobs, and unless it completed.
+    #[serde(flatten)]
+    pub rates: Option<Rates>,
+    /// Division of the time of its hosts; absent if they do not compute.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub breakdown: Option<Breakdown>,
 }
 
 impl JobSummary {
@@ -38,7 +44,12 @@ impl JobSummary {
             return Vec::new();
         }
         let ends = Ends::of(outcome, workload);
-        workload.jobs.iter().map(|job| ends.summary(job)).collect()
+        let summary = |job| {
+            let tasks = Tasks::of_job(outcome, workload, &ends, job);
+            let breakdown = tasks.and_then(|tasks| Breakdown::of(&tasks));
+            JobSummary { breakdown, ..ends.summary(job) }
+        };
+        workload.jobs.iter().map(summary).collect()
     }
 
     /// Returns the jobs of a run of `setup`, with the policy of each job that has its own.
@@ -51,27 +62,32 @@ impl JobSummary {
     }
 }
 
-/// End of every message and delay; [`Time::NEVER`] if it did not end.
-struct Ends {
-    /// Delivery time of each message.
-    delivered: Vec<Time>,
-    /// Completion time of each message, followed by that of each delay.
-    completed: Vec<Time>,
-    messages: usize,
+/// Times of every message and delay; [`Time::NEVER`] for those that did not happen.
+pub(super) struct Ends {
+    /// Start of each message.
+    pub(super) started: Vec<Time>,
+    /// Delivery of each message.
+    pub(super) delivered: Vec<Time>,
+    /// Completion of each message at its sender.
+    pub(super) completed: Vec<Time>,
+    /// End of each delay.
+    pub(super) delays: Vec<Time>,
 }
 
 impl Ends {
-    fn of(outcome: &Outcome, workload: &Workload) -> Self {
+    pub(super) fn of(outcome: &Outcome, workload: &Workload) -> Self {
         let messages = workload.messages.len();
         let mut ends = Self {
+            started: vec![Time::NEVER; messages],
             delivered: vec![Time::ZERO; messages],
-            completed: vec![Time::ZERO; messages + workload.delays.len()],
-            messages,
+            completed: vec![Time::ZERO; messages],
+            delays: outcome.delay_ends.clone(),
         };
         let mut bytes = vec![Bytes::ZERO; messages];
         for flow in &outcome.flows {
             let index = flow.message.index();
             bytes[index] += flow.bytes;
+            ends.started[index] = ends.started[index].min(flow.start);
             ends.delivered[index] = ends.delivered[index].max(flow.delivered);
             ends.completed[index] = ends.completed[index].max(flow.completed);
         }
@@ -81,69 +97,33 @@ impl Ends {
                 (ends.delivered[index], ends.completed[index]) = (Time::NEVER, Time::NEVER);
             }
         }
-        ends.propagate(workload);
         ends
     }
 
-    /// Computes the ends of delays from those of their dependencies, in order of time.
-    fn propagate(&mut self, workload: &Workload) {
-        self.completed[self.messages..].fill(Time::NEVER);
-        let mut open: Vec<u32> =
-            workload.tasks().map(|task| workload.dependency_count(task)).collect();
-        let mut ended = BinaryHeap::new();
-        for task in workload.tasks() {
-            match workload.task(task) {
-                Task::Message(_, message) => {
-                    let index = task.index();
-                    let mut dependents = workload.dependents_of(task).iter();
-                    if dependents.any(|&after| workload.delay(after).is_some()) {
-                        // Ends at the receiver on delivery, at the sender on completion.
-                        ended.push(Reverse((self.delivered[index], task, message.dst)));
-                        ended.push(Reverse((self.completed[index], task, message.src)));
-                    }
-                }
-                Task::Delay(delay) if open[task.index()] == 0 => {
-                    self.completed[task.index()] = Time::ZERO.saturating_add(delay.span);
-                    ended.push(Reverse((self.completed[task.index()], task, delay.host)));
-                }
-                Task::Delay(_) => {}
-            }
-        }
-        while let Some(Reverse((now, task, host))) = ended.pop() {
-            if now == Time::NEVER {
-                break;
-            }
-            let is_message = workload.message(task).is_some();
-            for &after in workload.dependents_of(task) {
-                let Some(delay) = workload.delay(after) else { continue };
-                let left = &mut open[after.index()];
-                if *left == 0 || (is_message && delay.host != host) {
-                    continue;
-                }
-                *left -= 1;
-                if *left == 0 {
-                    self.completed[after.index()] = now.saturating_add(delay.span);
-                    ended.push(Reverse((self.completed[after.index()], after, delay.host)));
-                }
-            }
-        }
+    /// Returns start and end of a job.
+    pub(super) fn extent(&self, job: &Job) -> Range<Time> {
+        let last = |times: &[Time]| times.iter().copied().max();
+        let start = job.gate.map_or(job.start, |gate| self.delays[gate]);
+        let (messages, delays) = (job.messages.clone(), job.delays.clone());
+        let end = last(&self.completed[messages]).max(last(&self.delays[delays]));
+        start..end.unwrap_or(start)
     }
 
     fn summary(&self, job: &Job) -> JobSummary {
-        let last = |tasks: Range<usize>| self.completed[tasks].iter().copied().max();
-        let delays = self.messages + job.delays.start..self.messages + job.delays.end;
-        let start = job.gate.map_or(job.start, |gate| self.completed[self.messages + gate]);
-        let end = last(job.messages.clone()).max(last(delays)).unwrap_or(start);
+        let Range { start, end } = self.extent(job);
         let known = |time: Time| (time != Time::NEVER).then_some(time);
         let done = self.completed[job.messages.clone()].iter().filter(|end| **end != Time::NEVER);
         let ns = |span: Span| span.as_ns_f64();
+        let cct = known(start.max(end)).map(|_| end.since(start));
         JobSummary {
             name: job.name.clone(),
             messages: job.messages.len() as u64,
             messages_completed: done.count() as u64,
             start_ns: known(start).map(|start| ns(start.since(Time::ZERO))),
-            cct_ns: known(start.max(end)).map(|_| ns(end.since(start))),
+            cct_ns: cct.map(ns),
             policy: None,
+            rates: Rates::of(job.operation.as_ref(), cct),
+            breakdown: None,
         }
     }
 }
@@ -173,6 +153,7 @@ mod tests {
         // The second message has three pieces in this outcome, so it must be longer here.
         let mut workload = workload();
         workload.messages[1].bytes = Bytes::new(3 * 4_096);
+        outcome.delay_ends = vec![Time::from_ps(2_607_123); workload.delays.len()];
         for flow in outcome.flows.iter_mut().filter(|flow| flow.message.0 == 2) {
             flow.completed = Time::from_ps(4_000_000);
         }
@@ -184,6 +165,8 @@ mod tests {
             start_ns: Some(0.0),
             cct_ns: Some(2_600.123),
             policy: None,
+            rates: None,
+            breakdown: None,
         };
         let second = JobSummary {
             name: "b".to_owned(),
@@ -192,6 +175,8 @@ mod tests {
             start_ns: Some(2_607.123),
             cct_ns: Some(1_392.877),
             policy: None,
+            rates: None,
+            breakdown: None,
         };
         assert_eq!(jobs, [first, second]);
         assert_eq!(JobSummary::of(&outcome, &sample::workload()), []);
@@ -199,7 +184,10 @@ mod tests {
 
     #[test]
     fn a_job_after_an_incomplete_job_has_no_start() {
-        let jobs = JobSummary::of(&sample::stalled(), &workload());
+        let workload = workload();
+        let delay_ends = vec![Time::NEVER; workload.delays.len()];
+        let outcome = Outcome { delay_ends, ..sample::stalled() };
+        let jobs = JobSummary::of(&outcome, &workload);
         assert_eq!((jobs[0].messages_completed, jobs[0].cct_ns), (1, None));
         assert_eq!((jobs[1].start_ns, jobs[1].cct_ns), (None, None));
     }

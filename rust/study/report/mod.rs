@@ -5,6 +5,7 @@
 //! written here. For the same scenario, seed and version, outputs are byte-identical except for the
 //! cost of a run: wall time and memory.
 
+mod breakdown;
 mod cells;
 mod check_line;
 mod checked;
@@ -34,6 +35,8 @@ mod own_files;
 mod pfc_txt;
 mod rails;
 mod rails_table;
+mod rank_times;
+mod rates;
 mod remarks;
 mod reproduction_index;
 mod reproduction_page;
@@ -51,6 +54,7 @@ mod transport;
 mod twin;
 mod twin_table;
 
+pub use breakdown::{Breakdown, Communication, Parallelisms, Phases, TimeShares, write_ranks_csv};
 pub use cells::{
     Cell, CellKind, FLOW_COLUMNS, LINK_COLUMNS, SCALE_UP, flow_columns, flow_row, link_rows,
 };
@@ -88,6 +92,7 @@ pub use rails::{
     write_rail_results, write_timeline_csv,
 };
 pub use rails_table::{rails_compare_table, rails_table};
+pub use rates::Rates;
 pub use remarks::remarks_on_load;
 pub(crate) use remarks::{below_bound, remarks};
 pub use reproduction_index::reproduction_index;

@@ -27,9 +27,10 @@ pub(crate) const RUNS: &str = "runs.json";
 
 /// Tables and their first columns. No comment precedes the columns, because pandas, Polars and
 /// DuckDB take the first line as the column names.
-const TABLES: [(&str, &str); 4] = [
+const TABLES: [(&str, &str); 5] = [
     ("flows.csv", "message,piece,src,dst,"),
     ("links.csv", "link,from,to,bytes"),
+    ("ranks.csv", "rank,job,phase,compute_ns,"),
     ("operations.csv", "operation,bytes,start_ns,"),
     ("timeline.csv", "at_ns,rail,what"),
 ];

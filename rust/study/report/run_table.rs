@@ -2,7 +2,10 @@
 
 use super::human;
 use super::table::{finish, plain};
-use super::{ClassSummary, JobSummary, Packets, State, Summary, TransportSummary};
+use super::{
+    Breakdown, ClassSummary, JobSummary, Packets, Parallelisms, Phases, Rates, State, Summary,
+    TimeShares, TransportSummary,
+};
 use crate::balance::display_name;
 use crate::fluid::Fidelity;
 
@@ -14,13 +17,44 @@ pub fn run_table(summary: &Summary) -> String {
         table.add_row([quantity, &value]);
     }
     let mut text = finish(table, usize::MAX);
+    text += &summary.breakdown.as_ref().map_or_else(String::new, breakdown);
     if !summary.jobs.is_empty() {
         text += &jobs(&summary.jobs);
+    }
+    for job in &summary.jobs {
+        if let Some(division) = &job.breakdown {
+            text += &format!("\njob {}\n{}", job.name, breakdown(division).trim_start());
+        }
     }
     if !summary.classes.is_empty() {
         text += &classes(&summary.classes);
     }
     text
+}
+
+fn breakdown(breakdown: &Breakdown) -> String {
+    let mut table = plain();
+    let of = format!("mean of {}", human::plural(breakdown.ranks, "rank"));
+    table.set_header([of.as_str(), "compute", "exposed", "overlapped", "idle"]);
+    let time = human::nanoseconds;
+    let shares = |name: &str, it: &TimeShares| {
+        let times = [it.compute_ns, it.exposed_ns, it.overlapped_ns, it.idle_ns].map(time);
+        std::iter::once(name.to_owned()).chain(times)
+    };
+    let all = &breakdown.time;
+    let whole = (all.compute_ns + all.exposed_ns + all.idle_ns).max(f64::MIN_POSITIVE);
+    let percent = |ns: f64| format!("{} ({:.0} %)", time(ns), 100.0 * ns / whole);
+    let times = [all.compute_ns, all.exposed_ns, all.overlapped_ns, all.idle_ns].map(percent);
+    table.add_row(std::iter::once("all".to_owned()).chain(times));
+    for (phase, it) in breakdown.phases.iter().flat_map(Phases::each) {
+        table.add_row(shares(phase, &it));
+    }
+    for (kind, it) in breakdown.parallelisms.iter().flat_map(Parallelisms::each) {
+        let times = [it.exposed_ns, it.overlapped_ns].map(time);
+        let [exposed, overlapped] = times;
+        table.add_row([kind.to_owned(), "-".into(), exposed, overlapped, "-".into()]);
+    }
+    finish(table, 1)
 }
 
 fn jobs(jobs: &[JobSummary]) -> String {
@@ -72,6 +106,7 @@ fn rows(summary: &Summary) -> Vec<(&'static str, String)> {
         ("CCT", cct(summary)),
         ("FCT", fct(summary)),
     ]);
+    rows.extend(summary.rates.map(|it| ("rates", rates(it))));
     rows.extend(summary.packets.iter().flat_map(packets));
     rows.extend(queues(summary).map(|queues| ("queues", queues)));
     rows.extend([("links", format!("{} at most", human::bytes(summary.link_bytes_max as f64)))]);
@@ -81,6 +116,12 @@ fn rows(summary: &Summary) -> Vec<(&'static str, String)> {
     rows.extend(summary.state.as_ref().map(|it| ("state", state(it))));
     rows.push(("work", work(summary)));
     rows
+}
+
+fn rates(rates: Rates) -> String {
+    let shown = |rate: f64| format!("{}/s", human::bytes(rate));
+    let [algorithm, bus] = [rates.algbw_bytes_per_s, rates.busbw_bytes_per_s].map(shown);
+    format!("algbw {algorithm}, busbw {bus}")
 }
 
 fn packets(packets: &Packets) -> [(&'static str, String); 2] {
@@ -250,6 +291,8 @@ mod tests {
                 start_ns: Some(0.0),
                 cct_ns: Some(123_456_789.012),
                 policy: None,
+                rates: None,
+                breakdown: None,
             },
             JobSummary {
                 name: "gradients".to_owned(),
@@ -258,6 +301,8 @@ mod tests {
                 start_ns: Some(123_456_789.012),
                 cct_ns: None,
                 policy: None,
+                rates: None,
+                breakdown: None,
             },
         ];
         let text = run_table(&summary);

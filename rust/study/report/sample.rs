@@ -179,6 +179,7 @@ pub(super) fn stalled() -> Outcome {
         marked_by_port: Vec::new(),
         deadlock: Vec::new(),
         dropped_by_class: Vec::new(),
+        delay_ends: Vec::new(),
     }
 }
 

@@ -9,8 +9,8 @@ use serde::Serialize;
 
 use super::cost::{CostSummary, write_without_costs};
 use super::{
-    ClassSummary, Cost, FailureSummary, Identity, JobSummary, ScaleUpSummary, TransportSummary,
-    VERSION,
+    Breakdown, ClassSummary, Cost, FailureSummary, Identity, JobSummary, Rates, ScaleUpSummary,
+    TransportSummary, VERSION,
 };
 use crate::endpoint::Spans;
 use crate::fabric::{Counters, Outcome, QpCounts};
@@ -19,6 +19,7 @@ use crate::nic::QpAccount;
 use crate::record::RunProfiles;
 use crate::topology::Topology;
 use crate::units::{Span, Time};
+use crate::workload::Operation;
 
 /// Results of a run. Times are nanoseconds with picoseconds as decimals.
 #[derive(Debug, Clone, PartialEq, Serialize, JsonSchema)]
@@ -82,6 +83,14 @@ pub struct Summary {
     pub qps: Qps,
     /// State that policies keep; `None` for a fluid run.
     pub state: Option<State>,
+    /// Rates of the workload's collective operation; absent for other workloads, and unless it
+    /// completed.
+    #[serde(flatten)]
+    pub rates: Option<Rates>,
+    /// Division of the time of hosts that compute; absent if none does, and with `[[job]]`, where
+    /// each job has its own.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub breakdown: Option<Breakdown>,
     /// Results of each job; absent unless the scenario has `[[job]]`.
     #[serde(skip_serializing_if = "Vec::is_empty")]
     pub jobs: Vec<JobSummary>,
@@ -272,6 +281,8 @@ impl Summary {
             transport: None,
             qps: outcome.qps.into(),
             state: Some(State::of(outcome)),
+            rates: None,
+            breakdown: None,
             jobs: Vec::new(),
             classes: Vec::new(),
             failures: Vec::new(),
@@ -288,6 +299,21 @@ impl Summary {
     /// Adds the transport of the run, and remarks on what dominated its result.
     pub fn with_transport(self, transport: TransportSummary, remarks: Vec<String>) -> Self {
         Self { transport: Some(transport), warnings: [self.warnings, remarks].concat(), ..self }
+    }
+
+    /// Adds the rates of the collective operation that took `cct`.
+    pub(crate) fn with_rates(self, operation: Option<&Operation>, cct: Option<Span>) -> Self {
+        Self { rates: Rates::of(operation, cct), ..self }
+    }
+
+    /// Adds the division of the time of hosts that compute.
+    pub(crate) fn with_breakdown(self, breakdown: Option<Breakdown>) -> Self {
+        Self { breakdown, ..self }
+    }
+
+    /// Returns true if the hosts of the workload, or of one of its jobs, compute.
+    pub(crate) fn has_breakdown(&self) -> bool {
+        self.breakdown.is_some() || self.jobs.iter().any(|job| job.breakdown.is_some())
     }
 
     /// Adds the failures of the run.

@@ -105,6 +105,51 @@ fn the_trace_has_the_messages_losses_and_failures_of_the_results() {
 }
 
 #[test]
+fn computations_are_slices_and_arrows_lead_to_what_waited_for_them() {
+    let bench = Bench::new();
+    let example = concat!(env!("CARGO_MANIFEST_DIR"), "/examples/parallelisms.toml");
+    let set = ["--set", "workload.sequence=64", "--set", "topology.scale_up.gpus=2"];
+    let run = ["run", example, "--out", "results", "--trace", "run.pftrace"];
+    let left = bench.evenkeel(&[&run[..], &set].concat());
+    assert_eq!(left.status, 0, "{}", left.err);
+    let bytes = fs::read(bench.path("run.pftrace")).unwrap();
+    let trace = Trace::decode(&bytes[..]).expect("it is a trace");
+    let events = events(&trace);
+    let slices = || events.iter().filter(|(_, _, it)| it.kind == Some(kind::BEGIN));
+    let mut computed: BTreeMap<&str, u64> = BTreeMap::new();
+    for (_, path, event) in slices().filter(|(_, _, it)| it.categories == ["computation"]) {
+        let host = path.strip_suffix("/computation").expect("hosts compute on a track");
+        let span = fact(event, "end_ps").unwrap() - fact(event, "start_ps").unwrap();
+        *computed.entry(host).or_default() += span;
+    }
+    // ranks.csv has a row for each host and phase, with the time in ns.
+    let mut expected: BTreeMap<&str, u64> = BTreeMap::new();
+    let table = bench.read("results/ranks.csv");
+    for row in table.lines().skip(1) {
+        let cells: Vec<&str> = row.split(',').collect();
+        let span: u64 = cells[3].replace('.', "").parse().unwrap();
+        *expected.entry(cells[0]).or_default() += span;
+    }
+    assert_eq!(computed, expected);
+    let mut begins: BTreeMap<u64, u64> = BTreeMap::new();
+    for (_, _, event) in slices() {
+        let end = ["end_ps", "delivered_ps"].iter().find_map(|name| fact(event, name)).unwrap();
+        for &arrow in &event.arrows_from {
+            assert_eq!(begins.insert(arrow, end), None, "arrow {arrow} begins once");
+        }
+    }
+    let mut arrows = 0;
+    for (_, path, event) in slices() {
+        for arrow in &event.arrows_to {
+            let end = begins.remove(arrow).expect("an arrow has a beginning");
+            assert!(end <= fact(event, "start_ps").unwrap(), "arrow {arrow} to {path}");
+            arrows += 1;
+        }
+    }
+    assert!(begins.is_empty() && arrows > 1_000, "{arrows} arrows");
+}
+
+#[test]
 fn timeline_counters_match_the_recorded_tables() {
     let of_switches = counters_compared(&traced());
     assert!(of_switches > 200, "{of_switches} counters were compared");

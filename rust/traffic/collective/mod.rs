@@ -34,7 +34,7 @@ use schedule::{ScheduleBuilder, Segment};
 
 use crate::ids::HostId;
 use crate::units::{Bytes, Span};
-use crate::workload::{ChainShape, Workload, equal_blocks};
+use crate::workload::{ChainShape, Operation, Workload, equal_blocks};
 
 /// Maximum number of messages of one collective: 2^28, whose records alone take 8 GiB.
 pub const MAX_MESSAGES: u64 = 1 << 28;
@@ -283,6 +283,24 @@ impl Collective {
         let (ranks, _) = ranks_and_bytes(plan);
         let pairs = if joins_all { ranks * ranks.saturating_sub(1) } else { 0 };
         pairs * u128::from(plan.channels)
+    }
+
+    /// Returns what nccl-tests' rates are computed from; `None` for operations that it does not
+    /// measure.
+    ///
+    /// Source: nccl-tests, `doc/PERFORMANCE.md`: the factors of bus bandwidth.
+    pub fn rated(&self, plan: &Plan) -> Option<Operation> {
+        let ranks = u32::try_from(plan.ranks.len()).expect("ranks are hosts");
+        let bus_factor = match self.operation {
+            CollectiveKind::AllReduce => (2 * (ranks - 1), ranks),
+            CollectiveKind::AllGather
+            | CollectiveKind::ReduceScatter
+            | CollectiveKind::AllToAll => (ranks - 1, ranks),
+            CollectiveKind::Broadcast | CollectiveKind::Reduce => (1, 1),
+            CollectiveKind::Barrier | CollectiveKind::Pipeline => return None,
+        };
+        let (name, bytes) = (self.operation.name(), plan.bytes);
+        Some(Operation { name, ranks, bytes, bus_factor })
     }
 
     /// Returns the messages of the collective and their dependencies.

@@ -7,8 +7,8 @@ use super::unit::{self, ParameterCount, Unit, UnitKind};
 use super::{Sharding, TensorTraffic, Training};
 use crate::collective::CollectiveKind;
 use crate::units::Bytes;
-use crate::workload::Workload;
 use crate::workload::graph::GraphTask;
+use crate::workload::{Phase, Workload};
 
 /// A pipeline stage: its units and its groups of ranks.
 struct Stage {
@@ -102,6 +102,7 @@ impl<'a> IterationBuilder<'a> {
     }
 
     fn add_forward(&mut self, stage: &Stage, microbatch: u32) -> Result<(), TrainingError> {
+        self.program.begin_phase(Phase::Forward);
         // Gathering the parameters need not wait for the activations.
         let mut prefetch = self.program.last.clone();
         for &rank in &stage.ranks {
@@ -125,6 +126,7 @@ impl<'a> IterationBuilder<'a> {
     }
 
     fn add_backward(&mut self, stage: &Stage, microbatch: u32) -> Result<(), TrainingError> {
+        self.program.begin_phase(Phase::Backward);
         let mut prefetch = self.program.last.clone();
         for &rank in &stage.ranks {
             let arrival = self.backward[rank as usize][microbatch as usize].take();
@@ -295,6 +297,7 @@ impl<'a> IterationBuilder<'a> {
 
     /// Adds the end of an iteration: parameters are updated once all gradients have arrived.
     fn add_update(&mut self, stage: &Stage) -> Result<(), TrainingError> {
+        self.program.begin_phase(Phase::Update);
         for &rank in &stage.ranks {
             self.program.wait_for_background(rank, TrafficClass::Gradients);
             self.program.wait_for_background(rank, TrafficClass::ExpertGradients);

@@ -8,7 +8,7 @@ use crate::collective::{CollectiveKind, Plan};
 use crate::ids::{HostId, TaskId};
 use crate::units::{Bytes, Span, Time};
 use crate::workload::graph::{GraphFault, GraphTask, TaskGraph};
-use crate::workload::{Message, Workload};
+use crate::workload::{Message, Parallelism, Phase, Workload};
 
 /// Maximum number of messages, and of delays, of a training: 2^25, whose records take a few
 /// gigabytes.
@@ -54,6 +54,18 @@ impl TrafficClass {
             Self::ExpertParameters,
         ];
         all.get((stream >> 24) as usize).copied()
+    }
+
+    /// Returns the kind of parallelism that this traffic serves.
+    pub fn parallelism(self) -> Parallelism {
+        match self {
+            Self::Tensor => Parallelism::Tensor,
+            Self::Forward | Self::Backward => Parallelism::Pipeline,
+            Self::Expert => Parallelism::Expert,
+            Self::Gradients | Self::Parameters | Self::ExpertGradients | Self::ExpertParameters => {
+                Parallelism::Data
+            }
+        }
     }
 
     /// Describes the ranks that exchange this traffic, for errors.
@@ -114,6 +126,12 @@ impl<'a> ProgramBuilder<'a> {
             }
             self.last[rank as usize] = Some(task);
         }
+    }
+
+    /// Labels the computations that are added from now on.
+    pub(super) fn begin_phase(&mut self, phase: Phase) {
+        let delays = self.graph.counts().1;
+        self.graph.labels.get_or_insert_default().begin_phase(delays, Some(phase));
     }
 
     /// Returns the number of messages so far.
@@ -199,7 +217,10 @@ impl<'a> ProgramBuilder<'a> {
         Ok(())
     }
 
-    pub(super) fn finish(self) -> Result<Workload, TrainingError> {
+    pub(super) fn finish(mut self) -> Result<Workload, TrainingError> {
+        let parallelism = |stream| Some((stream, TrafficClass::of_stream(stream)?.parallelism()));
+        let parallelisms = self.graph.streams().into_iter().filter_map(parallelism).collect();
+        self.graph.labels.get_or_insert_default().parallelisms = parallelisms;
         self.graph.finish().map_err(|fault| match fault {
             GraphFault::TooManyTasks => TrainingError::TooManyMessages,
             GraphFault::TooManyBytes => TrainingError::TooManyBytes,
