@@ -58,17 +58,21 @@ pub(super) fn commands(results: &[Results], page: &str) -> String {
 }
 
 /// Returns the commands that repeat a run. The resolved scenario in the results folder contains the
-/// policy and the seed. The commands copy it because a run is named after its file, and because the
-/// run replaces the folder.
+/// policy and the seed. The commands copy it because a run is named after its file; the copy is in
+/// the same folder, because paths in it are relative to that.
 fn run_command(run: &RunFolder) -> String {
     let folder = quote(&run.path().display().to_string());
     let scenario = run.path().join("scenario.toml");
     if !scenario.is_file() {
         return format!("# {folder} has no scenario.toml");
     }
+    let copy =
+        quote(&scenario.with_file_name(format!("{}.toml", run.scenario())).display().to_string());
     let scenario = quote(&scenario.display().to_string());
-    let copy = quote(&format!("{}.toml", run.scenario()));
-    format!("cp {scenario} {copy}\nevenkeel run {copy} --out {folder}")
+    match scenario == copy {
+        true => format!("evenkeel run {scenario} --out {folder}"),
+        false => format!("cp {scenario} {copy}\nevenkeel run {copy} --out {folder}"),
+    }
 }
 
 fn study_command(file: &Path) -> String {

@@ -1,5 +1,4 @@
-//! Warnings about servers without NVLink: on fabrics with rails, groups of ranks in one server
-//! would talk over the fabric.
+//! Warnings about servers without NVLink: groups of ranks that share a server talk over the fabric.
 
 use super::host_set;
 use crate::file::ScenarioFile;
@@ -12,19 +11,27 @@ use crate::topology::Topology;
 use crate::workloads::WorkloadKeys;
 
 /// Warns about each group of ranks that lies in servers without a scale-up network. Only fabrics
-/// with rails say which GPUs a server has.
+/// with rails say which GPUs a server has; on others, such a group is a server in practice.
 pub(crate) fn warnings(
     context: &Context<'_>,
     file: &ScenarioFile,
     topology: &Topology,
 ) -> Result<Vec<String>, ScenarioError> {
-    let gpus = file.topology.shape.rails().filter(|rails| *rails > 1);
-    let Some(gpus) = gpus.filter(|_| topology.scale_up().is_none()) else {
+    if topology.scale_up().is_some() {
         return Ok(Vec::new());
-    };
+    }
+    let gpus = file.topology.shape.rails().filter(|rails| *rails > 1);
     let mut warnings = Vec::new();
     for section in file.workload.iter().chain(&file.job) {
         let Some((key, size)) = group(section) else { continue };
+        let Some(gpus) = gpus else {
+            let warning = format!(
+                "groups of {size} ranks exchange their messages over the fabric; if they share a \
+                 server with NVLink, write scale_up = {{ gpus = {size} }} under [topology]"
+            );
+            warnings.push(context.warning(&key, &warning));
+            continue;
+        };
         let hosts = section.common.hosts.given();
         let hosts = hosts.map(|text| host_set::resolve(context, &text, topology.host_count()));
         let first = match hosts.transpose()? {

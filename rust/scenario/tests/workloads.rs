@@ -114,6 +114,14 @@ fn groups_inside_servers_without_nvlink_are_a_warning() {
     assert_eq!((warnings(nvlink, &tensor), warnings(nvlink, hierarchical)), (vec![], vec![]));
     assert!(warnings("", &tensor.replace("tensor = 4", "tensor = 1")).is_empty());
     assert!(warnings("", "kind = \"ring-all-reduce\"").is_empty());
+    let text = |scale_up: &str| {
+        let shape = "kind = \"leaf-spine\"\nleaves = 4\nspines = 2\nhosts_per_leaf = 4";
+        format!("[topology]\n{shape}\n{scale_up}\n[workload]\n{tensor}\n")
+    };
+    let without_rails = parse(&text("")).unwrap().warnings;
+    let expected = "if they share a server with NVLink, write scale_up = { gpus = 4 }";
+    assert!(without_rails.iter().any(|it| it.contains(expected)), "{without_rails:?}");
+    assert_eq!(parse(&text(nvlink)).unwrap().warnings, [] as [&str; 0]);
     let apart = format!("{tensor}\nhosts = \"0,4,8,12\"");
     assert!(warnings("", &apart).is_empty(), "one GPU of each server");
 }

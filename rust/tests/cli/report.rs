@@ -103,11 +103,11 @@ fn the_page_is_a_single_file_with_landmarks_and_its_commands() {
     assert!(loads.iter().all(|load| !html.contains(load)), "the page loads something");
     assert!(html.contains("default-src 'none'") && html.contains("MIT License"));
     let commands = between(&html, "<code id=\"command\">", "</code>");
-    let expected = "cp results/scenario.toml recording.toml\n\
-                    evenkeel run recording.toml --out results\n\
+    let expected = "cp results/scenario.toml results/recording.toml\n\
+                    evenkeel run results/recording.toml --out results\n\
                     evenkeel report results --out page.html";
     assert_eq!(commands, expected);
-    fs::copy(bench.path("results/scenario.toml"), bench.path("recording.toml")).unwrap();
+    fs::copy(bench.path("results/scenario.toml"), bench.path("results/recording.toml")).unwrap();
     for line in expected.lines().skip(1) {
         let words: Vec<&str> = line.split(' ').skip(1).collect();
         assert_eq!(bench.evenkeel(&words).status, 0, "{line}");

@@ -63,20 +63,22 @@
     const fromZero = y.scale === "linear" && y.from_zero;
     const series = [{ label: title(x), value: (_, value) => shown(value) }];
     const bands = [];
-    chart.series.forEach((it, index) => {
-      const stroke = () => color(index);
+    // A link or a policy has one style on the whole page.
+    chart.series.forEach((it) => {
+      const stroke = () => color(it.style);
       series.push({
-        label: it.name, stroke, width: 2, dash: dashes[index % dashes.length], spanGaps: true,
+        label: it.name, stroke, width: 2, dash: dashes[it.style % dashes.length], spanGaps: true,
         paths: it.join === "step" ? uPlot.paths.stepped({ align: 1 }) : undefined,
         points: { show: it.join === "line", size: 7, fill: stroke },
         value: (_, value) => shown(value),
       });
     });
     parts.forEach(({ index }) => {
-      const stroke = () => color(index);
+      const { style } = chart.series[index];
+      const stroke = () => color(style);
       const edge = { stroke, width: 0, spanGaps: true, points: { show: false }, legend: false };
       series.push({ ...edge, label: "low", class: "edge" }, { ...edge, label: "high", class: "edge" });
-      bands.push({ series: [series.length - 1, series.length - 2], fill: () => `${color(index)}2e` });
+      bands.push({ series: [series.length - 1, series.length - 2], fill: () => `${color(style)}2e` });
     });
     // Room above the lines for the names of marks, each of which is as high whatever the chart is.
     const names = 8 + 15 * Math.min(6, chart.marks.length);
@@ -93,7 +95,7 @@
       },
       axes: [axis(x, 40), axis(y, 62)],
       legend: {
-        markers: { width: 3, dash: (_, index) => borders[(index + borders.length - 1) % borders.length] },
+        markers: { width: 3, dash: (_, index) => borders[(chart.series[index - 1]?.style ?? 0) % borders.length] },
       },
       cursor: { drag: { x: true, y: false } },
       hooks: { draw: [drawMarks(chart.marks, x.unit_size)] },
