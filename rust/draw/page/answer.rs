@@ -94,6 +94,14 @@ fn alone(of: &Standings, point: &StandingsPoint, metric: &Measured<'_>) -> Strin
     if let (Some(slowdown), "cct_ns") = (other("slowdown"), metric.name) {
         text += &format!(", {}× the lower bound", human::ratio(slowdown));
     }
+    let shares = [("breakdown.exposed_ns", "only communicates"), ("breakdown.idle_ns", "idles")];
+    let shares = shares.map(|(name, word)| {
+        let share = other(name).filter(|_| metric.name == "cct_ns")? / median;
+        Some(format!("{word} for {:.0} %", 100.0 * share))
+    });
+    if let [Some(exposed), Some(idle)] = shares {
+        text += &format!("; a rank {exposed} of this time and {idle}");
+    }
     let counts = [("packets.dropped", "lost"), ("packets.retransmitted", "retransmitted")];
     let counts = counts.map(|(name, word)| Some((other(name).filter(|it| *it > 0.0)?, word)));
     let counts: Vec<String> = counts

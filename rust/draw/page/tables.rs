@@ -25,8 +25,24 @@ const COLUMNS: [&str; 12] = [
     "qps.extra_per_nic_max",
 ];
 
+/// Further metrics in the table of runs, each shown if a run has it.
+const OPTIONAL: [&str; 6] = [
+    "algbw_bytes_per_s",
+    "busbw_bytes_per_s",
+    "breakdown.compute_ns",
+    "breakdown.exposed_ns",
+    "breakdown.overlapped_ns",
+    "breakdown.idle_ns",
+];
+
 fn columns() -> impl Iterator<Item = &'static Metric> {
-    COLUMNS.into_iter().filter_map(Metric::find)
+    COLUMNS.into_iter().chain(OPTIONAL).filter_map(Metric::find)
+}
+
+/// Returns the metrics that a table of runs with these values shows, with their positions.
+fn shown(rows: &[Vec<Option<f64>>]) -> Vec<(usize, &'static Metric)> {
+    let has_value = |index: usize| rows.iter().any(|values| values[index].is_some());
+    columns().enumerate().filter(|&(index, _)| index < COLUMNS.len() || has_value(index)).collect()
 }
 
 /// Maximum number of rows of a study on the page; the file contains all of them.
@@ -39,7 +55,7 @@ pub(super) fn single_runs(
 ) -> Result<Option<String>, ResultsError> {
     let mut text = String::new();
     if !runs.is_empty() {
-        let rows: Vec<String> = runs.iter().map(|run| folder_row(run)).collect();
+        let rows: Vec<RunRow<'_>> = runs.iter().map(|run| folder_row(run)).collect();
         text += &folded("Runs", rows.len(), &runs_table(&rows));
     }
     for result in results {
@@ -51,7 +67,7 @@ pub(super) fn single_runs(
                 }
             }
             Results::Comparison(comparison) => {
-                let rows: Vec<String> = comparison.runs.iter().map(object_row).collect();
+                let rows: Vec<RunRow<'_>> = comparison.runs.iter().map(object_row).collect();
                 if !rows.is_empty() {
                     text += &folded("Runs", rows.len(), &runs_table(&rows));
                 }
@@ -76,32 +92,41 @@ fn folded(name: &str, count: usize, table: &str) -> String {
     }
 }
 
-fn runs_table(rows: &[String]) -> String {
-    let titles = columns().map(|metric| metric.title);
-    let titles: Vec<&str> = ["policy", "scenario", "seed"].into_iter().chain(titles).collect();
-    table("Runs", &titles, rows)
-}
-
-fn folder_row(run: &RunFolder) -> String {
-    run_row(run.policy(), run.scenario(), run.seed(), |metric| run.metric(metric.name))
-}
-
-fn object_row(run: &Value) -> String {
-    let text = |key: &str| run[key].as_str().unwrap_or_default();
-    let seed = run["seed"].as_u64().unwrap_or_default();
-    let value = |metric: &Metric| metric.of(run).filter(|value| value.is_finite());
-    run_row(text("policy"), text("scenario"), seed, value)
-}
-
-fn run_row(
-    policy: &str,
-    scenario: &str,
+/// A row of the table of runs.
+struct RunRow<'a> {
+    policy: &'a str,
+    scenario: &'a str,
     seed: u64,
-    value: impl Fn(&Metric) -> Option<f64>,
-) -> String {
-    let labels = row_heading(policy)
-        + &format!("<td>{}</td><td data-value=\"{seed}\">{seed}</td>", escape(scenario));
-    labels + &columns().map(|metric| number_cell(value(metric), metric.show)).collect::<String>()
+    /// The value of each of [`columns`], if the run has it.
+    values: Vec<Option<f64>>,
+}
+
+fn runs_table(rows: &[RunRow<'_>]) -> String {
+    let values: Vec<Vec<Option<f64>>> = rows.iter().map(|row| row.values.clone()).collect();
+    let shown = shown(&values);
+    let titles = shown.iter().map(|(_, metric)| metric.title);
+    let titles: Vec<&str> = ["policy", "scenario", "seed"].into_iter().chain(titles).collect();
+    let cells = |row: &RunRow<'_>| {
+        let (scenario, seed) = (escape(row.scenario), row.seed);
+        let labels = format!("<td>{scenario}</td><td data-value=\"{seed}\">{seed}</td>");
+        let number =
+            |&(index, metric): &(usize, &Metric)| number_cell(row.values[index], metric.show);
+        row_heading(row.policy) + &labels + &shown.iter().map(number).collect::<String>()
+    };
+    table("Runs", &titles, &rows.iter().map(cells).collect::<Vec<_>>())
+}
+
+fn folder_row(run: &RunFolder) -> RunRow<'_> {
+    let values = columns().map(|metric| run.metric(metric.name)).collect();
+    RunRow { policy: run.policy(), scenario: run.scenario(), seed: run.seed(), values }
+}
+
+fn object_row(run: &Value) -> RunRow<'_> {
+    let text = |key: &str| run[key].as_str().unwrap_or_default();
+    let value = |metric: &Metric| metric.of(run).filter(|value| value.is_finite());
+    let (policy, scenario) = (text("policy"), text("scenario"));
+    let seed = run["seed"].as_u64().unwrap_or_default();
+    RunRow { policy, scenario, seed, values: columns().map(value).collect() }
 }
 
 fn comparison_table(comparison: &ComparisonTable) -> String {
@@ -138,18 +163,22 @@ fn cells(value: Option<f64>, ends: Option<(f64, f64)>, show: fn(f64) -> String) 
 }
 
 fn study_table(study: &StudyTable) -> Result<String, ResultsError> {
-    let has = |metric: &&Metric| study.metrics().iter().any(|name| name == metric.name);
-    let metrics: Vec<&Metric> = columns().filter(has).collect();
+    let has = |metric: &Metric| study.metrics().iter().any(|name| name == metric.name);
     let has_groups = has_groups(study);
-    let mut rows = Vec::new();
-    for row in study.rows.iter().take(MAX_ROWS) {
-        let mut cells = labels(row, has_groups);
-        for metric in &metrics {
-            cells += &number_cell(study.metric(row, metric.name)?, metric.show);
-        }
-        rows.push(cells);
-    }
-    let titles = metrics.iter().map(|metric| metric.title);
+    let shown_rows = || study.rows.iter().take(MAX_ROWS);
+    let values = |row: &StudyRow| -> Result<Vec<Option<f64>>, ResultsError> {
+        let value = |metric| if has(metric) { study.metric(row, metric.name) } else { Ok(None) };
+        columns().map(value).collect()
+    };
+    let values = shown_rows().map(values).collect::<Result<Vec<_>, _>>()?;
+    let mut metrics = shown(&values);
+    metrics.retain(|(_, metric)| has(metric));
+    let row = |(row, values): (&StudyRow, &Vec<Option<f64>>)| {
+        let cell = |&(index, metric): &(usize, &Metric)| number_cell(values[index], metric.show);
+        labels(row, has_groups) + &metrics.iter().map(cell).collect::<String>()
+    };
+    let rows: Vec<String> = shown_rows().zip(&values).map(row).collect();
+    let titles = metrics.iter().map(|(_, metric)| metric.title);
     let titles: Vec<&str> = headings(has_groups).chain(titles).collect();
     let shown = match study.rows.len() {
         all if all > MAX_ROWS => format!("the first {MAX_ROWS} of {all} runs"),

@@ -29,7 +29,13 @@ impl RunNumbers {
         "packets.dropped",
         "packets.out_of_order",
         "qps.extra_per_nic_max",
+        "busbw_bytes_per_s",
+        "breakdown.exposed_ns",
+        "breakdown.idle_ns",
     ];
+    /// Metrics that statistics leave out if no run has a value.
+    pub(super) const OPTIONAL_METRICS: [&'static str; 3] =
+        ["busbw_bytes_per_s", "breakdown.exposed_ns", "breakdown.idle_ns"];
     /// Metrics of a comparison on several rails.
     pub const RAIL_METRICS: &'static [&'static str] = &[
         "cct_ns",

@@ -157,6 +157,12 @@ impl Statistics {
             rank(&mut policies, runs, fastest, unranked);
         }
         policies.sort_by_key(|policy| policy.verdict.is_partial());
+        let samples = || policies.iter().flat_map(|policy| &policy.metrics);
+        let mut unused = RunNumbers::OPTIONAL_METRICS.to_vec();
+        unused.retain(|name| samples().all(|it| it.metric != *name || it.sample.is_none()));
+        for policy in &mut policies {
+            policy.metrics.retain(|it| !unused.contains(&it.metric));
+        }
         Self { reference, seeds: *seeds, unranked, policies, reasons: Vec::new() }
     }
 

@@ -59,6 +59,14 @@ fn the_times_of_each_rank_add_up_to_the_completion_time() {
     }
     let breakdown = &summary["breakdown"];
     assert_eq!(breakdown["ranks"], 16);
+    assert_eq!(bench.evenkeel(&["report", "a", "--out", "a.html"]).status, 0);
+    let [exposed, idle] = ["exposed_ns", "idle_ns"].map(|key| {
+        let share = breakdown[key].as_f64().unwrap() / summary["cct_ns"].as_f64().unwrap();
+        format!("{:.0} %", 100.0 * share)
+    });
+    let answer =
+        format!("a rank only communicates for {exposed} of this time and idles for {idle}");
+    assert!(bench.read("a.html").contains(&answer), "{answer}");
     let mean = rows.iter().map(|row| picoseconds(&row[4])).sum::<u64>() / 16;
     assert_eq!(breakdown["exposed_ns"].as_f64().unwrap(), mean as f64 / 1_000.0);
     let kinds = breakdown["parallelisms"].as_object().unwrap();

@@ -136,7 +136,10 @@ fn standing(of: &PolicyStatistics, others: &[&'static Metric], is_ranked: bool) 
     let sample = of.metrics[1].sample;
     let interval = |it: Sample| it.interval().map(|it| (it.low, it.high));
     let ratio = of.metrics[1].ratio.filter(|_| is_ranked);
-    let others = others.iter().zip(&of.metrics[2..]);
+    let other = |metric: &&'static Metric| {
+        let found = of.metrics.iter().find(|it| it.metric == metric.name)?;
+        Some((metric.name, found.sample?.median))
+    };
     Standing {
         policy: of.policy.clone(),
         runs: of.runs,
@@ -145,7 +148,7 @@ fn standing(of: &PolicyStatistics, others: &[&'static Metric], is_ranked: bool) 
         interval: sample.and_then(interval),
         ratio: ratio.map(|it| (it.median, interval(it))),
         verdict: (is_ranked || of.verdict.is_partial()).then_some(of.verdict),
-        others: others.filter_map(|(it, of)| Some((it.name, of.sample?.median))).collect(),
+        others: others.iter().filter_map(other).collect(),
     }
 }
 
