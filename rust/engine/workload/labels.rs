@@ -72,7 +72,7 @@ impl Labels {
         self.phases.insert(index(delay), phase);
     }
 
-    /// Returns the phase of a delay; `None` if it has none.
+    /// Returns the phase of a delay, if it is known.
     pub fn phase(&self, delay: usize) -> Option<Phase> {
         *self.phases.range(..=index(delay)).next_back()?.1
     }
