@@ -25,7 +25,7 @@ PACKAGE = pathlib.Path(__file__).resolve().parent.parent
 # The studies of examples/reproduce are part of the library.
 CRATE = ["Cargo.toml", "Cargo.lock", "LICENSE", "build.rs", "rust", "cpp-bridge", "examples/reproduce"]
 # What is in these folders, but not needed to build it.
-UNUSED = ["rust/cli", "rust/draw", "rust/python", "rust/tests", "rust/fuzz", "rust/benches", "cpp-bridge/astra-sim"]
+UNUSED = ["rust/cli", "rust/draw", "rust/python", "rust/tests", "rust/bridge/tests", "rust/fuzz", "rust/benches", "cpp-bridge/astra-sim"]
 # The headers of the module that the library includes.
 HEADERS = ["fabric-packet.h", "fabric-records.h", "fabric-verbs-records.h"]
 FEATURES = {

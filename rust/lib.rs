@@ -126,6 +126,7 @@ pub use evenkeel_worlds::rail;
 pub use evenkeel_worlds::{bound, fluid, multirail};
 
 #[cfg(any(feature = "bridge", feature = "astra-sim"))]
+#[path = "bridge/lib.rs"]
 mod bridge;
 #[cfg(test)]
 #[path = "tests/support/extent.rs"]

@@ -26,4 +26,5 @@ fn cpp17_ranks() {
 }
 
 #[cfg(feature = "astra-sim")]
+#[path = "../bridge/tests/astra_sim/main.rs"]
 mod cases;

@@ -5,6 +5,7 @@
 //! longest tests run only some of their cases and report which.
 
 mod astra_sim;
+#[path = "../bridge/tests/cpp.rs"]
 mod bridge;
 mod cli;
 mod collectives;

@@ -84,7 +84,7 @@ pub(crate) fn rust_sources() -> Vec<SourceFile> {
 
 /// Returns all C++ files.
 pub(crate) fn cpp_sources() -> Vec<SourceFile> {
-    ["cpp-bridge", "ns3-module", "rust/tests"]
+    ["cpp-bridge", "ns3-module", "rust/bridge"]
         .iter()
         .flat_map(|folder| [".h", ".cc"].iter().flat_map(move |ending| files(folder, ending)))
         .collect()

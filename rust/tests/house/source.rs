@@ -106,7 +106,7 @@ fn hash_names(code: &str) -> Vec<String> {
 /// Finds C++ files that do not begin with the licence that linking with ns-3 requires.
 pub(crate) fn licence(file: &SourceFile) -> Vec<Fault> {
     // Files that are built with ns-3 have its licence. The network of ASTRA-sim has ours.
-    let is_mit = ["cpp-bridge/astra-sim/", "rust/tests/astra_sim/"]
+    let is_mit = ["cpp-bridge/astra-sim/", "rust/bridge/tests/astra_sim/"]
         .iter()
         .any(|folder| file.path.starts_with(folder));
     let name = if is_mit { "MIT" } else { "GPL-2.0-only" };

@@ -2,6 +2,7 @@
 
 mod alone;
 #[cfg(any(feature = "astra-sim", feature = "bridge"))]
+#[path = "../../bridge/tests/archive.rs"]
 mod archive;
 pub(crate) mod extent;
 mod snapshot;

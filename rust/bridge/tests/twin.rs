@@ -3,9 +3,9 @@
 
 #[path = "twin/classes.rs"]
 mod classes;
-#[path = "simulation/drawn.rs"]
+#[path = "../../tests/simulation/drawn.rs"]
 mod drawn;
-#[path = "support/extent.rs"]
+#[path = "../../tests/support/extent.rs"]
 mod extent;
 #[path = "twin/failures.rs"]
 mod failures;
@@ -15,7 +15,7 @@ mod links;
 mod nics;
 #[path = "twin/planes.rs"]
 mod planes;
-#[path = "simulation/tester.rs"]
+#[path = "../../tests/simulation/tester.rs"]
 mod tester;
 
 use std::fmt::Write as _;

@@ -78,7 +78,8 @@ fn compile() -> Option<PathBuf> {
     }
     let root = Path::new(env!("CARGO_MANIFEST_DIR"));
     let program = Path::new(env!("CARGO_TARGET_TMPDIR")).join("astra-sim-cases");
-    let (network, cases) = (root.join("cpp-bridge/astra-sim"), root.join("rust/tests/astra_sim"));
+    let (network, cases) =
+        (root.join("cpp-bridge/astra-sim"), root.join("rust/bridge/tests/astra_sim"));
     let output = Command::new(compiler)
         .args(["-std=c++17", "-Wall", "-Wextra", "-Werror", "-pedantic", "-I"])
         .args([&network, Path::new("-I"), &cases, Path::new("-I"), &cases.join("stand-in")])

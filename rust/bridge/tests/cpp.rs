@@ -28,14 +28,14 @@ mod with_bridge {
 
     /// A program that prints the choices of three choosers and of one that reads queues, and the
     /// exceptions for invalid names.
-    const CHOICES: &str = include_str!("bridge/choices.cc");
+    const CHOICES: &str = include_str!("cpp/choices.cc");
     /// A switch of the HPCC family with markers for the lines of the page, and a program that
     /// includes its header.
-    const SWITCH_HEADER: &str = include_str!("bridge/fork/switch-node.h");
-    const SWITCH: &str = include_str!("bridge/fork/switch-node.cc");
-    const FORK: &str = include_str!("bridge/fork/main.cc");
+    const SWITCH_HEADER: &str = include_str!("cpp/fork/switch-node.h");
+    const SWITCH: &str = include_str!("cpp/fork/switch-node.cc");
+    const FORK: &str = include_str!("cpp/fork/main.cc");
     /// The page.
-    const PAGE: &str = include_str!("../../cpp-bridge/README.md");
+    const PAGE: &str = include_str!("../../../cpp-bridge/README.md");
 
     /// The C++ standard of the oldest forks, and all warnings.
     const WARNINGS: [&str; 5] = ["-std=gnu++11", "-Wall", "-Wextra", "-Werror", "-pedantic"];
