@@ -11,14 +11,15 @@ mod flows;
 mod unsupported;
 mod view;
 
+use evenkeel_engine::balance::sender::SenderConfig;
+use evenkeel_engine::balance::switch::hash::Hash;
+use evenkeel_engine::balance::switch::{PortSelector, SwitchConfig, SwitchContext};
+use evenkeel_engine::balance::{self, Parameters, Scheme, Weights};
+use evenkeel_engine::ids::SwitchId;
+use evenkeel_engine::packet::{Packet, PacketKind};
+use evenkeel_engine::units::{BitRate, Bytes, Span, Time};
+
 use super::panic_guard::{Failure, catch_panic};
-use crate::balance::sender::SenderConfig;
-use crate::balance::switch::hash::Hash;
-use crate::balance::switch::{PortSelector, SwitchConfig, SwitchContext};
-use crate::balance::{self, Parameters, Scheme, Weights};
-use crate::ids::SwitchId;
-use crate::packet::{Packet, PacketKind};
-use crate::units::{BitRate, Bytes, Span, Time};
 
 use flows::Flows;
 use unsupported::{ChooserError, unsupported_reason};

@@ -3,10 +3,11 @@
 use std::path::Path;
 use std::sync::{Mutex, PoisonError};
 
+use evenkeel_engine::fabric::{Outcome, Setup};
+use evenkeel_engine::units::Time;
+use evenkeel_formats::hpcc;
+
 use super::world::{Experiment, contract as world, expect_supported_by_ns3};
-use crate::fabric::{Outcome, Setup};
-use crate::hpcc;
-use crate::units::Time;
 
 /// The calls into ns-3. A process has one ns-3 simulator: calls must not overlap.
 #[allow(unsafe_code, reason = "cxx generates the calls across the language border")]

@@ -1,7 +1,7 @@
 //! Errors of networks.
 
-use crate::report::FolderError;
-use crate::scenario::ScenarioError;
+use evenkeel_scenario::ScenarioError;
+use evenkeel_study::report::FolderError;
 
 /// Why a network cannot be made or run.
 #[derive(Debug, thiserror::Error)]

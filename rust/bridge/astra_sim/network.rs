@@ -4,17 +4,18 @@ use std::fmt;
 use std::path::Path;
 use std::pin::Pin;
 
+use evenkeel_engine::fabric::{Setup, Verdict};
+use evenkeel_engine::ids::HostId;
+use evenkeel_engine::ranks::{self, Ending, Ranks, Request, Ticket, Transfer};
+use evenkeel_engine::units::{Span, Time};
+use evenkeel_scenario::{Overrides, Scenario};
+use evenkeel_study::report::human;
+
 use super::contract::{self, NetworkOptions, RankHandlers, RequestKind};
 use super::error::NetworkError;
 use super::posted::Posted;
 use super::results::{self, Results};
 use crate::bridge::panic_guard::{Failure, catch_panic};
-use crate::fabric::{Setup, Verdict};
-use crate::ids::HostId;
-use crate::ranks::{self, Ending, Ranks, Request, Ticket, Transfer};
-use crate::report::human;
-use crate::scenario::{Overrides, Scenario};
-use crate::units::{Span, Time};
 
 /// The network of a scenario.
 pub(super) struct Network {

@@ -4,11 +4,11 @@ use std::collections::BTreeMap;
 use std::fs::File;
 use std::io::{self, BufWriter, Write};
 
-use crate::connection_matrix::Connections;
-use crate::ids::HostId;
-use crate::ranks::{Request, Transfer};
-use crate::units::{Bytes, Time};
-use crate::workload::{Message, Workload};
+use evenkeel_engine::ids::HostId;
+use evenkeel_engine::ranks::{Request, Transfer};
+use evenkeel_engine::units::{Bytes, Time};
+use evenkeel_engine::workload::{Message, Workload};
+use evenkeel_formats::connection_matrix::Connections;
 
 /// The messages that ranks have sent through the network.
 #[derive(Debug)]

@@ -5,16 +5,17 @@ use std::io::{self, BufWriter, Seek, Write};
 use std::path::Path;
 use std::sync::Arc;
 
-use super::error::NetworkError;
-use super::posted::Posted;
-use crate::connection_matrix::Connections;
-use crate::fabric::{FlowRecord, Outcome, Setup};
-use crate::report::{
+use evenkeel_engine::fabric::{FlowRecord, Outcome, Setup};
+use evenkeel_engine::units::Span;
+use evenkeel_formats::connection_matrix::Connections;
+use evenkeel_scenario::Scenario;
+use evenkeel_study::report::{
     self, FlowPositions, FlowsCsv, Folder, FolderError, Identity, MATRIX, Stopwatch, Summary,
     TransportSummary, Writer, human,
 };
-use crate::scenario::Scenario;
-use crate::units::Span;
+
+use super::error::NetworkError;
+use super::posted::Posted;
 
 /// Opens the results folder at `path`; `None` if the path is empty.
 pub(super) fn folder(path: &str) -> Result<Option<Folder>, FolderError> {

@@ -5,13 +5,13 @@
 
 use std::collections::HashMap;
 
-use crate::balance::sender::{
+use evenkeel_engine::balance::sender::{
     NetworkParameters, PathSpace, QpContext, Sender, SenderConfig, SenderPolicy,
 };
-use crate::balance::switch::SwitchContext;
-use crate::ids::HostId;
-use crate::packet::Packet;
-use crate::units::{Span, Time};
+use evenkeel_engine::balance::switch::SwitchContext;
+use evenkeel_engine::ids::HostId;
+use evenkeel_engine::packet::Packet;
+use evenkeel_engine::units::{Span, Time};
 
 /// Per-flow state of a switch. An entry is created when a flow first needs it.
 #[derive(Debug)]

@@ -1,8 +1,9 @@
 use std::collections::BTreeSet;
 
+use evenkeel_engine::balance::presets;
+use evenkeel_engine::balance::switch::hash::Hash;
+
 use super::*;
-use crate::balance::presets;
-use crate::balance::switch::hash::Hash;
 
 const PORTS: [u32; 8] = [8, 9, 10, 11, 12, 13, 14, 15];
 
@@ -67,7 +68,8 @@ fn missing_queues_and_large_port_numbers_are_harmless() {
 #[test]
 fn extreme_inputs_do_not_panic() {
     const EXTREMES: [u64; 5] = [0, 1, 65_536, u32::MAX as u64, u64::MAX];
-    let mut random = crate::rng::Stream::new(1, crate::rng::Purpose::Entropy, 1);
+    let mut random =
+        evenkeel_engine::rng::Stream::new(1, evenkeel_engine::rng::Purpose::Entropy, 1);
     let mut any = || {
         let extreme = EXTREMES[random.below(5) as usize];
         if random.below(2) == 0 { extreme } else { u64::from(random.below(1_000)) }

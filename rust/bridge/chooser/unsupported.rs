@@ -1,12 +1,12 @@
 //! Policies that a chooser rejects, and why.
 
+use evenkeel_engine::balance::sender::{SenderConfig, flowlet};
+use evenkeel_engine::balance::switch::SwitchConfig;
+use evenkeel_engine::balance::{Forwarding, Scheme, SchemeError};
+use evenkeel_engine::split::SplitConfig;
 use thiserror::Error;
 
 use super::Senders;
-use crate::balance::sender::{SenderConfig, flowlet};
-use crate::balance::switch::SwitchConfig;
-use crate::balance::{Forwarding, Scheme, SchemeError};
-use crate::split::SplitConfig;
 
 /// An error of [`super::switch_chooser`].
 #[derive(Debug, PartialEq, Eq, Error)]

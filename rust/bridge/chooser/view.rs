@@ -1,9 +1,9 @@
 //! The ports of a switch, as policies see them.
 
-use crate::balance::rotation::weighted_schedule;
-use crate::balance::switch::SwitchView;
-use crate::ids::SwitchId;
-use crate::units::BitRate;
+use evenkeel_engine::balance::rotation::weighted_schedule;
+use evenkeel_engine::balance::switch::SwitchView;
+use evenkeel_engine::ids::SwitchId;
+use evenkeel_engine::units::BitRate;
 
 use super::contract::Arrival;
 

@@ -2,15 +2,16 @@
 //!
 //! The simulator has the queues. This library schedules them, in the same way as its own fabric.
 
+use evenkeel_engine::endpoint::JobClass;
+use evenkeel_engine::fabric::Setup;
+use evenkeel_engine::ids::{ClassId, HostId, PortId};
+use evenkeel_engine::nic::{ClassSet, Discipline, ExternalTraffic, Start, Turns};
+use evenkeel_engine::units::Time;
+
 use super::contract::TrafficClass;
 use super::core::Core;
 use super::experiment::{Experiment, ExperimentError};
 use super::records::FabricPacket;
-use crate::endpoint::JobClass;
-use crate::fabric::Setup;
-use crate::ids::{ClassId, HostId, PortId};
-use crate::nic::{ClassSet, Discipline, ExternalTraffic, Start, Turns};
-use crate::units::Time;
 
 /// Size of the range of message streams that programs have in each class. The range of class `c`
 /// begins at `c + 1` times this; the workload uses the streams below. `RdmaNic` in C++ has the same

@@ -1,5 +1,16 @@
 //! Conversions between the records of the boundary and the types of the library.
 
+use evenkeel_engine::endpoint::{FlowRecord, MessageEventKind};
+use evenkeel_engine::fabric::{PacketEvent, PauseOrder, PauseRecord, Rounding, Verdict};
+use evenkeel_engine::ids::{ClassId, HostId, PortId, QpId, SwitchId};
+use evenkeel_engine::nic::QpState;
+use evenkeel_engine::nic::verbs::VerbCode;
+use evenkeel_engine::nic::verbs::{Completion, CompletionStatus, Opcode, Operation, WorkRequest};
+use evenkeel_engine::packet::{Flags, KindFields, Packet, PacketKind, RawFields};
+use evenkeel_engine::switching::StepKind;
+use evenkeel_engine::topology::Node;
+use evenkeel_engine::units::{Bytes, Time};
+
 use super::contract::{PacketEvent as FabricPacketEvent, Verdict as FabricVerdict};
 use super::enumerations::{
     FabricCompletionStatus, FabricMessageEventKind, FabricOpcode, FabricOperation,
@@ -10,16 +21,6 @@ pub(in crate::bridge) use super::experiment::UnknownValue;
 use super::records::{
     FabricCompletion, FabricEnd, FabricFlow, FabricPacket, FabricPause, FabricWork,
 };
-use crate::endpoint::{FlowRecord, MessageEventKind};
-use crate::fabric::{PacketEvent, PauseOrder, PauseRecord, Rounding, Verdict};
-use crate::ids::{ClassId, HostId, PortId, QpId, SwitchId};
-use crate::nic::QpState;
-use crate::nic::verbs::VerbCode;
-use crate::nic::verbs::{Completion, CompletionStatus, Opcode, Operation, WorkRequest};
-use crate::packet::{Flags, KindFields, Packet, PacketKind, RawFields};
-use crate::switching::StepKind;
-use crate::topology::Node;
-use crate::units::{Bytes, Time};
 
 /// A value from C++, which may be unknown. Conversions towards C++ are [`From`].
 pub(super) trait TryConvert<Own> {

@@ -1,20 +1,21 @@
 //! The moving parts of an experiment: hosts, switch policies and random draws.
 
+use evenkeel_engine::endpoint::{Endpoints, MessageEvent, PortPolls, PortStart, Ports};
+use evenkeel_engine::fabric::Setup;
+use evenkeel_engine::ids::{ClassId, HostId, LinkClass, PortId, SwitchId};
+use evenkeel_engine::nic::Mismatch;
+use evenkeel_engine::packet::{Packet, PlaneMask};
+use evenkeel_engine::switching::{IngressLimits, PortLoads, StepEffect, Switching};
+use evenkeel_engine::topology::Node;
+use evenkeel_engine::units::{Bytes, Fraction, Time};
+use evenkeel_engine::workload::Message;
+
 use super::classes::PortSchedulers;
 use super::contract::Measured;
 use super::mismatch::mismatch_text;
 use super::recording::Recording;
 use super::records::{FabricIngress, FabricMessageEvent, FabricPacket};
 use super::verbs::Verbs;
-use crate::endpoint::{Endpoints, MessageEvent, PortPolls, PortStart, Ports};
-use crate::fabric::Setup;
-use crate::ids::{ClassId, HostId, LinkClass, PortId, SwitchId};
-use crate::nic::Mismatch;
-use crate::packet::{Packet, PlaneMask};
-use crate::switching::{IngressLimits, PortLoads, StepEffect, Switching};
-use crate::topology::Node;
-use crate::units::{Bytes, Fraction, Time};
-use crate::workload::Message;
 
 /// Stands for no host or no port.
 pub(super) const NONE: u32 = u32::MAX;

@@ -7,6 +7,18 @@ use std::path::Path;
 
 pub(in crate::bridge) use error::{ExperimentError, UnknownValue};
 
+use evenkeel_engine::fabric::Setup;
+use evenkeel_engine::ids::{HostId, PortId};
+use evenkeel_engine::nic::NicConfig;
+use evenkeel_engine::switching::{
+    Buffer, Direction, Ecn, EcnPoint, Failure, PfcAdmission, PfcConfig, Rounding, SlowPorts,
+    TrimVictim,
+};
+use evenkeel_engine::topology::Topology;
+use evenkeel_engine::units::Span;
+use evenkeel_formats::hpcc;
+use evenkeel_scenario::{self as scenario, Scenario, ScenarioError};
+
 use super::classes::assign_class_streams;
 use super::contract::{Graph, Overrides};
 use super::convert::TryConvert as _;
@@ -14,17 +26,6 @@ use super::core::Core;
 use super::enumerations::FabricRounding;
 use super::graph::{graph, topology};
 use super::records::{FabricEcn, FabricSettings};
-use crate::fabric::Setup;
-use crate::hpcc;
-use crate::ids::{HostId, PortId};
-use crate::nic::NicConfig;
-use crate::scenario::{self, Scenario, ScenarioError};
-use crate::switching::{
-    Buffer, Direction, Ecn, EcnPoint, Failure, PfcAdmission, PfcConfig, Rounding, SlowPorts,
-    TrimVictim,
-};
-use crate::topology::Topology;
-use crate::units::Span;
 
 /// Everything that determines a run.
 pub(in crate::bridge) struct Experiment {

@@ -1,11 +1,12 @@
 //! The results of a run, for the contract and for reports.
 
+use evenkeel_engine::fabric::{self, Outcome};
+use evenkeel_engine::units::{Bytes, Time};
+
 use super::contract::Measured;
 use super::convert::{TryConvert as _, UnknownValue};
 use super::core::Core;
 use super::records::{FabricFlow, FabricNicCounters, FabricQpCounts};
-use crate::fabric::{self, Outcome};
-use crate::units::{Bytes, Time};
 
 impl Core {
     pub(super) fn flows(&self) -> Vec<FabricFlow> {

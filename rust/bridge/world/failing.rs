@@ -2,14 +2,15 @@
 
 use std::path::Path;
 
+use evenkeel_engine::ids::LinkId;
+use evenkeel_engine::switching::{Failure, FailureKind};
+use evenkeel_engine::units::Time;
+use evenkeel_scenario::Scenario;
+
 use super::core::Core;
 use super::enumerations::FabricFaultKind;
 use super::experiment::{ExperimentError, FAILURE, InlineText, expect_both_directions};
 use super::records::{FabricFault, FabricStep};
-use crate::ids::LinkId;
-use crate::scenario::Scenario;
-use crate::switching::{Failure, FailureKind};
-use crate::units::Time;
 
 impl Core {
     /// Returns every fault so far. A lossy link draws for each of its faults in this order.

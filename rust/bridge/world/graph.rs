@@ -1,10 +1,11 @@
 //! Graphs: the hosts, switches and links of a topology, as they cross the language boundary.
 
+use evenkeel_engine::topology::{Link, Switch, Topology, TopologyError};
+use evenkeel_engine::units::{BitRate, Span};
+
 use super::contract::{Graph, SwitchNode};
 use super::experiment::ExperimentError;
 use super::records::{FabricEnd, FabricLink};
-use crate::topology::{Link, Switch, Topology, TopologyError};
-use crate::units::{BitRate, Span};
 
 /// Builds the topology of a graph. Several links of a host are its ports, one per plane.
 pub(super) fn topology(graph: &Graph) -> Result<Topology, ExperimentError> {

@@ -1,6 +1,6 @@
 //! The error text for NICs that no queue pair can connect.
 
-use crate::nic::Mismatch;
+use evenkeel_engine::nic::Mismatch;
 
 /// Explains why two hosts cannot have a queue pair and how to fix that.
 pub(super) fn mismatch_text(src: u32, dst: u32, mismatch: &Mismatch) -> String {

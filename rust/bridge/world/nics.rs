@@ -2,14 +2,15 @@
 
 use std::path::Path;
 
+use evenkeel_engine::fabric::Setup;
+use evenkeel_engine::ids::HostId;
+use evenkeel_engine::nic::NicConfig;
+use evenkeel_engine::units::Bytes;
+use evenkeel_scenario::Scenario;
+
 use super::contract::NicSettings;
 use super::experiment::{Experiment, ExperimentError, InlineText, NIC, expect_supported_by_ns3};
 use super::verbs::with_settings;
-use crate::fabric::Setup;
-use crate::ids::HostId;
-use crate::nic::NicConfig;
-use crate::scenario::Scenario;
-use crate::units::Bytes;
 
 impl Experiment {
     pub(super) fn set_host_nics(&mut self, nics: &[NicSettings]) -> Result<(), ExperimentError> {

@@ -4,20 +4,21 @@ use std::fs::File;
 use std::io::{self, BufWriter, Seek, Write};
 use std::path::Path;
 
+use evenkeel_engine::endpoint::{Endpoints, Host};
+use evenkeel_engine::fabric::TraceBuffer;
+use evenkeel_engine::fabric::{Outcome, PacketEvent, PacketRecord, Snapshot, Watch as _};
+use evenkeel_engine::ids::{HostId, PortId};
+use evenkeel_engine::packet::Packet;
+use evenkeel_engine::topology::Node;
+use evenkeel_engine::units::Time;
+use evenkeel_formats::hpcc::{self, Recorder, ResultTable};
+use evenkeel_study::report;
+
 use super::contract::{PacketEvent as FabricPacketEvent, RecordPlan};
 use super::convert::TryConvert as _;
 use super::core::Core;
 use super::experiment::{Experiment, ExperimentError};
 use super::records::FabricPacket;
-use crate::endpoint::{Endpoints, Host};
-use crate::fabric::TraceBuffer;
-use crate::fabric::{Outcome, PacketEvent, PacketRecord, Snapshot, Watch as _};
-use crate::hpcc::{self, Recorder, ResultTable};
-use crate::ids::{HostId, PortId};
-use crate::packet::Packet;
-use crate::report;
-use crate::topology::Node;
-use crate::units::Time;
 
 /// A recorder, and the events that it has not received yet.
 #[derive(Debug)]

@@ -8,16 +8,16 @@
 //! are ids from 0.
 
 use cxx::{ExternType, kind, type_id};
+use evenkeel_engine::endpoint::QpCounts;
+use evenkeel_engine::fabric::NetworkCounters;
+use evenkeel_engine::nic::NicCounters;
 
 use super::enumerations::{
     FabricCompletionStatus, FabricFaultKind, FabricMessageEventKind, FabricOpcode, FabricOperation,
     FabricPacketKind, FabricPfcOrder, FabricRounding, FabricWitness,
 };
-use crate::endpoint::QpCounts;
-use crate::fabric::NetworkCounters;
-use crate::nic::NicCounters;
 
-/// A packet on the wire: the fields of [`crate::packet::Packet`]. The upper eight bits of `ack` are
+/// A packet on the wire: the fields of [`evenkeel_engine::packet::Packet`]. The upper eight bits of `ack` are
 /// the traffic class.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 #[repr(C)]

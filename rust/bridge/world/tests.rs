@@ -3,6 +3,10 @@
 use std::cmp::Reverse;
 use std::collections::BinaryHeap;
 
+use evenkeel_engine::fabric::NetworkCounters;
+use evenkeel_engine::fabric::{self, Outcome};
+use evenkeel_engine::packet::{Flags, KindFields, Packet, PacketKind, RawFields};
+
 use super::contract::{Graph, Measured, Overrides, SwitchNode, Verdict};
 use super::convert::TryConvert as _;
 use super::core::{Core, NONE, PostError};
@@ -13,9 +17,6 @@ use super::experiment::{
 use super::records::{
     FabricCompletion, FabricCounters, FabricEnd, FabricLink, FabricMessageEvent, FabricPacket,
 };
-use crate::fabric::NetworkCounters;
-use crate::fabric::{self, Outcome};
-use crate::packet::{Flags, KindFields, Packet, PacketKind, RawFields};
 
 mod classes;
 mod failing;
@@ -34,9 +35,9 @@ fn experiment(text: &str) -> Box<Experiment> {
 #[test]
 fn a_packet_is_the_same_on_both_sides() {
     let packet = Packet {
-        src: crate::ids::HostId(1),
-        dst: crate::ids::HostId(2),
-        qp: crate::ids::QpId(3),
+        src: evenkeel_engine::ids::HostId(1),
+        dst: evenkeel_engine::ids::HostId(2),
+        qp: evenkeel_engine::ids::QpId(3),
         label: 4,
         fields: KindFields::of_raw(RawFields {
             sack: 1 << 40,
@@ -52,7 +53,7 @@ fn a_packet_is_the_same_on_both_sides() {
         flags: Flags::LAST.with(Flags::MARKED),
     };
     let mut packet = packet;
-    packet.set_class(crate::ids::ClassId(5));
+    packet.set_class(evenkeel_engine::ids::ClassId(5));
     let wire = FabricPacket::from(&packet);
     assert_eq!((wire.psn, wire.stamp, wire.flags), (5, 9, 3));
     assert_eq!((wire.kind, wire.ack), (FabricPacketKind::REFUSAL, 5 << 24 | 6));

@@ -1,10 +1,17 @@
 //! Queue pairs of programs in an external simulator: verbs go in, completions come out.
 //!
-//! The NIC ([`crate::nic::verbs`]) decides which calls are valid, and its errors are passed on.
+//! The NIC ([`evenkeel_engine::nic::verbs`]) decides which calls are valid, and its errors are passed on.
 //! This module adds three things for a simulator. A run with open work is not finished, a
 //! completion has a time, and successful work that is not signaled has no completion.
 
 use std::collections::{BTreeMap, VecDeque};
+
+use evenkeel_engine::ids::{HostId, QpId};
+use evenkeel_engine::nic::verbs::{
+    Completion, CompletionStatus, MAX_QUEUE_DEPTH, Opcode, QpConfig, VerbsError,
+};
+use evenkeel_engine::nic::{Mismatch, QpState};
+use evenkeel_engine::units::{Span, Time};
 
 use super::convert::{TryConvert as _, UnknownValue};
 use super::core::Core;
@@ -12,12 +19,6 @@ use super::enumerations::FabricQpState;
 use super::experiment::Experiment;
 use super::mismatch::mismatch_text;
 use super::records::{FabricCompletion, FabricQpSettings, FabricWork};
-use crate::ids::{HostId, QpId};
-use crate::nic::verbs::{
-    Completion, CompletionStatus, MAX_QUEUE_DEPTH, Opcode, QpConfig, VerbsError,
-};
-use crate::nic::{Mismatch, QpState};
-use crate::units::{Span, Time};
 
 /// Stands for an unlimited number of retries.
 const WITHOUT_LIMIT: u32 = u32::MAX;

@@ -1,11 +1,12 @@
 //! Errors of experiments.
 
+use evenkeel_engine::nic::Mismatch;
+use evenkeel_engine::topology::TopologyError;
+use evenkeel_engine::units::{Bytes, Time};
+use evenkeel_formats::hpcc::HpccError;
+use evenkeel_scenario::ScenarioError;
+
 use crate::bridge::world::mismatch::mismatch_text;
-use crate::hpcc::HpccError;
-use crate::nic::Mismatch;
-use crate::scenario::ScenarioError;
-use crate::topology::TopologyError;
-use crate::units::{Bytes, Time};
 
 /// An unknown value of an enumeration.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, thiserror::Error)]

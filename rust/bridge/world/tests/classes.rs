@@ -1,13 +1,14 @@
 //! Tests of the contract's calls for traffic classes.
 
+use evenkeel_engine::ids::{ClassId, HostId};
+use evenkeel_engine::switching::{TrimConfig, TrimVictim};
+use evenkeel_engine::units::Bytes;
+
 use super::*;
 use crate::bridge::world::classes::{STREAMS, assign_class_streams};
 use crate::bridge::world::contract::NicSettings;
 use crate::bridge::world::experiment::expect_supported_by_ns3;
 use crate::bridge::world::records::FabricQpSettings;
-use crate::ids::{ClassId, HostId};
-use crate::switching::{TrimConfig, TrimVictim};
-use crate::units::Bytes;
 
 const THREE: &str = "[[class]]\nname = \"a\"\nscheduling = \"strict\"\n\
                      [[class]]\nname = \"b\"\nweight = 2\n[[class]]\nname = \"c\"\n";

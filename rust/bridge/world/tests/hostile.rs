@@ -1,11 +1,12 @@
 //! Calls that can fail, in random order and with random values: each returns a result or an error,
 //! and none panics.
 
+use evenkeel_engine::rng::{Purpose, Stream};
+
 use super::*;
 use crate::bridge::panic_guard::Failure;
 use crate::bridge::world::enumerations::{FabricOperation, FabricQpState, FabricRounding};
 use crate::bridge::world::records::{FabricQpSettings, FabricWork};
-use crate::rng::{Purpose, Stream};
 
 /// Draws a number that callers often get wrong, or a valid one.
 fn number(random: &mut Stream) -> u64 {

@@ -1,10 +1,11 @@
 //! Tests of NICs with settings of their own.
 
+use evenkeel_engine::ids::HostId;
+use evenkeel_engine::units::{Bytes, Span};
+
 use super::*;
 use crate::bridge::world::contract::NicSettings;
 use crate::bridge::world::records::FabricQpSettings;
-use crate::ids::HostId;
-use crate::units::{Bytes, Span};
 
 const MESSAGES: &str = "[workload]\nkind = \"all-to-all\"\nbytes = \"40KB\"\n";
 
