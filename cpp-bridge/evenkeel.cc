@@ -5,7 +5,7 @@
 
 #include "evenkeel.h"
 
-#include "evenkeel/rust/bridge/chooser.rs.h"
+#include "evenkeel-bridge/chooser.rs.h"
 #include "rust/cxx.h"
 
 #include <cstdlib>

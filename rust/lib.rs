@@ -93,9 +93,9 @@
 //! [`fluid`], [`multirail`], [`ranks`], [`record`], [`timeline`], [`invariants`], [`chakra`] and
 //! the other formats, [`scenario`], [`study`], [`report`] and [`results`]. Without it the library
 //! is the layers below, for your own driver. `plot` adds [`plot`] and [`page`], and `png` figures
-//! as PNG. `cli` is the program; it is on by default, and enables `fabric` and `plot`. `bridge`,
-//! `astra-sim` and `ns3` are the contracts with C++. The Python module is a crate above this one
-//! (`rust/python`). A crate that uses the library does not need the command line:
+//! as PNG. `cli` is the program; it is on by default, and enables `fabric` and `plot`. Two crates
+//! are above this one: the Python module (`rust/python`) and the contracts with C++
+//! (`rust/bridge`). A crate that uses the library does not need the command line:
 //!
 //! ```toml
 //! evenkeel = { path = "../evenkeel", default-features = false, features = ["fabric"] }
@@ -125,14 +125,5 @@ pub use evenkeel_worlds::rail;
 #[cfg(feature = "fabric")]
 pub use evenkeel_worlds::{bound, fluid, multirail};
 
-#[cfg(any(feature = "bridge", feature = "astra-sim"))]
-#[path = "bridge/lib.rs"]
-mod bridge;
-#[cfg(test)]
-#[path = "tests/support/extent.rs"]
-mod extent;
 #[cfg(feature = "fabric")]
 pub mod studies;
-
-#[cfg(feature = "ns3")]
-pub use bridge::ns3;

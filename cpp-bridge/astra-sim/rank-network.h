@@ -6,7 +6,7 @@
 #ifndef EVENKEEL_ASTRA_SIM_RANK_NETWORK_H
 #define EVENKEEL_ASTRA_SIM_RANK_NETWORK_H
 
-#include "evenkeel/rust/bridge/astra_sim/contract.rs.h"
+#include "evenkeel-bridge/astra_sim/contract.rs.h"
 #include "rank-handlers.h"
 
 #include "astra-sim/common/AstraNetworkAPI.hh"

@@ -59,8 +59,8 @@ set(_folder "${EVENKEEL_CARGO_PROFILE}")
 if(_folder STREQUAL "dev")
   set(_folder "debug")
 endif()
-set(_evenkeel_archive "${_target}/${_folder}/libevenkeel.a")
-set(_evenkeel_generated "${_target}/cxxbridge/evenkeel/rust/bridge/chooser.rs.h")
+set(_evenkeel_archive "${_target}/${_folder}/libevenkeel_bridge.a")
+set(_evenkeel_generated "${_target}/cxxbridge/evenkeel-bridge/chooser.rs.h")
 set(_evenkeel_includes "${_evenkeel_crate}/cpp-bridge" "${_evenkeel_crate}/ns3-module/model"
                        "${_target}/cxxbridge"
 )
@@ -75,13 +75,13 @@ add_custom_command(
   OUTPUT "${_evenkeel_archive}" "${_evenkeel_generated}"
   COMMAND
     "${CMAKE_COMMAND}" -E env --unset=CXXFLAGS --unset=CFLAGS --unset=CARGO_TARGET_DIR
-    "${EVENKEEL_CARGO}" rustc --locked --package evenkeel --lib --crate-type staticlib
+    "${EVENKEEL_CARGO}" rustc --locked --package evenkeel-bridge --lib --crate-type staticlib
     --no-default-features
     --features bridge --profile "${EVENKEEL_CARGO_PROFILE}"
     --manifest-path "${_evenkeel_crate}/Cargo.toml" --target-dir "${_target}"
   COMMAND "${CMAKE_COMMAND}" -E touch_nocreate "${_evenkeel_archive}" "${_evenkeel_generated}"
   DEPENDS ${_evenkeel_crate_files} "${_evenkeel_crate}/Cargo.toml" "${_evenkeel_crate}/Cargo.lock"
-          "${_evenkeel_crate}/build.rs"
+          "${_evenkeel_crate}/rust/bridge/Cargo.toml"
   # cargo reads .cargo/config.toml, which an archive has for its copies of crates, from here.
   WORKING_DIRECTORY "${_evenkeel_crate}"
   USES_TERMINAL VERBATIM

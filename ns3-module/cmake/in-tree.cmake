@@ -51,7 +51,7 @@ foreach(_target evenkeel libevenkeel libevenkeel-obj)
     get_target_property(_type ${_target} TYPE)
     if(_type STREQUAL "SHARED_LIBRARY")
       # Another library with Rust code may be loaded into the same process.
-      target_link_options(${_target} PRIVATE "LINKER:--exclude-libs,libevenkeel.a")
+      target_link_options(${_target} PRIVATE "LINKER:--exclude-libs,libevenkeel_bridge.a")
     endif()
   endif()
 endforeach()

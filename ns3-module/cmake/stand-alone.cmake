@@ -67,7 +67,7 @@ target_link_libraries(
   evenkeel-ns3 PRIVATE "${_evenkeel_archive}" Threads::Threads ${CMAKE_DL_LIBS}
 )
 # Another library with Rust code may be loaded into the same process.
-target_link_options(evenkeel-ns3 PRIVATE "LINKER:--exclude-libs,libevenkeel.a")
+target_link_options(evenkeel-ns3 PRIVATE "LINKER:--exclude-libs,libevenkeel_bridge.a")
 
 install(TARGETS evenkeel-ns3 LIBRARY DESTINATION lib)
 install(FILES ${_evenkeel_headers} "${_staged}/ns3/evenkeel-module.h" DESTINATION include/ns3)

@@ -7,7 +7,7 @@
 // Private: public headers must not include headers of cxx or of the Rust library.
 
 #include "../model/fabric-core-bridge.h"
-#include "evenkeel/rust/bridge/world/contract.rs.h"
+#include "evenkeel-bridge/world/contract.rs.h"
 
 #include "ns3/fabric-packet.h"
 #include "ns3/fabric-port.h"

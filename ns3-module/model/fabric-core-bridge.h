@@ -11,7 +11,7 @@
 
 // rust/cxx.h comes first: the generated header declares rust::Error only if a call into C++ can
 // fail.
-#include "evenkeel/rust/bridge/world/contract.rs.h"
+#include "evenkeel-bridge/world/contract.rs.h"
 #include "rust/cxx.h"
 
 namespace ns3

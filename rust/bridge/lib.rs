@@ -14,6 +14,7 @@ mod astra_sim;
 mod chooser;
 #[cfg(feature = "ns3")]
 pub mod ns3;
+#[cfg(any(feature = "bridge", feature = "astra-sim"))]
 mod panic_guard;
 #[cfg(feature = "bridge")]
 mod world;

@@ -14,7 +14,8 @@ Examples:
   evenkeel twin scenario.toml
   evenkeel twin scenario.toml --policy spray --json | jq .agrees
 
-The command needs a build with ns-3 (cargo build --release --features ns3).
+The command needs the program with ns-3, evenkeel-ns3:
+  cargo build --release --package evenkeel-bridge --features ns3
 ";
 
 /// Run a scenario in Rust and in ns-3, and compare the results
@@ -43,8 +44,8 @@ pub(super) fn run(arguments: &Arguments, ns3: Option<OtherWorld>) -> anyhow::Res
     let Some(in_ns3) = ns3 else {
         bail!(
             "twin: this build has no ns-3; on Debian: apt-get install libns3-dev \
-             libgsl-dev libsqlite3-dev libxml2-dev cmake, then cargo run --release --features ns3 \
-             -- twin ..."
+             libgsl-dev libsqlite3-dev libxml2-dev cmake, then cargo run --release --package \
+             evenkeel-bridge --features ns3 -- twin ..."
         );
     };
     let setup = scenario.setup();

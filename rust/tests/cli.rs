@@ -34,5 +34,4 @@ mod sweep;
 #[cfg(target_os = "linux")]
 mod terminal;
 mod timeline;
-#[cfg(not(feature = "ns3"))]
 mod twin;

@@ -434,3 +434,11 @@ fn queue_pairs_over_two_planes_take_less_than_half_the_time_of_those_in_one() {
     let [jsq, ecmp] = ["plane-jsq", "ecmp"].map(|policy| cct("plane-jsq.toml", policy).0);
     assert!(jsq < 0.5 * ecmp, "{jsq} against {ecmp}");
 }
+
+#[test]
+fn the_network_of_astra_sim_has_eight_hosts_and_no_messages() {
+    let path = Path::new(env!("CARGO_MANIFEST_DIR")).join("cpp-bridge/astra-sim/network.toml");
+    let scenario = Scenario::load_without_messages(&path, &Overrides::default()).unwrap();
+    assert_eq!((scenario.topology.host_count(), scenario.messages()), (8, 0));
+    assert!(scenario.warnings.is_empty());
+}

@@ -4,9 +4,6 @@
 //! `EVENKEEL_LONG_TESTS=1` runs every case of every test, like `.ci/full tests`. Without it, the
 //! longest tests run only some of their cases and report which.
 
-mod astra_sim;
-#[path = "../bridge/tests/cpp.rs"]
-mod bridge;
 mod cli;
 mod collectives;
 mod congestion;

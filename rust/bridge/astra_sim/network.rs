@@ -15,7 +15,7 @@ use super::contract::{self, NetworkOptions, RankHandlers, RequestKind};
 use super::error::NetworkError;
 use super::posted::Posted;
 use super::results::{self, Results};
-use crate::bridge::panic_guard::{Failure, catch_panic};
+use crate::panic_guard::{Failure, catch_panic};
 
 /// The network of a scenario.
 pub(super) struct Network {

@@ -16,16 +16,16 @@ fn build() -> PathBuf {
     // The target folder of this test already has the dependencies.
     let target = Path::new(env!("CARGO_TARGET_TMPDIR")).parent().expect("it lies in the target");
     let output = Command::new(std::env::var_os("CARGO").unwrap_or_else(|| "cargo".into()))
-        .args(["rustc", "--locked", "--offline", "--package", "evenkeel", "--lib"])
+        .args(["rustc", "--locked", "--offline", "--package", "evenkeel-bridge", "--lib"])
         .args(["--crate-type", "staticlib", "--no-default-features", "--features"])
         .arg(features.collect::<Vec<_>>().join(","))
         .arg("--target-dir")
         .arg(target)
-        .args(["--config", "profile.dev.package.evenkeel.opt-level=0"])
+        .args(["--config", "profile.dev.package.evenkeel-bridge.opt-level=0"])
         .current_dir(env!("CARGO_MANIFEST_DIR"))
         .output()
         .expect("cargo can be run");
     let errors = String::from_utf8_lossy(&output.stderr);
     assert!(output.status.success(), "{errors}");
-    target.join("debug/libevenkeel.a")
+    target.join("debug/libevenkeel_bridge.a")
 }

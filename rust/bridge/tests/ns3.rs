@@ -4,7 +4,7 @@
 use std::fs;
 use std::sync::{Mutex, PoisonError};
 
-use evenkeel::ns3::{VERSION, contract};
+use evenkeel_bridge::ns3::{VERSION, contract};
 
 /// Serialises the tests: a process has only one ns-3 simulator.
 static SIMULATOR: Mutex<()> = Mutex::new(());
@@ -25,7 +25,7 @@ fn the_version_is_a_tested_one() {
 #[test]
 fn every_suite_passes() {
     let _one = SIMULATOR.lock().unwrap_or_else(PoisonError::into_inner);
-    let folder = concat!(env!("CARGO_MANIFEST_DIR"), "/ns3-module/test");
+    let folder = concat!(env!("CARGO_MANIFEST_DIR"), "/../../ns3-module/test");
     let mut files: Vec<_> = fs::read_dir(folder)
         .unwrap()
         .map(|file| file.unwrap().path())

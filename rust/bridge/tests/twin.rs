@@ -27,11 +27,11 @@ use evenkeel::balance;
 use evenkeel::fabric::{self, PfcConfig, Rounding, Setup};
 use evenkeel::hpcc;
 use evenkeel::ids::LinkId;
-use evenkeel::ns3;
 use evenkeel::report::{Identity, Side, Twin};
 use evenkeel::scenario::{Overrides, Scenario};
 use evenkeel::topology::Topology;
 use evenkeel::units::Span;
+use evenkeel_bridge::ns3;
 use proptest::strategy::Strategy as _;
 
 const RECOVERIES: [&str; 7] = ["auto", "go-back-n", "sack", "per-packet", "erasure", "rod", "rudi"];
@@ -176,7 +176,7 @@ fn every_policy_recovery_and_control_is_the_same_in_both_worlds() {
     table += "\ndifferences\n";
     table += if differences.is_empty() { "none\n" } else { &differences };
     let mut settings = insta::Settings::clone_current();
-    settings.set_snapshot_path(concat!(env!("CARGO_MANIFEST_DIR"), "/snapshots"));
+    settings.set_snapshot_path(concat!(env!("CARGO_MANIFEST_DIR"), "/../../snapshots"));
     settings.set_prepend_module_to_snapshot(false);
     settings.set_omit_expression(true);
     settings.bind(|| insta::assert_snapshot!("twin-matrix", table));
@@ -258,7 +258,7 @@ fn jobs_with_separate_policies_are_the_same_in_both_worlds() {
 
 #[test]
 fn dependent_messages_wait_in_both_worlds() {
-    let folder = Path::new(env!("CARGO_MANIFEST_DIR")).join("examples");
+    let folder = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../examples");
     for example in ["chakra-ring", "goal-dissemination", "lossless-incast", "flapping-link"] {
         let path = folder.join(format!("{example}.toml"));
         let setup = Scenario::load(&path, &Overrides::default()).unwrap().setup();
@@ -270,7 +270,7 @@ fn dependent_messages_wait_in_both_worlds() {
 /// The scenarios of the simulation tester; a world rejects those that it does not support.
 #[test]
 fn random_scenarios_are_the_same_in_both_worlds() {
-    let again = "cargo test --features ns3 --test twin random";
+    let again = "cargo test -p evenkeel-bridge --features ns3 --test twin random";
     tester::test("both worlds", again, &drawn::scenario().boxed(), &|text| {
         let Some(setup) = setup(text) else { return Ok(()) };
         if ns3::run(&setup).is_err() {
@@ -385,7 +385,7 @@ fn same_files(case: &Experiment, rounding: Rounding) {
 /// the Rust fabric. `hpcc` tests the latter against that simulator.
 #[test]
 fn experiments_of_the_hpcc_family_are_the_same_in_both_worlds() {
-    let folder = Path::new(env!("CARGO_MANIFEST_DIR")).join("../shared/data/hpcc/conweave");
+    let folder = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../../shared/data/hpcc/conweave");
     if !folder.is_dir() {
         eprintln!("skipped: the HPCC family's files are not at ../shared/data/hpcc");
         return;
@@ -430,8 +430,8 @@ fn a_difference_of_a_picosecond_on_one_link_is_detected() {
 
 #[test]
 fn the_command_prints_one_object_and_its_status_says_whether_they_agree() {
-    let scenario = concat!(env!("CARGO_MANIFEST_DIR"), "/examples/idle-path.toml");
-    let program = Command::new(env!("CARGO_BIN_EXE_evenkeel"))
+    let scenario = concat!(env!("CARGO_MANIFEST_DIR"), "/../../examples/idle-path.toml");
+    let program = Command::new(env!("CARGO_BIN_EXE_evenkeel-ns3"))
         .args(["twin", scenario, "--json"])
         .output()
         .unwrap();

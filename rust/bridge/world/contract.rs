@@ -11,7 +11,7 @@ use super::panic_guard::{
     experiment_of_hpcc, experiment_of_scenario, experiment_of_text, experiment_on_graph, graph_of,
 };
 
-pub(in crate::bridge) use ffi::*;
+pub(crate) use ffi::*;
 
 #[allow(
     unsafe_code,

@@ -17,7 +17,7 @@ use super::enumerations::{
     FabricPacketFlag, FabricPacketKind, FabricPacketVerb, FabricPfcOrder, FabricQpState,
     FabricRounding, FabricWitness,
 };
-pub(in crate::bridge) use super::experiment::UnknownValue;
+pub(crate) use super::experiment::UnknownValue;
 use super::records::{
     FabricCompletion, FabricEnd, FabricFlow, FabricPacket, FabricPause, FabricWork,
 };

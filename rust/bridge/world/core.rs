@@ -56,7 +56,7 @@ pub(super) enum PostError {
 
 /// Every NIC, every switch decision and every random draw of a run.
 #[derive(Debug)]
-pub(in crate::bridge) struct Core {
+pub(crate) struct Core {
     pub(super) setup: Setup,
     pub(super) endpoints: Endpoints,
     pub(super) switching: Switching,

@@ -5,7 +5,7 @@ mod error;
 use std::fmt;
 use std::path::Path;
 
-pub(in crate::bridge) use error::{ExperimentError, UnknownValue};
+pub(crate) use error::{ExperimentError, UnknownValue};
 
 use evenkeel_engine::fabric::Setup;
 use evenkeel_engine::ids::{HostId, PortId};
@@ -28,7 +28,7 @@ use super::graph::{graph, topology};
 use super::records::{FabricEcn, FabricSettings};
 
 /// Everything that determines a run.
-pub(in crate::bridge) struct Experiment {
+pub(crate) struct Experiment {
     pub(super) setup: Setup,
     pub(super) hpcc: Option<Box<hpcc::Experiment>>,
     warnings: Vec<String>,
@@ -123,7 +123,7 @@ pub(super) fn experiment_of_text(
 ///
 /// # Panics
 /// With invalid traffic classes, as evenkeel's own fabric does.
-pub(in crate::bridge) fn expect_supported_by_ns3(setup: &Setup) -> Result<(), ExperimentError> {
+pub(crate) fn expect_supported_by_ns3(setup: &Setup) -> Result<(), ExperimentError> {
     setup.check_classes();
     expect_priority_of_acks(setup)?;
     let Setup { topology, fabric, nic, own_nics, .. } = setup;
@@ -254,7 +254,7 @@ impl From<Scenario> for Experiment {
 }
 
 impl Experiment {
-    pub(in crate::bridge) fn new(setup: Setup, warnings: Vec<String>) -> Self {
+    pub(crate) fn new(setup: Setup, warnings: Vec<String>) -> Self {
         Self { setup, hpcc: None, warnings }
     }
 
@@ -316,7 +316,7 @@ impl Experiment {
         self.setup.scheme.name.to_owned()
     }
 
-    pub(in crate::bridge) fn core(&self) -> Box<Core> {
+    pub(crate) fn core(&self) -> Box<Core> {
         Box::new(Core::new(&self.setup))
     }
 }

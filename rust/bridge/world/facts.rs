@@ -25,7 +25,7 @@ impl Core {
     ///
     /// # Panics
     /// If a measurement has an unknown value, or if packets or bytes are not conserved.
-    pub(in crate::bridge) fn outcome(&self) -> Outcome {
+    pub(crate) fn outcome(&self) -> Outcome {
         let measured = measured(&self.measured).unwrap_or_else(|unknown| panic!("{unknown}"));
         Outcome::of(measured, self.switching.states(), &self.endpoints)
     }

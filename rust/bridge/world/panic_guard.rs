@@ -6,7 +6,7 @@ use super::enumerations::{FabricQpState, FabricRounding};
 use super::experiment::{self, Experiment, ExperimentError};
 use super::records::{FabricQpSettings, FabricWork};
 use super::verbs::WorkError;
-use crate::bridge::panic_guard::{Failure, catch_panic};
+use crate::panic_guard::{Failure, catch_panic};
 
 type Made = Result<Box<Experiment>, Failure<ExperimentError>>;
 type Worked<T> = Result<T, Failure<WorkError>>;

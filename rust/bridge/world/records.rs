@@ -21,7 +21,7 @@ use super::enumerations::{
 /// the traffic class.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 #[repr(C)]
-pub(in crate::bridge) struct FabricPacket {
+pub(crate) struct FabricPacket {
     pub src: u32,
     pub dst: u32,
     pub qp: u32,
@@ -44,7 +44,7 @@ const _: () = assert!(size_of::<FabricPacket>() == 48);
 /// An end of a link: a host or a switch.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 #[repr(C)]
-pub(in crate::bridge) struct FabricEnd {
+pub(crate) struct FabricEnd {
     pub number: u32,
     pub is_host: bool,
 }
@@ -52,7 +52,7 @@ pub(in crate::bridge) struct FabricEnd {
 /// A link, with the same rate and delay in each direction.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 #[repr(C)]
-pub(in crate::bridge) struct FabricLink {
+pub(crate) struct FabricLink {
     pub a: FabricEnd,
     pub b: FabricEnd,
     pub rate_bps: u64,
@@ -62,7 +62,7 @@ pub(in crate::bridge) struct FabricLink {
 /// The settings of every switch and link of a fabric.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 #[repr(C)]
-pub(in crate::bridge) struct FabricSettings {
+pub(crate) struct FabricSettings {
     pub shared_buffer: bool,
     pub buffer_bytes: u64,
     pub ecn_at_dequeue: bool,
@@ -84,7 +84,7 @@ pub(in crate::bridge) struct FabricSettings {
 /// for a step; a port that never marks has the largest number in both.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 #[repr(C)]
-pub(in crate::bridge) struct FabricEcn {
+pub(crate) struct FabricEcn {
     pub kmin: u64,
     pub kmax: u64,
     pub pmax_numerator: u64,
@@ -95,7 +95,7 @@ pub(in crate::bridge) struct FabricEcn {
 /// and headroom in bytes, and its share of the free memory in the pool.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 #[repr(C)]
-pub(in crate::bridge) struct FabricIngress {
+pub(crate) struct FabricIngress {
     pub reserve: u64,
     pub headroom: u64,
     pub alpha_numerator: u64,
@@ -105,7 +105,7 @@ pub(in crate::bridge) struct FabricIngress {
 /// A fault of a link, with its begin and end. The fraction is the probability of a loss.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 #[repr(C)]
-pub(in crate::bridge) struct FabricFault {
+pub(crate) struct FabricFault {
     pub link: u32,
     pub kind: FabricFaultKind,
     pub from_ps: u64,
@@ -118,7 +118,7 @@ pub(in crate::bridge) struct FabricFault {
 /// packets that start later.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 #[repr(C)]
-pub(in crate::bridge) struct FabricStep {
+pub(crate) struct FabricStep {
     pub at_ps: u64,
     pub witness: FabricWitness,
     pub link: u32,
@@ -128,7 +128,7 @@ pub(in crate::bridge) struct FabricStep {
 /// A flow: a message, or the piece of it that a splitter put on a queue pair.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 #[repr(C)]
-pub(in crate::bridge) struct FabricFlow {
+pub(crate) struct FabricFlow {
     pub message: u32,
     pub piece: u32,
     pub src: u32,
@@ -143,7 +143,7 @@ pub(in crate::bridge) struct FabricFlow {
 /// An event of a message.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 #[repr(C)]
-pub(in crate::bridge) struct FabricMessageEvent {
+pub(crate) struct FabricMessageEvent {
     pub kind: FabricMessageEventKind,
     pub message: u32,
     pub src: u32,
@@ -158,7 +158,7 @@ pub(in crate::bridge) struct FabricMessageEvent {
 /// retries stands for no limit.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 #[repr(C)]
-pub(in crate::bridge) struct FabricQpSettings {
+pub(crate) struct FabricQpSettings {
     pub send_queue: u32,
     pub receive_queue: u32,
     pub rnr_timer_ps: u64,
@@ -169,7 +169,7 @@ pub(in crate::bridge) struct FabricQpSettings {
 /// A work request. If it is not `signaled`, it has a completion only on failure.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 #[repr(C)]
-pub(in crate::bridge) struct FabricWork {
+pub(crate) struct FabricWork {
     pub work_id: u64,
     pub bytes: u64,
     pub immediate: u32,
@@ -180,7 +180,7 @@ pub(in crate::bridge) struct FabricWork {
 /// A completion of a work request at its sender, or of a receive.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 #[repr(C)]
-pub(in crate::bridge) struct FabricCompletion {
+pub(crate) struct FabricCompletion {
     pub work_id: u64,
     pub bytes: u64,
     pub at_ps: u64,
@@ -195,7 +195,7 @@ pub(in crate::bridge) struct FabricCompletion {
 /// A frame of priority flow control (PFC) that took effect at a port.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 #[repr(C)]
-pub(in crate::bridge) struct FabricPause {
+pub(crate) struct FabricPause {
     pub at_ps: u64,
     pub port: u32,
     pub traffic_class: u32,
@@ -205,17 +205,17 @@ pub(in crate::bridge) struct FabricPause {
 /// The counters of the fabric between the NICs.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 #[repr(transparent)]
-pub(in crate::bridge) struct FabricCounters(pub(in crate::bridge) NetworkCounters);
+pub(crate) struct FabricCounters(pub(crate) NetworkCounters);
 
 /// The counters of a NIC.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 #[repr(transparent)]
-pub(in crate::bridge) struct FabricNicCounters(pub(in crate::bridge) NicCounters);
+pub(crate) struct FabricNicCounters(pub(crate) NicCounters);
 
 /// The counts of queue pairs.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 #[repr(transparent)]
-pub(in crate::bridge) struct FabricQpCounts(pub(in crate::bridge) QpCounts);
+pub(crate) struct FabricQpCounts(pub(crate) QpCounts);
 
 /// Declares the C++ struct that has the layout of a record.
 macro_rules! shared_with_cpp {

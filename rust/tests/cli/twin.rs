@@ -1,4 +1,4 @@
-//! `evenkeel twin` in a build without ns-3.
+//! `evenkeel twin`, in the program without ns-3.
 
 use super::bench::Bench;
 
@@ -6,6 +6,6 @@ use super::bench::Bench;
 fn without_ns3_the_error_names_the_command_that_builds_it() {
     let scenario = concat!(env!("CARGO_MANIFEST_DIR"), "/examples/idle-path.toml");
     let left = Bench::new().evenkeel(&["twin", scenario]);
-    left.expect_invalid(&["cargo run --release --features ns3 -- twin"]);
+    left.expect_invalid(&["cargo run --release --package evenkeel-bridge --features ns3 -- twin"]);
     assert!(left.err.starts_with("error: twin: this build has no ns-3; "), "{left:?}");
 }

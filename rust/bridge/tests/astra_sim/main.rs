@@ -1,4 +1,9 @@
-//! The contract between ASTRA-sim and its network. Each test runs a case of `cases.cc`, by name.
+//! The ASTRA-sim network without ASTRA-sim: compiles a C++ program with a stand-in for its system
+//! layer against `cpp-bridge/astra-sim/`, links it with the static library and runs it. Each test
+//! runs a case of `cases.cc`, by name.
+
+#[path = "../archive.rs"]
+mod archive;
 
 use std::io::Write as _;
 use std::path::{Path, PathBuf};
@@ -10,7 +15,7 @@ use evenkeel::fabric::{self, Outcome};
 use evenkeel::report;
 use evenkeel::scenario::{Overrides, Scenario};
 
-use crate::support::archive;
+use archive::archive;
 
 /// The output and exit status of a case.
 struct Ended {
@@ -76,10 +81,10 @@ fn compile() -> Option<PathBuf> {
         let _ = writeln!(std::io::stderr(), "skipped: astra_sim: there is no '{compiler}'");
         return None;
     }
-    let root = Path::new(env!("CARGO_MANIFEST_DIR"));
+    let bridge = Path::new(env!("CARGO_MANIFEST_DIR"));
     let program = Path::new(env!("CARGO_TARGET_TMPDIR")).join("astra-sim-cases");
     let (network, cases) =
-        (root.join("cpp-bridge/astra-sim"), root.join("rust/bridge/tests/astra_sim"));
+        (bridge.join("../../cpp-bridge/astra-sim"), bridge.join("tests/astra_sim"));
     let output = Command::new(compiler)
         .args(["-std=c++17", "-Wall", "-Wextra", "-Werror", "-pedantic", "-I"])
         .args([&network, Path::new("-I"), &cases, Path::new("-I"), &cases.join("stand-in")])

@@ -172,7 +172,7 @@ fn pauses_that_expire_are_the_same_in_both_worlds() {
 
 #[test]
 fn the_example_is_the_same_in_both_worlds() {
-    let path = Path::new(env!("CARGO_MANIFEST_DIR")).join("examples/traffic-classes.toml");
+    let path = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../examples/traffic-classes.toml");
     let setup = Scenario::load(&path, &Overrides::default()).unwrap().setup();
     same("the example", &setup);
 }

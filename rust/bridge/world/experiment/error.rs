@@ -6,22 +6,22 @@ use evenkeel_engine::units::{Bytes, Time};
 use evenkeel_formats::hpcc::HpccError;
 use evenkeel_scenario::ScenarioError;
 
-use crate::bridge::world::mismatch::mismatch_text;
+use crate::world::mismatch::mismatch_text;
 
 /// An unknown value of an enumeration.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, thiserror::Error)]
 #[error("{what} {value} is unknown: it must be from {least} to {most}")]
-pub(in crate::bridge) struct UnknownValue {
+pub(crate) struct UnknownValue {
     /// The enumeration, as named in the message.
-    pub(in crate::bridge) what: &'static str,
-    pub(in crate::bridge) value: u8,
-    pub(in crate::bridge) least: u8,
-    pub(in crate::bridge) most: u8,
+    pub(crate) what: &'static str,
+    pub(crate) value: u8,
+    pub(crate) least: u8,
+    pub(crate) most: u8,
 }
 
 /// Why an experiment cannot be made or used.
 #[derive(Debug, thiserror::Error)]
-pub(in crate::bridge) enum ExperimentError {
+pub(crate) enum ExperimentError {
     /// The text of a scenario is invalid.
     #[error(transparent)]
     Scenario(#[from] ScenarioError),

@@ -5,10 +5,10 @@ use evenkeel_engine::switching::{TrimConfig, TrimVictim};
 use evenkeel_engine::units::Bytes;
 
 use super::*;
-use crate::bridge::world::classes::{STREAMS, assign_class_streams};
-use crate::bridge::world::contract::NicSettings;
-use crate::bridge::world::experiment::expect_supported_by_ns3;
-use crate::bridge::world::records::FabricQpSettings;
+use crate::world::classes::{STREAMS, assign_class_streams};
+use crate::world::contract::NicSettings;
+use crate::world::experiment::expect_supported_by_ns3;
+use crate::world::records::FabricQpSettings;
 
 const THREE: &str = "[[class]]\nname = \"a\"\nscheduling = \"strict\"\n\
                      [[class]]\nname = \"b\"\nweight = 2\n[[class]]\nname = \"c\"\n";
@@ -158,7 +158,8 @@ fn a_workload_must_not_use_streams_of_programs() {
 
 #[test]
 fn the_number_of_streams_is_the_same_in_cpp() {
-    let path = concat!(env!("CARGO_MANIFEST_DIR"), "/ns3-module/model/rdma-nic-queue-pairs.cc");
+    let path =
+        concat!(env!("CARGO_MANIFEST_DIR"), "/../../ns3-module/model/rdma-nic-queue-pairs.cc");
     let text = std::fs::read_to_string(path).unwrap();
     let line = format!("constexpr uint32_t STREAMS = 1U << {};", STREAMS.trailing_zeros());
     assert!(STREAMS.is_power_of_two() && text.contains(&line), "{line}");

@@ -1,8 +1,8 @@
 //! Tests of failures: those of an experiment, and those that a program adds or ends during a run.
 
 use super::*;
-use crate::bridge::world::enumerations::FabricWitness;
-use crate::bridge::world::records::{FabricFault, FabricStep};
+use crate::world::enumerations::FabricWitness;
+use crate::world::records::{FabricFault, FabricStep};
 
 #[test]
 fn failures_become_faults_and_steps() {

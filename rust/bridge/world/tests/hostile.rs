@@ -4,9 +4,9 @@
 use evenkeel_engine::rng::{Purpose, Stream};
 
 use super::*;
-use crate::bridge::panic_guard::Failure;
-use crate::bridge::world::enumerations::{FabricOperation, FabricQpState, FabricRounding};
-use crate::bridge::world::records::{FabricQpSettings, FabricWork};
+use crate::panic_guard::Failure;
+use crate::world::enumerations::{FabricOperation, FabricQpState, FabricRounding};
+use crate::world::records::{FabricQpSettings, FabricWork};
 
 /// Draws a number that callers often get wrong, or a valid one.
 fn number(random: &mut Stream) -> u64 {
@@ -176,7 +176,7 @@ fn random_failures_during_a_run_do_not_panic() {
 
 #[test]
 fn random_nic_settings_do_not_panic() {
-    use crate::bridge::world::contract::NicSettings;
+    use crate::world::contract::NicSettings;
 
     let mut random = Stream::new(1, Purpose::Test, 5);
     for _ in 0..200 {

@@ -4,8 +4,8 @@ use evenkeel_engine::ids::HostId;
 use evenkeel_engine::units::{Bytes, Span};
 
 use super::*;
-use crate::bridge::world::contract::NicSettings;
-use crate::bridge::world::records::FabricQpSettings;
+use crate::world::contract::NicSettings;
+use crate::world::records::FabricQpSettings;
 
 const MESSAGES: &str = "[workload]\nkind = \"all-to-all\"\nbytes = \"40KB\"\n";
 

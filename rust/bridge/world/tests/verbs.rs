@@ -1,10 +1,10 @@
 //! Tests of verbs in the plain simulator, with the times of their completions.
 
 use super::*;
-use crate::bridge::world::enumerations::{
+use crate::world::enumerations::{
     FabricCompletionStatus, FabricOpcode, FabricOperation, FabricQpState,
 };
-use crate::bridge::world::records::{FabricQpSettings, FabricWork};
+use crate::world::records::{FabricQpSettings, FabricWork};
 
 /// Transmission time of a byte at 100 Gbps, in picoseconds.
 const BYTE: u64 = 80;
