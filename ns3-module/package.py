@@ -21,15 +21,15 @@ import tempfile
 import tomllib
 
 PACKAGE = pathlib.Path(__file__).resolve().parent.parent
-# What the Rust library is built from.
-# The studies of examples/reproduce are part of the library.
-CRATE = ["Cargo.toml", "Cargo.lock", "LICENSE", "build.rs", "rust", "cpp-bridge", "examples/reproduce"]
-# What is in these folders, but not needed to build it.
-UNUSED = ["rust/cli", "rust/draw", "rust/python", "rust/tests", "rust/bridge/tests", "rust/fuzz", "rust/benches", "cpp-bridge/astra-sim"]
+# The crates that the Rust library is built from: the bridge, and those that it depends on.
+CRATES = ["bridge", "engine", "formats", "observe", "scenario", "study", "traffic", "worlds"]
+CRATE = ["Cargo.toml", "Cargo.lock", "LICENSE", "cpp-bridge", *(f"rust/{name}" for name in CRATES)]
+# Folders that are not needed to build it.
+UNUSED = ["rust/bridge/tests", "cpp-bridge/astra-sim"]
 # The headers of the module that the library includes.
 HEADERS = ["fabric-packet.h", "fabric-records.h", "fabric-verbs-records.h"]
 FEATURES = {
-    "Cargo.toml": ["fabric", "bridge"],
+    "rust/bridge/Cargo.toml": ["bridge"],
     "rust/engine/Cargo.toml": ["fabric"],
     "rust/worlds/Cargo.toml": ["fabric"],
 }
@@ -51,6 +51,15 @@ def export(paths, to):
     archive.unlink()
 
 
+def workspace(manifest):
+    """The root's manifest without its own package: the workspace, its lints and its profiles."""
+    sections = re.split(r"(?m)^(?=\[)", manifest)
+    kept = [each for each in sections if re.match(r"\[(workspace\.|profile\.[a-z]+\])", each)]
+    # Crates that a member depends on are members by themselves.
+    head = '[workspace]\nmembers = ["rust/bridge"]\nresolver = "3"\n\n'
+    return head + "".join(kept)
+
+
 def reduced(manifest, chosen):
     """The manifest with some features alone: no tests, and no crates for other features."""
     features = tomllib.loads(manifest).get("features", {})
@@ -58,8 +67,7 @@ def reduced(manifest, chosen):
     kept = []
     for section in re.split(r"(?m)^(?=\[)", manifest):
         head = section.split("\n", 1)[0]
-        is_crate = head.startswith(("[profile.dev.package", "[profile.release.package"))
-        if head.startswith("[[") or head.endswith("dev-dependencies]") or is_crate:
+        if head.startswith("[[") or head.endswith("dev-dependencies]"):
             continue
         if head == "[features]":
             lines = [f"{name} = {features[name]!r}".replace("'", '"') for name in chosen]
@@ -70,11 +78,6 @@ def reduced(manifest, chosen):
                 for line in section.split("\n")
                 if "optional = true" not in line or line.split(" ")[0] in needed
             )
-        elif head == "[workspace]":
-            # Crates that others depend on are members by themselves.
-            section = "[workspace]\n\n"
-        elif head == "[package]":
-            section = re.sub(r"(?m)^(default-run|readme) = .*\n", "", section)
         kept.append(section)
     return "".join(kept)
 
@@ -93,7 +96,9 @@ def stage(folder):
     headers.mkdir(parents=True)
     for header in HEADERS:
         shutil.copy(folder / "model" / header, headers)
-    for manifest in [crate / "Cargo.toml", *crate.glob("rust/*/Cargo.toml")]:
+    root = crate / "Cargo.toml"
+    root.write_text(workspace(root.read_text()))
+    for manifest in crate.glob("rust/*/Cargo.toml"):
         chosen = FEATURES.get(str(manifest.relative_to(crate)), [])
         manifest.write_text(reduced(manifest.read_text(), chosen))
     # cargo prints the lines that make it use the copies.
