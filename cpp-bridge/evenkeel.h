@@ -2,8 +2,8 @@
 // Copyright (c) 2026 The evenkeel authors
 //
 // evenkeel's policies for C++ programs, from C++11 on. A program needs this header and the static
-// library (cargo build --release --features bridge). README.md in this folder shows the lines to
-// add to forks of ns-3.
+// library. README.md in this folder shows the command that builds it, and the lines to add to forks
+// of ns-3.
 
 #ifndef EVENKEEL_H
 #define EVENKEEL_H

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT
 //
 // evenkeel as the network of ASTRA-sim. It needs ASTRA-sim's AstraNetworkAPI.hh (or the stub in
-// evenkeel's tests), the static library (cargo build --release --features astra-sim), and C++17.
+// evenkeel's tests), the static library (which CMakeLists.txt builds), and C++17.
 
 #ifndef EVENKEEL_ASTRA_SIM_RANK_NETWORK_H
 #define EVENKEEL_ASTRA_SIM_RANK_NETWORK_H
