@@ -213,7 +213,7 @@ class RefusedTestCase : public TestCase
              "FabricHelper::GetChannels",
              [=](FailureSite& it) { it.m_failures.Down(CreateObject<FabricChannel>(), now()); }},
             {"FailureHelper::Degrade",
-             "some of the rate must be left",
+             "some of the rate must remain",
              [=](FailureSite& it) { it.m_failures.Degrade(link(it), 0, 2, now()); }},
             {"FailureHelper::Lose",
              "is in the past",
