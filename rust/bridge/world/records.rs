@@ -17,8 +17,8 @@ use super::enumerations::{
     FabricPacketKind, FabricPfcOrder, FabricRounding, FabricWitness,
 };
 
-/// A packet on the wire: the fields of [`evenkeel_engine::packet::Packet`]. The upper eight bits of `ack` are
-/// the traffic class.
+/// A packet on the wire: the fields of [`evenkeel_engine::packet::Packet`]. The upper eight bits of
+/// `ack` are the traffic class.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 #[repr(C)]
 pub(crate) struct FabricPacket {

@@ -94,7 +94,7 @@ fn is_plain(name: &str) -> bool {
 }
 
 fn sees_rust(file: &SourceFile) -> bool {
-    ["\"rust/", "\"evenkeel/rust/", "\"evenkeel.h\""]
+    ["\"rust/", "\"evenkeel-bridge/", "\"evenkeel.h\""]
         .iter()
         .any(|start| file.text.contains(&format!("#include {start}")))
 }
@@ -125,6 +125,8 @@ mod tests {
         let header = |text| [file("ns3-module/model/a.h", text)];
         assert!(rust_in_public(&lists, &header("#include \"ns3/node.h\"\n")).is_empty());
         assert_eq!(rust_in_public(&lists, &header("#include \"rust/cxx.h\"\n")).len(), 1);
+        let generated = header("#include \"evenkeel-bridge/chooser.rs.h\"\n");
+        assert_eq!(rust_in_public(&lists, &generated).len(), 1);
     }
 
     #[test]
