@@ -341,8 +341,8 @@ class VerbsErrorsTestCase : public TestCase
         two.helper.SetNicAttribute("Recovery", StringValue("erasure"));
         two.Make();
         NS_TEST_EXPECT_MSG_EQ(ErrorOf([&] { two.a->PostRead(1); }),
-                              "invalid: with erasure as loss recovery there are only "
-                              "WRITEs; choose another (EOPNOTSUPP)",
+                              "invalid: erasure supports only WRITEs; choose another loss "
+                              "recovery (EOPNOTSUPP)",
                               "a READ");
         Ptr<RdmaQp> unconnected = two.fabric->GetNic(0)->CreateQp(two.fabric->GetNic(1));
         NS_TEST_EXPECT_MSG_EQ(ErrorOf([&] { unconnected->PostWrite(1); }),
