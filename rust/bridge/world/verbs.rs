@@ -1,8 +1,8 @@
 //! Queue pairs of programs in an external simulator: verbs go in, completions come out.
 //!
-//! The NIC ([`evenkeel_engine::nic::verbs`]) decides which calls are valid, and its errors are passed
-//! on. This module adds three things for a simulator. A run with open work is not finished, a
-//! completion has a time, and successful work that is not signaled has no completion.
+//! The NIC ([`evenkeel_engine::nic::verbs`]) decides which calls are valid, and its errors are
+//! passed on. This module adds three things for a simulator. A run with open work is not finished,
+//! a completion has a time, and successful work that is not signaled has no completion.
 
 use std::collections::{BTreeMap, VecDeque};
 
