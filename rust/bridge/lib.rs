@@ -1,5 +1,6 @@
-//! The contract with C++: every call that a C++ program can make.
+//! The contracts with C++: every call that a C++ program can make.
 //!
+//! For the C++ of this project. Rust code uses only `ns3`, as the program `evenkeel-ns3` does.
 //! `cpp-bridge/` and `ns3-module/` wrap these declarations, so that only their glue sees `cxx`.
 //! Constructors can fail. An error, or a panic in a call that can fail, becomes a C++ exception
 //! with its text. Calls on the packet path cannot fail; a panic in one ends the process.
