@@ -4,35 +4,13 @@ use std::collections::VecDeque;
 
 use super::connections::Connections;
 use super::pages::Pages;
+use super::progress::Progress;
 use super::record::FlowRecord;
 use super::spans::Spans;
 use crate::ids::{MessageId, TaskId};
 use crate::split::Flow;
 use crate::units::{Bytes, Time};
 use crate::workload::{Message, Workload};
-
-/// Progress of a message.
-#[derive(Debug, Clone, Copy, Default)]
-struct Progress {
-    /// Number of flows that the message is split into; 0 until the first is posted.
-    pieces: u32,
-    delivered: u32,
-    completed: u32,
-    /// Number of tasks that must end before the message starts.
-    waits_for: u32,
-    started: Time,
-    completed_at: Time,
-}
-
-impl Progress {
-    fn is_delivered(&self) -> bool {
-        self.pieces > 0 && self.delivered == self.pieces
-    }
-
-    fn is_complete(&self) -> bool {
-        self.pieces > 0 && self.completed == self.pieces
-    }
-}
 
 /// Totals over messages and flows, for runs that discard completed ones.
 #[derive(Debug, Clone, PartialEq, Eq, Default)]

@@ -36,6 +36,7 @@ mod policies;
 mod pool;
 mod port_polls;
 mod prefetch;
+mod progress;
 mod queue_pairs;
 mod record;
 mod scale_up;
