@@ -1,38 +1,37 @@
 //! Comparisons of policies.
 
+use std::collections::BTreeMap;
 use std::num::{NonZeroU32, NonZeroUsize};
-use std::path::Path;
-use std::sync::Arc;
+use std::path::PathBuf;
+use std::sync::{Arc, Mutex};
 
 use pyo3::prelude::*;
 
 use super::failure::{Failure, results};
 use super::json::json;
-use super::policy::{CustomPolicy, Ledger};
+use super::policy::{CustomPolicy, Ledger, interned};
 use super::rails::{self, RailRun};
-use super::scenario::{LoadedKind, OverrideRequest, Source, expect_memory};
-use super::supervise::{Control, RunCounter, supervise};
-use super::table::Table;
-use evenkeel::report::{self, AllRuns, RailSummary, Summary};
+use super::scenario::{LoadedKind, OverrideRequest, Source, expect_memory, parameters_of};
+use super::supervise::{Control, RunCounter, lock, supervise};
+use evenkeel::fabric::Progress;
+use evenkeel::report::{self, AllRuns, Identity, Interrupted, RailSummary, Summary};
 use evenkeel::scenario::{Overrides, RailScenario, Scenario};
-use evenkeel::study::{self, Comparison, Planned, RunNumbers, Seeds, Statistics};
+use evenkeel::study::{
+    self, Comparison, ComparisonRun, Finished, Indicators, Observer, Planned, RunNumbers, Seeds,
+    Statistics,
+};
 
-/// The results of a comparison.
-#[pyclass(frozen, name = "Comparison", module = "evenkeel._evenkeel")]
-#[derive(Debug)]
+/// The results of a comparison: a dict in Python.
+#[derive(Debug, IntoPyObject)]
 pub(super) struct ComparisonResult {
-    runs: Runs,
-    statistics: Statistics,
-    #[pyo3(get)]
+    /// The object that `evenkeel compare --json` prints.
+    json: String,
+    /// The text that `evenkeel compare` prints.
+    text: String,
+    /// A row per policy and metric: median, its interval, ratio to the reference.
+    csv: String,
     warnings: Vec<String>,
-    #[pyo3(get)]
     incomplete: Vec<String>,
-}
-
-#[derive(Debug)]
-enum Runs {
-    Fabric(Vec<Summary>),
-    Rails(Vec<RailSummary>),
 }
 
 /// A policy by its name. For one in Python, the name is that of the preset whose policy it
@@ -41,6 +40,12 @@ enum Runs {
 struct Compared {
     #[pyo3(item)]
     name: String,
+    /// Parameters as TOML; empty without any.
+    #[pyo3(item)]
+    parameters: String,
+    /// Name in the results.
+    #[pyo3(item)]
+    label: String,
     #[pyo3(item)]
     custom: Option<CustomPolicy>,
 }
@@ -62,7 +67,8 @@ pub(super) struct Request {
     baseline: Option<String>,
 }
 
-/// Simulates a scenario under several policies and seeds.
+/// Simulates a scenario under several policies and seeds. If a signal or a listener ends it, the
+/// exception has the comparison of the finished runs as `finished`.
 #[pyfunction]
 #[pyo3(signature = (request, listener=None))]
 pub(super) fn compare(
@@ -75,29 +81,86 @@ pub(super) fn compare(
     let jobs = jobs.unwrap_or_else(study::cores);
     let overrides = overrides.overrides().map_err(|failure| failure.raise(py))?;
     let loaded = py.detach(|| source.resolve(&overrides));
+    let baseline = baseline.as_deref();
     let result = match loaded.map_err(|error| Failure::from(error).raise(py))? {
         LoadedKind::Fabric(scenario) => {
             expect_memory(&scenario, overrides.most_memory).map_err(|failure| failure.raise(py))?;
-            let scenarios = apply_policies(&scenario, policies, &control)
-                .map_err(|failure| failure.raise(py))?;
             let seeds = Seeds { first: scenario.seed, count: seeds };
-            supervise(py, listener.as_ref(), &control, || {
-                on_fabric(scenarios, seeds, jobs, baseline.as_deref(), &control)
-            })?
+            let comparison = apply_policies(&scenario, policies, &control)
+                .and_then(|scenarios| Ok(Comparison::of(scenarios, seeds)?))
+                .map_err(|failure| failure.raise(py))?;
+            control.expect_runs(comparison.runs().len());
+            let counter = RunCounter(Arc::clone(&control));
+            let keeper = Keeper { counter, finished: Mutex::default() };
+            let ended = supervise(py, listener.as_ref(), &control, || {
+                study::compare(&comparison, jobs, &keeper).map_err(Failure::from)
+            });
+            let runs = match &ended {
+                Ok(Ok(finished)) => finished.iter().map(|(run, _)| run.clone()).collect(),
+                _ => keeper.finished(),
+            };
+            let report = || on_fabric(&comparison, &runs, baseline);
+            match ended {
+                Ok(ended) => ended.and_then(|_| report()),
+                Err(reason) if runs.is_empty() => return Err(reason),
+                Err(reason) => {
+                    let partial = report().map_err(|failure| failure.raise(py))?;
+                    reason.value(py).setattr("finished", partial)?;
+                    return Err(reason);
+                }
+            }
         }
-        LoadedKind::Rails(_) => {
-            let names: Vec<String> = policies.into_iter().map(|it| it.name).collect();
-            supervise(py, listener.as_ref(), &control, || {
-                let under = |policy: &String| Overrides {
-                    policy: Some(policy.clone()),
-                    ..overrides.clone()
-                };
-                let overrides: Vec<Overrides> = names.iter().map(under).collect();
-                on_rails(&source, &overrides, jobs, baseline.as_deref(), &control)
-            })?
-        }
+        LoadedKind::Rails(_) => supervise(py, listener.as_ref(), &control, || {
+            let under = |policy: &Compared| policy.overrides(&overrides);
+            let overrides = policies.iter().map(under).collect::<Result<Vec<_>, _>>()?;
+            on_rails(&source, &overrides, jobs, baseline, &control)
+        })?,
     };
     result.map_err(|failure| failure.raise(py))
+}
+
+/// Keeps finished runs, in case that the others are interrupted.
+struct Keeper {
+    counter: RunCounter,
+    finished: Mutex<BTreeMap<usize, Finished>>,
+}
+
+impl Keeper {
+    fn finished(&self) -> Vec<Finished> {
+        lock(&self.finished).values().cloned().collect()
+    }
+}
+
+impl Observer for Keeper {
+    fn started(&self, run: ComparisonRun, identity: &Identity) {
+        self.counter.started(run, identity);
+    }
+
+    fn progress(&self, run: ComparisonRun, progress: &Progress) {
+        self.counter.progress(run, progress);
+    }
+
+    fn result(&self, run: ComparisonRun, (finished, _): &(Finished, Indicators)) {
+        lock(&self.finished).insert(run.index, finished.clone());
+    }
+
+    fn finished(&self, run: ComparisonRun) {
+        self.counter.finished(run);
+    }
+}
+
+impl Compared {
+    /// Returns the overrides for a scenario of several rails.
+    fn overrides(&self, common: &Overrides) -> Result<Overrides, Failure> {
+        match self.parameters.is_empty() {
+            true => Ok(Overrides { policy: Some(self.name.clone()), ..common.clone() }),
+            false => Err(Failure::Argument(format!(
+                "policies: {}: a scenario with [[rail]] sections takes names of allocators; set \
+                 parameters in its [policy]",
+                self.label
+            ))),
+        }
+    }
 }
 
 /// Returns the scenario under each policy.
@@ -107,36 +170,38 @@ fn apply_policies(
     control: &Arc<Control>,
 ) -> Result<Vec<Scenario>, Failure> {
     let under = |it: Compared| {
-        let named = scenario.with_policy(&it.name)?;
+        let named = scenario.with_policy_parameters(&it.name, &parameters_of(&it.parameters)?)?;
         let ledger = Arc::new(Ledger::default());
-        Ok(match it.custom {
+        let mut scenario = match it.custom {
             None => named,
             Some(policy) => policy.apply_to(&named, control, &ledger)?,
-        })
+        };
+        if it.label != scenario.scheme.name {
+            scenario.scheme.name = interned(&it.label);
+        }
+        Ok(scenario)
     };
     policies.into_iter().map(under).collect()
 }
 
+/// Compares the finished runs. Others may be missing.
 fn on_fabric(
-    scenarios: Vec<Scenario>,
-    seeds: Seeds,
-    jobs: NonZeroUsize,
+    comparison: &Comparison,
+    finished: &[Finished],
     baseline: Option<&str>,
-    control: &Arc<Control>,
 ) -> Result<ComparisonResult, Failure> {
-    let comparison = Comparison::of(scenarios, seeds)?;
-    control.expect_runs(comparison.runs().len());
     let mut warnings: Vec<String> = comparison.warnings().into_iter().map(str::to_owned).collect();
-    let finished = study::compare(&comparison, jobs, &RunCounter(Arc::clone(control)))?;
-    let incomplete = finished.iter().filter_map(|(run, _)| run.incomplete("time_limit")).collect();
-    let runs: Vec<Summary> = finished.iter().map(|(run, _)| run.summary.clone()).collect();
+    let incomplete = finished.iter().filter_map(|run| run.incomplete("time_limit")).collect();
+    let runs: Vec<Summary> = finished.iter().map(|run| run.summary.clone()).collect();
     warnings.extend(runs.iter().flat_map(|run| run.warnings.clone()));
     let numbers = RunNumbers::of_summaries(&runs, RunNumbers::FABRIC_METRICS);
     let planned = comparison.planned();
     let statistics = Statistics::of(RunNumbers::FABRIC_METRICS, &numbers, baseline, &planned);
-    let statistics = statistics.with_reasons(finished.iter().map(|(run, _)| run));
-    let runs = Runs::Fabric(runs);
-    Ok(ComparisonResult { runs, statistics, warnings, incomplete })
+    let statistics = statistics.with_reasons(finished);
+    let (reasons, interrupted) = (statistics.reasons.clone(), Interrupted::of(&statistics));
+    let json = json(&AllRuns { reasons, interrupted, ..AllRuns::of(&runs) });
+    let table = report::compare_table(&runs, &statistics);
+    ComparisonResult::new(json, &table, &statistics, (warnings, incomplete))
 }
 
 fn on_rails(
@@ -162,47 +227,26 @@ fn on_rails(
     let numbers = RunNumbers::of_summaries(&runs, RunNumbers::RAIL_METRICS);
     let planned = Planned::of(&numbers, false);
     let statistics = Statistics::of(RunNumbers::RAIL_METRICS, &numbers, baseline, &planned);
-    let runs = Runs::Rails(runs);
-    Ok(ComparisonResult { runs, statistics, warnings, incomplete })
+    let (json, table) = (json(&AllRuns::of(&runs)), report::rails_compare_table(&runs));
+    ComparisonResult::new(json, &table, &statistics, (warnings, incomplete))
 }
 
-#[pymethods]
 impl ComparisonResult {
-    /// Returns the object that `evenkeel compare --json` prints.
-    fn json(&self) -> String {
-        match &self.runs {
-            Runs::Fabric(runs) => {
-                let reasons = self.statistics.reasons.clone();
-                json(&AllRuns { reasons, ..AllRuns::of(runs) })
-            }
-            Runs::Rails(runs) => json(&AllRuns::of(runs)),
-        }
-    }
-
-    /// Returns the text that `evenkeel compare` prints.
-    fn text(&self) -> String {
-        let table = match &self.runs {
-            Runs::Fabric(runs) => report::compare_table(runs, &self.statistics),
-            Runs::Rails(runs) => report::rails_compare_table(runs),
-        };
-        format!("{table}\n{}", report::verdicts(&self.statistics))
-    }
-
-    /// Returns a row per policy and metric: median, its interval, ratio to the reference.
-    fn statistics(&self, py: Python<'_>) -> PyResult<Table> {
-        let csv = report::comparison_csv(&self.statistics);
-        let csv = csv.map_err(|error| results(error).raise(py))?;
-        Table::of_csv(csv.as_bytes()).map_err(|error| results(error).raise(py))
-    }
-
-    /// Writes the statistics as CSV, from which `plot` draws.
-    fn save(&self, py: Python<'_>, path: std::path::PathBuf) -> PyResult<()> {
-        let csv = report::comparison_csv(&self.statistics).map_err(results);
-        csv.and_then(|csv| write(&path, csv.as_bytes())).map_err(|failure| failure.raise(py))
+    fn new(
+        json: String,
+        table: &str,
+        statistics: &Statistics,
+        (warnings, incomplete): (Vec<String>, Vec<String>),
+    ) -> Result<Self, Failure> {
+        let text = format!("{table}\n{}", report::verdicts(statistics));
+        let csv = report::comparison_csv(statistics).map_err(results)?;
+        Ok(Self { json, text, csv, warnings, incomplete })
     }
 }
 
-fn write(path: &Path, bytes: &[u8]) -> Result<(), Failure> {
-    let written = report::write_output(path, &report::COMPARISON_CSV, bytes);
-    written.map_err(|error| Failure::Results(error.to_string()))
+/// Writes the statistics of a comparison as CSV, from which `plot` draws.
+#[pyfunction]
+pub(super) fn write_comparison(py: Python<'_>, path: PathBuf, csv: &str) -> PyResult<()> {
+    let written = report::write_output(&path, &report::COMPARISON_CSV, csv.as_bytes());
+    written.map_err(|error| results(error).raise(py))
 }

@@ -9,66 +9,64 @@ use super::table::{Column, Table};
 use evenkeel::plot::{self, Band, Figure, Look, Order, Request, Scale, TIDY_COLUMNS, Units};
 use evenkeel::results::Results;
 
-/// A figure with the data that it shows.
-#[pyclass(frozen, module = "evenkeel")]
-#[derive(Debug)]
+/// A figure with the data that it shows: a dict in Python.
+#[derive(Debug, IntoPyObject)]
 pub(super) struct Drawn {
-    figure: Figure,
+    name: String,
+    title: String,
+    svg: String,
+    /// The points of the figure as CSV.
+    csv: String,
+    /// The points of the figure, one a row.
+    data: Table,
 }
 
-#[pymethods]
 impl Drawn {
-    #[getter]
-    fn name(&self) -> &str {
-        &self.figure.name
-    }
-
-    #[getter]
-    fn title(&self) -> &str {
-        self.figure.title()
-    }
-
-    fn svg(&self) -> String {
-        self.figure.svg()
-    }
-
-    /// Returns the file of the figure in the format of this ending, such as `pdf`.
-    fn bytes(&self, py: Python<'_>, ending: &str) -> PyResult<Vec<u8>> {
-        let bytes = py.detach(|| -> Result<_, Failure> {
-            match ending {
-                "svg" => Ok(self.figure.svg().into_bytes()),
-                "pdf" => plot::pdf(&self.figure.svg()).map_err(results),
-                "png" => plot::png(&self.figure.svg(), 2.0).map_err(results),
-                "csv" => Ok(plot::tidy_csv(std::slice::from_ref(&self.figure)).into_bytes()),
-                _ => Err(Failure::Argument(format!(
-                    "no format has the ending '.{ending}'; use .svg, .pdf, .png or .csv"
-                ))),
-            }
-        });
-        bytes.map_err(|failure| failure.raise(py))
-    }
-
-    /// Returns the points of the figure, one a row.
-    fn data(&self) -> Table {
-        let mut texts = [0; 6].map(|_| Column::text());
-        let mut numbers = [0; 4].map(|_| Column::number());
-        let mut columns = Column::text();
-        for row in self.figure.tidy() {
-            let (low, high) = row.interval.unzip();
-            let words = [&row.figure, &row.panel, &row.series, row.kind];
-            let words = [words[0], words[1], words[2], words[3], &row.x_label, &row.y_label];
-            texts.iter_mut().zip(words).for_each(|(column, word)| column.push_text(word));
-            let values = [row.x.as_ref().ok().copied(), row.y, low, high];
-            let values = values.map(|it| it.map_or_else(String::new, |it| it.to_string()));
-            numbers.iter_mut().zip(&values).for_each(|(column, value)| column.push_text(value));
-            columns.push_text(row.x.as_ref().err().map_or("", String::as_str));
+    fn new(figure: &Figure) -> Self {
+        Self {
+            name: figure.name.clone(),
+            title: figure.title().to_owned(),
+            svg: figure.svg(),
+            csv: plot::tidy_csv(std::slice::from_ref(figure)),
+            data: data(figure),
         }
-        let [figure, panel, series, kind, x_label, y_label] = texts;
-        let [x, y, low, high] = numbers;
-        let filled = [figure, panel, series, kind, x, y, low, high, x_label, y_label];
-        let named = TIDY_COLUMNS.into_iter().zip(filled).chain([("column", columns)]);
-        Table::new(named.collect())
     }
+}
+
+/// Converts a figure to the format of this ending, such as `pdf`.
+#[pyfunction]
+pub(super) fn drawing(py: Python<'_>, svg: &str, ending: &str) -> PyResult<Vec<u8>> {
+    let bytes = py.detach(|| match ending {
+        "svg" => Ok(svg.as_bytes().to_vec()),
+        "pdf" => plot::pdf(svg).map_err(results),
+        "png" => plot::png(svg, 2.0).map_err(results),
+        _ => Err(Failure::Argument(format!(
+            "no format has the ending '.{ending}'; use .svg, .pdf, .png or .csv"
+        ))),
+    });
+    bytes.map_err(|failure| failure.raise(py))
+}
+
+/// Returns the points of a figure, one a row.
+fn data(figure: &Figure) -> Table {
+    let mut texts = [0; 6].map(|_| Column::text());
+    let mut numbers = [0; 4].map(|_| Column::number());
+    let mut columns = Column::text();
+    for row in figure.tidy() {
+        let (low, high) = row.interval.unzip();
+        let words = [&row.figure, &row.panel, &row.series, row.kind];
+        let words = [words[0], words[1], words[2], words[3], &row.x_label, &row.y_label];
+        texts.iter_mut().zip(words).for_each(|(column, word)| column.push_text(word));
+        let values = [row.x.as_ref().ok().copied(), row.y, low, high];
+        let values = values.map(|it| it.map_or_else(String::new, |it| it.to_string()));
+        numbers.iter_mut().zip(&values).for_each(|(column, value)| column.push_text(value));
+        columns.push_text(row.x.as_ref().err().map_or("", String::as_str));
+    }
+    let [figure, panel, series, kind, x_label, y_label] = texts;
+    let [x, y, low, high] = numbers;
+    let filled = [figure, panel, series, kind, x, y, low, high, x_label, y_label];
+    let named = TIDY_COLUMNS.into_iter().zip(filled).chain([("column", columns)]);
+    Table::new(named.collect())
 }
 
 /// Choices about figures, by the names of the arguments in Python.
@@ -154,7 +152,7 @@ pub(super) fn figures(
                 selected.map_err(|it| Failure::Argument(format!("figure='{wanted}': {it}")))?;
         }
         let figures = figures.into_iter().map(|it| it.with_look(&look).map_err(results));
-        let figures = figures.map(|figure| Ok(Drawn { figure: figure? }));
+        let figures = figures.map(|figure| Ok(Drawn::new(&figure?)));
         Ok((figures.collect::<Result<Vec<_>, Failure>>()?, notes))
     });
     drawn.map_err(|failure| failure.raise(py))

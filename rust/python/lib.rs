@@ -26,10 +26,7 @@ fn _evenkeel(module: &Bound<'_, PyModule>) -> PyResult<()> {
     module.add_class::<scenario::Loaded>()?;
     module.add_class::<run::RunResult>()?;
     module.add_class::<rails::RailRun>()?;
-    module.add_class::<comparison::ComparisonResult>()?;
-    module.add_class::<sweep::SweepResult>()?;
     module.add_class::<table::Table>()?;
-    module.add_class::<figures::Drawn>()?;
     module.add_class::<policy::Random>()?;
     module.add_class::<policy::QpContext>()?;
     module.add_class::<policy::PlaneMask>()?;
@@ -44,6 +41,10 @@ fn _evenkeel(module: &Bound<'_, PyModule>) -> PyResult<()> {
     module.add_function(wrap_pyfunction!(scenario::json_of_toml, module)?)?;
     module.add_function(wrap_pyfunction!(scenario::catalogue, module)?)?;
     module.add_function(wrap_pyfunction!(comparison::compare, module)?)?;
+    module.add_function(wrap_pyfunction!(comparison::write_comparison, module)?)?;
+    module.add_function(wrap_pyfunction!(run::write_run, module)?)?;
+    module.add_function(wrap_pyfunction!(run::table_of_csv, module)?)?;
+    module.add_function(wrap_pyfunction!(figures::drawing, module)?)?;
     module.add_function(wrap_pyfunction!(sweep::sweep, module)?)?;
     module.add_function(wrap_pyfunction!(hpcc::hpcc, module)?)?;
     module.add_function(wrap_pyfunction!(figures::figures, module)?)

@@ -90,6 +90,35 @@ impl Write for Text {
     }
 }
 
+/// Writes the files of a run that was pickled to a results folder.
+#[pyfunction]
+pub(super) fn write_run(
+    py: Python<'_>,
+    path: PathBuf,
+    files: Vec<(String, Vec<u8>)>,
+) -> PyResult<()> {
+    let names: Vec<String> = files.iter().map(|(name, _)| name.clone()).collect();
+    let (marks, others): (Vec<_>, Vec<_>) = files.iter().partition(|(it, _)| it == "summary.json");
+    let writers: Vec<_> =
+        others.iter().map(|(_, it)| |to: &mut dyn Write| to.write_all(it)).collect();
+    let others = others.iter().zip(&writers);
+    let others: Vec<_> = others.map(|((name, _), it)| (name.as_str(), it as Writer<'_>)).collect();
+    let mark = |to: &mut dyn Write| marks.iter().try_for_each(|(_, it)| to.write_all(it));
+    let written = Folder::open_for(&path, &names).and_then(|it| it.replace(&others, &mark));
+    written.map_err(|error| results(error).raise(py))
+}
+
+/// Reads the table of a file of a run.
+#[pyfunction]
+pub(super) fn table_of_csv(py: Python<'_>, name: &str, csv: &[u8]) -> PyResult<Table> {
+    let known = match name {
+        "flows" => &FLOW_COLUMNS[..],
+        "links" => &LINK_COLUMNS,
+        _ => &[],
+    };
+    Table::of_csv_with(csv, known).map_err(|error| results(error).raise(py))
+}
+
 #[pymethods]
 impl RunResult {
     /// Returns the object that `evenkeel run --json` prints.

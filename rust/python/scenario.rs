@@ -37,6 +37,24 @@ pub(super) enum LoadedKind {
     Rails(Box<RailScenario>),
 }
 
+impl LoadedKind {
+    /// Sets parameters of the policy, which overrides the scenario's.
+    fn with_parameters(self, policy: &str, parameters: &str) -> Result<Self, Failure> {
+        match self {
+            Self::Fabric(scenario) => {
+                let parameters = parameters_of(parameters)?;
+                let scenario = scenario.with_policy_parameters(policy, &parameters)?;
+                Ok(Self::Fabric(Box::new(scenario)))
+            }
+            Self::Rails(_) => {
+                let reason = "policy: a scenario with [[rail]] sections takes the name of an \
+                              allocator; set parameters in its [policy]";
+                Err(Failure::Argument(reason.to_owned()))
+            }
+        }
+    }
+}
+
 /// The source of a scenario's text.
 #[derive(Debug, Clone, FromPyObject)]
 pub(super) struct Source {
@@ -53,6 +71,9 @@ pub(super) struct Source {
 pub(super) struct OverrideRequest {
     #[pyo3(item)]
     policy: Option<String>,
+    /// Parameters of the policy as TOML; empty without any.
+    #[pyo3(item)]
+    parameters: String,
     #[pyo3(item)]
     seed: Option<u64>,
     /// Keys and values, as `--set` takes them.
@@ -66,7 +87,7 @@ pub(super) struct OverrideRequest {
 impl OverrideRequest {
     /// Converts the request to the overrides of the command line.
     pub(super) fn overrides(self) -> Result<Overrides, Failure> {
-        let Self { policy, seed, set, force } = self;
+        let Self { policy, seed, set, force, .. } = self;
         let setting = |text: &String| {
             text.parse().map_err(|reason| Failure::Argument(format!("set: '{text}': {reason}")))
         };
@@ -74,6 +95,12 @@ impl OverrideRequest {
         let most_memory = if force { None } else { study::available_memory() };
         Ok(Overrides { policy, seed, most_memory, settings, ..Overrides::default() })
     }
+}
+
+/// Parses the parameters of a policy from TOML.
+pub(super) fn parameters_of(text: &str) -> Result<toml::Table, Failure> {
+    let table = text.parse::<toml::Table>();
+    table.map_err(|error| Failure::Argument(format!("policy: {}", error.message())))
 }
 
 /// Fails if the estimated memory of a run exceeds the limit.
@@ -138,9 +165,16 @@ pub(super) fn toml_of_json(py: Python<'_>, json: &str) -> PyResult<String> {
 impl Loaded {
     #[new]
     fn new(py: Python<'_>, source: Source, overrides: OverrideRequest) -> PyResult<Self> {
+        let parameters = overrides.parameters.clone();
         let overrides = overrides.overrides().map_err(|failure| failure.raise(py))?;
-        let kind = py.detach(|| source.resolve(&overrides));
-        let kind = kind.map_err(|error| Failure::from(error).raise(py))?;
+        let kind = py.detach(|| {
+            let kind = source.resolve(&overrides)?;
+            match &overrides.policy {
+                Some(name) if !parameters.is_empty() => kind.with_parameters(name, &parameters),
+                _ => Ok(kind),
+            }
+        });
+        let kind = kind.map_err(|failure| failure.raise(py))?;
         let most_memory = overrides.most_memory;
         Ok(Self { shown: source.path.display().to_string(), kind, most_memory })
     }

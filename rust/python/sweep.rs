@@ -9,16 +9,20 @@ use pyo3::prelude::*;
 use super::failure::{Failure, results};
 use super::json::json;
 use super::supervise::{Control, RunCounter, supervise};
-use super::table::Table;
 use evenkeel::study::{self, Shard, Sweep, SweepFolder, SweepTable};
 
-/// The results of a sweep.
-#[pyclass(frozen, name = "Sweep", module = "evenkeel._evenkeel")]
-#[derive(Debug)]
+/// The results of a sweep: a dict in Python.
+#[derive(Debug, IntoPyObject)]
 pub(super) struct SweepResult {
-    table: SweepTable,
+    /// The rows of `results.csv`.
+    csv: String,
+    /// The JSON objects of the runs; null for a run without a result.
+    json: String,
+    /// The errors of the rows without a complete run.
+    errors: Vec<String>,
+    /// Number of rows.
+    rows: usize,
     /// Folder of the results.
-    #[pyo3(get)]
     folder: PathBuf,
 }
 
@@ -65,40 +69,25 @@ fn simulate(request: Request, control: &Arc<Control>) -> Result<SweepResult, Fai
     let observer = RunCounter(Arc::clone(control));
     let table = sweep.run(Shard::ALL, jobs.unwrap_or_else(study::cores), &observer, &log)?;
     folder.write_results(&table).map_err(results)?;
-    Ok(SweepResult { table, folder: out })
+    SweepResult::new(&table, out)
 }
 
-#[pymethods]
 impl SweepResult {
-    /// Returns the rows of `results.csv`.
-    fn results(&self, py: Python<'_>) -> PyResult<Table> {
-        let csv = self.table.csv().map_err(|error| results(error).raise(py))?;
-        Table::of_csv(csv.as_bytes()).map_err(|error| results(error).raise(py))
+    fn new(table: &SweepTable, folder: PathBuf) -> Result<Self, Failure> {
+        let runs: Vec<_> = table.rows.iter().map(|row| row.result.as_ref().ok()).collect();
+        Ok(Self {
+            csv: table.csv().map_err(results)?,
+            json: json(&runs),
+            errors: table.failed().map(error_of).collect(),
+            rows: table.rows.len(),
+            folder,
+        })
     }
+}
 
-    /// Returns the JSON objects of the runs; null for a run without a result.
-    fn json(&self) -> String {
-        let runs = self.table.rows.iter().map(|row| row.result.as_ref().ok());
-        json(&runs.collect::<Vec<_>>())
-    }
-
-    /// Returns the errors of the rows without a complete run.
-    fn errors(&self) -> Vec<String> {
-        let error = |row: &study::SweepRow| {
-            let labels: Vec<String> =
-                row.keys.iter().map(|(key, label)| format!("{key} {label}")).collect();
-            format!(
-                "point {} ({}), seed {}: {}",
-                row.point,
-                labels.join(", "),
-                row.seed,
-                row.error()
-            )
-        };
-        self.table.failed().map(error).collect()
-    }
-
-    fn __len__(&self) -> usize {
-        self.table.rows.len()
-    }
+/// Describes a row without a complete run.
+fn error_of(row: &study::SweepRow) -> String {
+    let labels: Vec<String> =
+        row.keys.iter().map(|(key, label)| format!("{key} {label}")).collect();
+    format!("point {} ({}), seed {}: {}", row.point, labels.join(", "), row.seed, row.error())
 }

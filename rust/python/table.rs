@@ -1,6 +1,7 @@
 //! Tables of results in Arrow's memory format, which other libraries import without a copy (the
 //! PyCapsule protocol of the Arrow project).
 
+use std::borrow::Cow;
 use std::sync::Arc;
 
 use arrow_array::builder::{Float64Builder, Int64Builder, StringBuilder};
@@ -12,7 +13,7 @@ use arrow_array::{Array, ArrayRef, RecordBatch, RecordBatchIterator};
 use arrow_schema::{DataType, Field, Schema};
 use pyo3::exceptions::PyKeyError;
 use pyo3::prelude::*;
-use pyo3::types::{PyCapsule, PyDict, PyList};
+use pyo3::types::{PyCapsule, PyDict, PyList, PyType};
 
 use super::failure;
 use evenkeel::record::unescape_csv;
@@ -20,7 +21,7 @@ use evenkeel::report::{Cell, CellKind};
 use evenkeel::units::Span;
 
 /// A table of results. Its columns are those of the CSV file of the same name.
-#[pyclass(frozen, module = "evenkeel")]
+#[pyclass(frozen, module = "evenkeel._evenkeel")]
 #[derive(Debug, Clone)]
 pub(super) struct Table {
     batch: RecordBatch,
@@ -117,12 +118,17 @@ impl Table {
 
     /// Reads a table from CSV with a header line, after comment lines that start with `#`.
     pub(super) fn of_csv(text: &[u8]) -> Result<Self, csv::Error> {
+        Self::of_csv_with(text, &[])
+    }
+
+    /// Reads a table from CSV. Columns that are not `known` have the type of their values.
+    pub(super) fn of_csv_with(text: &[u8], known: &[(&str, CellKind)]) -> Result<Self, csv::Error> {
         let reader = || csv::ReaderBuilder::new().comment(Some(b'#')).from_reader(text);
         let names = reader().headers()?.clone();
-        let mut kinds = vec![Kind::Unknown; names.len()];
-        for (name, kind) in names.iter().zip(&mut kinds) {
-            *kind = Kind::of_name(name);
-        }
+        let known = |name: &str| known.iter().find(|(it, _)| *it == name);
+        let kind =
+            |name: &str| known(name).map_or(Kind::of_name(name), |(_, it)| Kind::of_cell(*it));
+        let mut kinds: Vec<Kind> = names.iter().map(kind).collect();
         for row in reader().records() {
             let row = row?;
             kinds
@@ -164,6 +170,14 @@ impl Kind {
         }
     }
 
+    fn of_cell(kind: CellKind) -> Self {
+        match kind {
+            CellKind::Whole => Self::Whole,
+            CellKind::Time => Self::Number,
+            CellKind::Text => Self::Text,
+        }
+    }
+
     fn widen(&mut self, value: &str) {
         let of_value = match value {
             "" => Self::Unknown,
@@ -183,8 +197,46 @@ impl Kind {
     }
 }
 
+/// Columns of a pickled table: name, type and values as CSV.
+type Pickled = Vec<(String, String)>;
+
 #[pymethods]
 impl Table {
+    /// Creates a table from its pickled form: the names and types of columns, and CSV.
+    #[new]
+    fn unpickle(py: Python<'_>, columns: Pickled, csv: &[u8]) -> PyResult<Self> {
+        let column = |kind: &str| match kind {
+            "Int64" => Column::whole(),
+            "Float64" => Column::number(),
+            _ => Column::text(),
+        };
+        let mut filled: Vec<Column> = columns.iter().map(|(_, kind)| column(kind)).collect();
+        let mut reader = csv::ReaderBuilder::new().has_headers(false).from_reader(csv);
+        for row in reader.records() {
+            let row = row.map_err(|error| failure::results(error).raise(py))?;
+            filled.iter_mut().zip(&row).for_each(|(column, value)| column.push_text(value));
+        }
+        let names = columns.iter().map(|(name, _)| name.as_str());
+        Ok(Self::new(names.zip(filled).collect()))
+    }
+
+    fn __reduce__<'py>(
+        slf: &Bound<'py, Self>,
+    ) -> PyResult<(Bound<'py, PyType>, (Pickled, Cow<'static, [u8]>))> {
+        let table = slf.get();
+        let columns = table.batch.schema().fields().iter().map(pickled_column).collect();
+        let csv = table.csv().map_err(|error| failure::results(error).raise(slf.py()))?;
+        Ok((slf.get_type(), (columns, Cow::Owned(csv))))
+    }
+
+    fn __copy__(slf: Py<Self>) -> Py<Self> {
+        slf
+    }
+
+    fn __deepcopy__(slf: Py<Self>, _memo: Bound<'_, PyAny>) -> Py<Self> {
+        slf
+    }
+
     /// Names of the columns.
     #[getter]
     fn column_names(&self) -> Vec<String> {
@@ -243,6 +295,36 @@ impl Table {
     fn __repr__(&self) -> String {
         let columns = self.column_names().join(", ");
         format!("<evenkeel.Table of {} rows: {columns}>", self.batch.num_rows())
+    }
+}
+
+fn pickled_column(field: &Arc<Field>) -> (String, String) {
+    (field.name().clone(), field.data_type().to_string())
+}
+
+impl Table {
+    /// Formats the rows as CSV, without column names. Numbers are read back exactly.
+    fn csv(&self) -> Result<Vec<u8>, csv::Error> {
+        // One column of empty texts would be empty lines, which a reader skips: quote every cell.
+        let quoted = csv::QuoteStyle::Always;
+        let mut csv = csv::WriterBuilder::new().quote_style(quoted).from_writer(Vec::new());
+        for row in 0..self.batch.num_rows() {
+            for column in self.batch.columns() {
+                csv.write_field(cell(column, row))?;
+            }
+            csv.write_record(None::<&[u8]>)?;
+        }
+        csv.into_inner().map_err(|error| error.into_error().into())
+    }
+}
+
+/// Formats a value; a missing one is empty.
+fn cell(column: &ArrayRef, row: usize) -> String {
+    match column.data_type() {
+        _ if column.is_null(row) => String::new(),
+        DataType::Int64 => column.as_primitive::<Int64Type>().value(row).to_string(),
+        DataType::Float64 => column.as_primitive::<Float64Type>().value(row).to_string(),
+        _ => column.as_string::<i32>().value(row).to_owned(),
     }
 }
 

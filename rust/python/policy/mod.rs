@@ -101,7 +101,7 @@ impl Shared {
 }
 
 /// Returns the name with a static lifetime, which the names of schemes need.
-fn interned(name: &str) -> &'static str {
+pub(super) fn interned(name: &str) -> &'static str {
     static NAMES: Mutex<BTreeSet<&'static str>> = Mutex::new(BTreeSet::new());
     let mut names = NAMES.lock().unwrap_or_else(PoisonError::into_inner);
     if let Some(known) = names.get(name) {

@@ -9,7 +9,7 @@ use super::super::resolve::{
 };
 use super::super::workloads::SharedInputs;
 use super::{Scenario, check_policy};
-use crate::balance::SHARED_PARAMETERS;
+use crate::balance::{Parameters, SHARED_PARAMETERS};
 
 impl Scenario {
     /// Returns the same scenario under another policy, with that policy's default parameters unless
@@ -20,11 +20,29 @@ impl Scenario {
     /// Fails if the policy is unknown, if the file's parameters are invalid, or if switches cannot
     /// serve both that policy and those of the jobs.
     pub fn with_policy(&self, name: &str) -> Result<Self, ScenarioError> {
+        self.with_policy_parameters(name, &Parameters::new())
+    }
+
+    /// Returns the same scenario under another policy, as [`Self::with_policy`] does, with these
+    /// parameters.
+    ///
+    /// # Errors
+    /// Fails in the same cases, and for an unknown or invalid parameter.
+    pub fn with_policy_parameters(
+        &self,
+        name: &str,
+        parameters: &Parameters,
+    ) -> Result<Self, ScenarioError> {
         let mut other = self.clone();
         let (context, written) = (self.origin.context(), &self.origin.file);
         let file = &mut other.file;
         file.policy = written.policy.clone();
         file.policy.override_with(name, &SHARED_PARAMETERS);
+        if !parameters.is_empty() {
+            let mut all = (*file.policy.parameters).clone();
+            all.extend(parameters.clone());
+            file.policy.parameters.override_with(all);
+        }
         // Start from the written sections: resolved ones contain defaults of the previous policy.
         file.transport = written.transport.clone();
         file.switch = written.switch.clone();
