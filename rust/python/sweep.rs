@@ -1,7 +1,7 @@
 //! Sweeps: the simulation of every point of a study.
 
 use std::num::NonZeroUsize;
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
 use pyo3::prelude::*;
@@ -40,7 +40,8 @@ pub(super) struct Request {
     jobs: Option<NonZeroUsize>,
 }
 
-/// Simulates the missing runs of a study, and writes the results.
+/// Simulates the missing runs of a study, and writes the results. If a signal or a listener ends it,
+/// the exception has the results of the finished runs as `finished`.
 #[pyfunction]
 #[pyo3(signature = (request, listener=None))]
 pub(super) fn sweep(
@@ -49,27 +50,47 @@ pub(super) fn sweep(
     listener: Option<Bound<'_, PyAny>>,
 ) -> PyResult<SweepResult> {
     let control = Arc::new(Control::default());
-    let result = supervise(py, listener.as_ref(), &control, || simulate(request, &control))?;
+    let Request { text, path, out, jobs } = request;
+    let sweep = py.detach(|| match text {
+        Some(text) => Sweep::parse(text, &path),
+        None => Sweep::load(&path),
+    });
+    let sweep = sweep.map_err(|error| Failure::from(error).raise(py))?;
+    let jobs = jobs.unwrap_or_else(study::cores);
+    let ended =
+        supervise(py, listener.as_ref(), &control, || simulate(&sweep, &out, jobs, &control));
+    let result = match ended {
+        Ok(ended) => ended.and_then(|table| SweepResult::new(&table, out)),
+        Err(reason) => {
+            let log = SweepFolder::read_log(&out).map_err(Failure::from);
+            let partial = log.and_then(|log| SweepResult::new(&sweep.finished(&log), out));
+            // Without a log, no run has finished.
+            if let Some(partial) = partial.ok().filter(|it| it.rows > 0) {
+                reason.value(py).setattr("finished", partial)?;
+            }
+            return Err(reason);
+        }
+    };
     result.map_err(|failure| failure.raise(py))
 }
 
-fn simulate(request: Request, control: &Arc<Control>) -> Result<SweepResult, Failure> {
-    let Request { text, path, out, jobs } = request;
-    let sweep = match text {
-        Some(text) => Sweep::parse(text, &path)?,
-        None => Sweep::load(&path)?,
-    };
-    let folder = SweepFolder::open(&out, sweep.text()).map_err(results)?;
-    let log = SweepFolder::log(&out)?;
+fn simulate(
+    sweep: &Sweep,
+    out: &Path,
+    jobs: NonZeroUsize,
+    control: &Arc<Control>,
+) -> Result<SweepTable, Failure> {
+    let folder = SweepFolder::open(out, sweep.text()).map_err(results)?;
+    let log = SweepFolder::log(out)?;
     let missing = sweep.rows(Shard::ALL) - sweep.known(Shard::ALL, &log);
     if missing > 0 {
         folder.remove_results().map_err(results)?;
     }
     control.expect_runs(missing);
     let observer = RunCounter(Arc::clone(control));
-    let table = sweep.run(Shard::ALL, jobs.unwrap_or_else(study::cores), &observer, &log)?;
+    let table = sweep.run(Shard::ALL, jobs, &observer, &log)?;
     folder.write_results(&table).map_err(results)?;
-    SweepResult::new(&table, out)
+    Ok(table)
 }
 
 impl SweepResult {

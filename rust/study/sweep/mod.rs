@@ -199,6 +199,16 @@ impl Sweep {
         }
     }
 
+    /// Returns the rows in the log: those that ended before an interruption.
+    pub fn finished(&self, log: &RunLog) -> SweepTable {
+        let known = by_name([log]);
+        let row = |task: Task<'_>| {
+            let (_, result) = known.get(&task.name())?.first()?;
+            Some(task.row(from_log((*result).clone())))
+        };
+        self.table(self.tasks(Shard::ALL).into_iter().filter_map(row).collect())
+    }
+
     fn merge_error(&self, reason: String) -> StudyError {
         let position = Box::new(Position::File { file: self.study.path.display().to_string() });
         StudyError::Invalid { position, place: "merge".to_owned(), reason }
