@@ -40,6 +40,7 @@ fn _evenkeel(module: &Bound<'_, PyModule>) -> PyResult<()> {
     module.add_function(wrap_pyfunction!(scenario::toml_of_json, module)?)?;
     module.add_function(wrap_pyfunction!(scenario::json_of_toml, module)?)?;
     module.add_function(wrap_pyfunction!(scenario::catalogue, module)?)?;
+    module.add_function(wrap_pyfunction!(scenario::output_schema, module)?)?;
     module.add_function(wrap_pyfunction!(comparison::compare, module)?)?;
     module.add_function(wrap_pyfunction!(comparison::write_comparison, module)?)?;
     module.add_function(wrap_pyfunction!(run::write_run, module)?)?;

@@ -367,3 +367,11 @@ pub(super) fn catalogue() -> Vec<(String, String, String, String, String)> {
     let entries = evenkeel::scenario::catalogue().into_iter();
     entries.map(|it| (it.key, it.only, it.form, it.default, it.summary)).collect()
 }
+
+/// Returns the JSON Schema of an output, as `evenkeel schema` prints it.
+#[pyfunction]
+pub(super) fn output_schema(py: Python<'_>, name: &str) -> PyResult<String> {
+    let found = report::OUTPUT_SCHEMAS.iter().find(|output| output.name == name);
+    let found = found.map(|output| json(&output.schema()));
+    found.ok_or_else(|| Failure::Argument(format!("no output has the name '{name}'")).raise(py))
+}

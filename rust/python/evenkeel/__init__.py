@@ -17,6 +17,7 @@ from ._errors import (
     EvenkeelError,
     EvenkeelWarning,
     ExperimentError,
+    Interrupted,
     ResultsError,
     ScenarioError,
     StudyError,
@@ -37,7 +38,19 @@ from ._evenkeel import (
 )
 from ._policies import SenderPolicy, SwitchPolicy
 from ._progress import Progress
-from ._results import Bound, Check, Comparison, Figure, Figures, Qps, Run, Summary, Sweep, plot
+from ._results import (
+    Bound,
+    Check,
+    Comparison,
+    Figure,
+    Figures,
+    Qps,
+    RailRun,
+    Run,
+    Sweep,
+    Tables,
+    plot,
+)
 from ._scenario import Scenario
 from ._sections import (
     Failure,
@@ -53,6 +66,7 @@ from ._sections import (
     Transport,
     Workload,
 )
+from ._summary import RailSummary, Summary
 
 __all__ = [
     "ArgumentError",
@@ -71,6 +85,7 @@ __all__ = [
     "Figures",
     "Handler",
     "Hosts",
+    "Interrupted",
     "Job",
     "Packet",
     "PlaneMask",
@@ -79,6 +94,8 @@ __all__ = [
     "QpContext",
     "Qps",
     "Rail",
+    "RailRun",
+    "RailSummary",
     "Random",
     "Record",
     "ResultsError",
@@ -95,6 +112,7 @@ __all__ = [
     "SwitchPolicy",
     "SwitchView",
     "Table",
+    "Tables",
     "Topology",
     "TrafficClass",
     "Transport",

@@ -2,23 +2,25 @@
 
 from __future__ import annotations
 
+import contextlib
 import json
 import os
 import tempfile
 import warnings
-from typing import Any, Dict, List, Mapping, Optional, Sequence, Union
+from typing import Any, Callable, Dict, Iterable, Iterator, Mapping, Optional, Sequence, Union
 
 from . import _evenkeel
-from ._errors import ArgumentError, EvenkeelWarning
-from ._policies import PolicyLike, custom_of
+from ._errors import ArgumentError, EvenkeelWarning, Interrupted
+from ._policies import PolicyLike, Requested, requested
 from ._progress import Listener, ProgressLike
-from ._results import Bound, Check, Comparison, Qps, Run, Sweep
+from ._results import Bound, Check, Comparison, Qps, Run, Sweep, run_of
 from ._scenario import Scenario
+from ._section import Section
 from ._source import ScenarioLike, source_of
+from ._stored import NativeRun
+from ._values import Path, flag, inline, path, plain, whole
 
 __all__ = ["bound", "check", "compare", "hpcc", "qps", "run", "sweep"]
-
-Path = Union[str, "os.PathLike[str]"]
 
 
 def _source(scenario: ScenarioLike, name: Optional[str]) -> Dict[str, Any]:
@@ -27,18 +29,26 @@ def _source(scenario: ScenarioLike, name: Optional[str]) -> Dict[str, Any]:
 
 
 def _overrides(
-    policy: Optional[str], seed: Optional[int], set: Optional[Mapping[str, Any]], force: bool
+    policy: Optional[str],
+    seed: Optional[int],
+    set: Optional[Mapping[str, Any]],
+    force: bool,
+    parameters: str = "",
 ) -> Dict[str, Any]:
     """Returns overrides of a scenario's values in the form that the compiled part expects."""
-    settings = [f"{key}={_value(key, value)}" for key, value in (set or {}).items()]
-    return {"policy": policy, "seed": seed, "set": settings, "force": bool(force)}
+    return {
+        "policy": policy,
+        "parameters": parameters,
+        "seed": None if seed is None else whole("seed", seed, 0),
+        "set": [f"{key}={_value(key, value)}" for key, value in (set or {}).items()],
+        "force": flag("force", force),
+    }
 
 
 def _value(key: str, value: Any) -> str:
     """Formats a value as ``--set`` expects it."""
-    if isinstance(value, (bool, int, float, str)):
-        return value if isinstance(value, str) else json.dumps(value)
-    raise ArgumentError(f"set: {key} = {value!r}: expected a str, int, float or bool")
+    converted = plain(value, f"set: {key}")
+    return converted if isinstance(converted, str) else inline(converted)
 
 
 def _warn(notes: Sequence[str]) -> None:
@@ -65,7 +75,8 @@ def run(
     """Simulates a scenario once: ``evenkeel run``.
 
     scenario: a path, TOML text, a dict or an `evenkeel.Scenario`.
-    policy: overrides the scenario's policy by a name or a policy class in Python.
+    policy: overrides the scenario's policy by a name, a policy with parameters such as
+        Policy("reps", buffer=16), or a policy class in Python.
     seed: overrides the scenario's seed for random numbers.
     set: overrides other keys, such as {"topology.leaves": 8, "failure[0].at": "10us"}.
     force: runs even if the estimated memory exceeds what is available.
@@ -83,24 +94,24 @@ def run(
     ends it with KeyboardInterrupt. Other threads can use the interpreter meanwhile.
     """
     source = _source(scenario, name)
-    if threads is not None and not 1 <= threads <= 256:
-        raise ArgumentError(f"threads = {threads}: expected a number from 1 to 256")
-    custom = None
-    if policy is not None and not isinstance(policy, str):
-        policy, custom = custom_of(policy)
-    loaded = _evenkeel.Loaded(source, _overrides(policy, seed, set, force))
+    asked = None if policy is None else requested(policy)
+    name_of_policy, parameters = (asked.name, asked.parameters) if asked else (None, "")
+    custom = asked.custom if asked else None
+    request = {
+        "policy": custom,
+        "threads": None if threads is None else whole("threads", threads, 1, 256),
+        "repeat": flag("repeat", repeat),
+        "trace": path("trace", trace),
+        "check": flag("check", check),
+    }
+    out = path("out", out)
+    overrides = _overrides(name_of_policy, seed, set, force, parameters)
+    loaded = _evenkeel.Loaded(source, overrides)
     _warn(loaded.warnings)
     with Listener(progress) as listener:
         if not loaded.has_rails:
-            request = {
-                "policy": custom,
-                "threads": threads,
-                "repeat": repeat,
-                "trace": None if trace is None else os.fspath(trace),
-                "check": check,
-            }
-            native = loaded.run(request, listener)
-        elif trace is not None or check:
+            native: NativeRun = loaded.run(request, listener)
+        elif trace is not None or request["check"]:
             option = "check" if trace is None else "trace"
             raise ArgumentError(
                 f"{option}: a scenario with [[rail]] sections does not support it; omit it"
@@ -112,7 +123,7 @@ def run(
             )
         else:
             native = loaded.run_rails(listener)
-    result = Run(native, loaded.warnings if loaded.has_rails else ())
+    result = run_of(native, loaded.warnings if loaded.has_rails else ())
     _warn([note for note in native.warnings if note not in loaded.warnings])
     if out is not None:
         result.save(out)
@@ -121,7 +132,7 @@ def run(
 
 def compare(
     scenario: ScenarioLike,
-    policies: Sequence[PolicyLike],
+    policies: Union[Sequence[PolicyLike], Mapping[str, PolicyLike]],
     *,
     seeds: Optional[int] = None,
     seed: Optional[int] = None,
@@ -134,39 +145,71 @@ def compare(
 ) -> Comparison:
     """Simulates a scenario under several policies and seeds: ``evenkeel compare``.
 
-    policies: names of policies, and policy classes in Python.
+    policies: names of policies, policies with parameters such as Policy("reps", buffer=16), and
+        policy classes in Python. Parameters are part of the name in the results; a dict gives
+        other names: {"large": Policy("reps", buffer=16)}.
     seeds: number of consecutive seeds for each policy, from `seed` or the scenario's on. By
         default 5, or 1 if nothing is random.
     jobs: number of runs simulated at the same time; one per core by default.
     baseline: the policy that ratios refer to; the best one by default.
+
+    Ctrl-C ends it with `Interrupted`, whose ``finished`` is the comparison of the finished runs.
     """
-    if isinstance(policies, str):
-        raise ArgumentError(f"policies = {policies!r}: expected a list of policies")
-    asked: List[Dict[str, Any]] = []
-    names: List[str] = []
-    for policy in policies:
-        like, custom = (policy, None) if isinstance(policy, str) else custom_of(policy)
-        asked.append({"name": like, "custom": custom})
-        names.append(like if custom is None else custom["name"])
-    repeated = [it for index, it in enumerate(names) if it in names[:index]]
-    if repeated or not names:
-        what = f"'{repeated[0]}' is repeated; expected each policy once" if repeated else "none"
-        raise ArgumentError(f"policies: {what}")
-    if baseline is not None and baseline not in names:
-        known = ", ".join(names)
-        raise ArgumentError(f"baseline = '{baseline}' is not compared; expected one of {known}")
+    asked = _compared(policies)
+    if baseline is not None and baseline not in asked:
+        known = ", ".join(asked)
+        raise ArgumentError(f"baseline = {baseline!r} is not compared; expected one of {known}")
     request = {
         "source": _source(scenario, name),
-        "policies": asked,
-        "seeds": None if seeds is None else _count("seeds", seeds),
+        "policies": [it.request(label) for label, it in asked.items()],
+        "seeds": None if seeds is None else whole("seeds", seeds),
         "overrides": _overrides(None, seed, set, force),
-        "jobs": None if jobs is None else _count("jobs", jobs),
+        "jobs": None if jobs is None else whole("jobs", jobs),
         "baseline": baseline,
     }
-    with Listener(progress) as listener:
+    with Listener(progress) as listener, _keeping(Comparison):
         result = Comparison(_evenkeel.compare(request, listener))
     _warn(result.notes)
     return result
+
+
+def _compared(policies: Union[Sequence[PolicyLike], Mapping[str, PolicyLike]]) -> Dict[str, Requested]:
+    """Returns the policies of a comparison by their labels."""
+    if isinstance(policies, Mapping) and not isinstance(policies, Section):
+        named = {label: requested(it, f"policies[{label!r}]") for label, it in policies.items()}
+        wrong = [label for label in named if not isinstance(label, str) or not label.strip()]
+        if wrong:
+            raise ArgumentError(f"policies: {wrong[0]!r}: expected a name as the label")
+    elif isinstance(policies, (str, Section)) or not isinstance(policies, Iterable):
+        raise ArgumentError(f"policies = {policies!r}: expected a list of policies")
+    else:
+        named = {}
+        for index, policy in enumerate(policies):
+            one = requested(policy, f"policies[{index}]")
+            if one.label in named:
+                raise ArgumentError(
+                    f"policies: '{one.label}' is repeated; expected each policy once, or a dict "
+                    "from labels to policies"
+                )
+            named[one.label] = one
+    if not named:
+        raise ArgumentError("policies: none; expected a list of policies")
+    return named
+
+
+@contextlib.contextmanager
+def _keeping(kind: Callable[[Dict[str, Any]], Union[Comparison, Sweep]]) -> Iterator[None]:
+    """Adds the results of the finished runs to the exception that ends a command."""
+    try:
+        yield
+    except BaseException as error:
+        found = getattr(error, "finished", None)
+        finished = kind(found) if isinstance(found, dict) else None
+        if isinstance(error, KeyboardInterrupt):
+            raise Interrupted(finished) from None
+        if finished is not None:
+            error.finished = finished  # type: ignore[attr-defined]
+        raise
 
 
 def sweep(
@@ -183,16 +226,17 @@ def sweep(
     out: saves the results in this folder, and resumes an interrupted sweep there.
     jobs: number of runs simulated at the same time; one per core by default.
 
-    A failing point does not stop the sweep. Its row has the reason in ``error``.
+    A failing point does not stop the sweep. Its row has the reason in ``error``. Ctrl-C ends it
+    with `Interrupted`, whose ``finished`` is the sweep of the finished runs.
     """
     source = source_of(study, name, "study")
     temporary = None
-    if out is None:
+    folder = path("out", out)
+    if folder is None:
         temporary = tempfile.TemporaryDirectory(prefix="evenkeel-")
-        out = os.path.join(temporary.name, "sweep")
-    folder = os.fspath(out)
-    request = {**source, "out": folder, "jobs": None if jobs is None else _count("jobs", jobs)}
-    with Listener(progress) as listener:
+        folder = os.path.join(temporary.name, "sweep")
+    request = {**source, "out": folder, "jobs": None if jobs is None else whole("jobs", jobs)}
+    with Listener(progress) as listener, _keeping(lambda found: Sweep(found, temporary)):
         return Sweep(_evenkeel.sweep(request, listener), temporary)
 
 
@@ -217,18 +261,18 @@ def hpcc(
     """
     request = {
         "lb": lb,
-        "topology": None if topology is None else os.fspath(topology),
-        "flows": None if flows is None else os.fspath(flows),
-        "seed": seed,
-        "truncate_ns": truncate_ns,
-        "out": None if out is None else os.fspath(out),
+        "topology": path("topology", topology),
+        "flows": path("flows", flows),
+        "seed": None if seed is None else whole("seed", seed, 0),
+        "truncate_ns": flag("truncate_ns", truncate_ns),
+        "out": path("out", out),
     }
     with tempfile.TemporaryDirectory(prefix="evenkeel-") as folder:
         request["config"] = _config(config, folder)
         with Listener(progress) as listener:
             native = _evenkeel.hpcc(request, listener)
     _warn(native.warnings)
-    return Run(native)
+    return run_of(native)
 
 
 def _config(config: Any, folder: str) -> str:
@@ -282,7 +326,7 @@ def bound(
 def qps(
     scenario: ScenarioLike,
     *,
-    policy: Optional[str] = None,
+    policy: Union[str, Mapping[str, Any], None] = None,
     seed: Optional[int] = None,
     set: Optional[Mapping[str, Any]] = None,
     force: bool = False,
@@ -290,13 +334,12 @@ def qps(
     name: Optional[str] = None,
 ) -> Qps:
     """Counts the queue pairs that a scenario opens: ``evenkeel qps``."""
-    loaded = _evenkeel.Loaded(_source(scenario, name), _overrides(policy, seed, set, force))
+    asked = None if policy is None else requested(policy)
+    if asked is not None and asked.custom is not None:
+        raise ArgumentError(f"policy = {policy!r}: expected the name of a policy or evenkeel.Policy")
+    name_of_policy, parameters = (asked.name, asked.parameters) if asked else (None, "")
+    overrides = _overrides(name_of_policy, seed, set, force, parameters)
+    loaded = _evenkeel.Loaded(_source(scenario, name), overrides)
     _warn(loaded.warnings)
     with Listener(progress) as listener:
         return Qps(json.loads(loaded.qps(listener)))
-
-
-def _count(what: str, number: int) -> int:
-    if not isinstance(number, int) or number < 1:
-        raise ArgumentError(f"{what} = {number!r}: expected a whole number of at least 1")
-    return number

@@ -2,7 +2,10 @@
 
 from __future__ import annotations
 
-from typing import Optional
+from typing import TYPE_CHECKING, Any, Optional, Tuple, Union
+
+if TYPE_CHECKING:
+    from ._results import Comparison, Sweep
 
 __all__ = [
     "ArgumentError",
@@ -10,6 +13,7 @@ __all__ = [
     "EvenkeelError",
     "EvenkeelWarning",
     "ExperimentError",
+    "Interrupted",
     "ResultsError",
     "ScenarioError",
     "StudyError",
@@ -73,6 +77,21 @@ class ResultsError(EvenkeelError, OSError):
 
 class DeterminismError(EvenkeelError, RuntimeError):
     """A policy in Python returned different values when the run was repeated."""
+
+
+class Interrupted(KeyboardInterrupt):
+    """Ctrl-C ended a comparison or a sweep. The finished runs are kept."""
+
+    #: A `Comparison` or a `Sweep` of the finished runs; None if no run has finished.
+    finished: Union[Comparison, Sweep, None]
+
+    def __init__(self, finished: Union[Comparison, Sweep, None] = None) -> None:
+        runs = 0 if finished is None else len(finished)
+        super().__init__(f"{runs} runs finished")
+        self.finished = finished
+
+    def __reduce__(self) -> Tuple[Any, ...]:
+        return (Interrupted, (self.finished,))
 
 
 class EvenkeelWarning(UserWarning):

@@ -6,8 +6,11 @@ They are slow, because each packet is a call. docs/own-policy.md shows how to po
 from __future__ import annotations
 
 import functools
-from typing import Any, Callable, Dict, Optional, Sequence, Tuple, Type, Union
+import json
+from dataclasses import dataclass
+from typing import Any, Dict, Mapping, Optional, Sequence, Tuple, Type, Union
 
+from . import _evenkeel
 from ._errors import ArgumentError
 from ._evenkeel import (
     Departure,
@@ -19,6 +22,7 @@ from ._evenkeel import (
     SwitchContext,
     SwitchView,
 )
+from ._values import plain
 
 __all__ = ["PolicyLike", "SenderPolicy", "SwitchPolicy"]
 
@@ -121,17 +125,69 @@ class SwitchPolicy:
         return (0, 0)
 
 
-#: Name of a preset, a policy class, or ``functools.partial`` of a class with its parameters.
-PolicyLike = Union[str, Type[SenderPolicy], Type[SwitchPolicy], "functools.partial[Any]"]
+#: Name of a preset, a preset with parameters (``Policy("reps", buffer=16)`` or a dict with its name),
+#: a policy class, or ``functools.partial`` of a class with its parameters.
+PolicyLike = Union[
+    str, Mapping[str, Any], Type[SenderPolicy], Type[SwitchPolicy], "functools.partial[Any]"
+]
 
 
-def custom_of(policy: Callable[..., Any]) -> Tuple[str, Dict[str, Any]]:
+@dataclass(frozen=True)
+class Requested:
+    """A policy in the form that the compiled part expects."""
+
+    #: Preset; for a policy in Python, the one whose policy it replaces.
+    name: str
+    #: Parameters of the preset as TOML; empty without any.
+    parameters: str
+    #: Name in a comparison, with the parameters.
+    label: str
+    #: A policy in Python.
+    custom: Optional[Dict[str, Any]]
+
+    def request(self, label: str) -> Dict[str, Any]:
+        """Returns the policy of a comparison with this label."""
+        return {
+            "name": self.name,
+            "parameters": self.parameters,
+            "label": label,
+            "custom": self.custom,
+        }
+
+
+def requested(policy: PolicyLike, argument: str = "policy") -> Requested:
+    """Reads a policy; errors name the argument."""
+    if isinstance(policy, str):
+        return Requested(policy, "", policy, None)
+    if isinstance(policy, Mapping):
+        parameters = plain(policy, argument)
+        name = parameters.pop("name", None)
+        if not isinstance(name, str):
+            raise ArgumentError(
+                f"{argument} = {dict(policy)!r}: expected the name of a policy, as in "
+                'Policy("reps", buffer=16) or {"name": "reps", "buffer": 16}'
+            )
+        text = _evenkeel.toml_of_json(json.dumps(parameters)) if parameters else ""
+        return Requested(name, text, _label(name, parameters), None)
+    name, custom = custom_of(policy, argument)
+    given = policy.keywords if isinstance(policy, functools.partial) else {}
+    return Requested(name, "", _label(custom["name"], given), custom)
+
+
+def _label(name: str, parameters: Mapping[str, Any]) -> str:
+    """Returns a name that tells policies with different parameters apart: ``reps(buffer=16)``."""
+    values = (f"{key}={it}" for key, it in parameters.items())
+    return f"{name}({', '.join(values)})" if parameters else name
+
+
+def custom_of(policy: Any, argument: str = "policy") -> Tuple[str, Dict[str, Any]]:
     """Returns the preset of a policy, and the policy as the compiled part expects it."""
     kind: Any = policy.func if isinstance(policy, functools.partial) else policy
     if not isinstance(kind, type) or not issubclass(kind, (SenderPolicy, SwitchPolicy)):
         raise ArgumentError(
-            f"policy = {policy!r}: expected the name of a policy, a class that is derived from "
-            "evenkeel.SenderPolicy or evenkeel.SwitchPolicy, or functools.partial of one"
+            f"{argument} = {policy!r}: expected the name of a policy, evenkeel.Policy, a class that "
+            "is derived from evenkeel.SenderPolicy or evenkeel.SwitchPolicy, or functools.partial "
+            "of one"
         )
     is_sender = issubclass(kind, SenderPolicy)
     base: type = SenderPolicy if is_sender else SwitchPolicy

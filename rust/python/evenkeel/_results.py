@@ -5,10 +5,27 @@ from __future__ import annotations
 import json
 import os
 import tempfile
-from typing import Any, Dict, Iterator, List, Mapping, Optional, Sequence, Tuple, Type, Union
+from typing import (
+    TYPE_CHECKING,
+    Any,
+    ClassVar,
+    Dict,
+    Iterator,
+    List,
+    Mapping,
+    Optional,
+    Sequence,
+    Tuple,
+    Type,
+    Union,
+)
 
 from . import _evenkeel, _html
+from ._errors import ArgumentError
 from ._evenkeel import Table
+from ._records import Record
+from ._stored import NativeRun, StoredRun, read_files
+from ._summary import QpCounts, RailSummary, Summary
 
 __all__ = [
     "Bound",
@@ -17,178 +34,37 @@ __all__ = [
     "Figure",
     "Figures",
     "Qps",
-    "Record",
+    "RailRun",
     "Run",
-    "Summary",
     "Sweep",
     "Tables",
     "plot",
+    "run_of",
 ]
-
-
-class Record(Mapping[str, Any]):
-    """A JSON object with its keys as attributes: ``run.fct_ns.p99``, ``run["fct_ns"]["p99"]``."""
-
-    def __init__(self, values: Mapping[str, Any]) -> None:
-        records = {key: _record(value, _KINDS.get(key)) for key, value in values.items()}
-        object.__setattr__(self, "_values", records)
-
-    def __getattr__(self, name: str) -> Any:
-        values: Dict[str, Any] = object.__getattribute__(self, "_values")
-        if name in values:
-            return values[name]
-        kind = type(self).__name__
-        known = ", ".join(values)
-        raise AttributeError(f"{kind} has no attribute '{name}'; its values are {known}")
-
-    def __setattr__(self, name: str, value: Any) -> None:
-        raise AttributeError(f"{name}: results cannot be changed")
-
-    def __getitem__(self, key: str) -> Any:
-        return self._values[key]
-
-    def __iter__(self) -> Iterator[str]:
-        return iter(self._values)
-
-    def __len__(self) -> int:
-        return len(self._values)
-
-    def __dir__(self) -> List[str]:
-        return [*super().__dir__(), *self._values]
-
-    def __repr__(self) -> str:
-        values = ", ".join(f"{key}={value!r}" for key, value in self._values.items())
-        return f"{type(self).__name__}({values})"
-
-    def __reduce__(self) -> Any:
-        return (Record, (self.to_dict(),))
-
-    def to_dict(self) -> Dict[str, Any]:
-        """Returns the values as dicts and lists."""
-        return {key: _plain(value) for key, value in self._values.items()}
-
-
-def _record(value: Any, kind: Optional[Type[Record]]) -> Any:
-    if isinstance(value, Record):
-        return value
-    if isinstance(value, Mapping):
-        return (kind or Record)(value)
-    return [_record(item, kind) for item in value] if isinstance(value, list) else value
-
-
-class Fct(Record):
-    """Completion times of completed messages in nanoseconds; None if no message completed."""
-
-    min: Optional[float]
-    mean: Optional[float]
-    p50: Optional[float]
-    p99: Optional[float]
-    max: Optional[float]
-
-
-class Packets(Record):
-    """Counts of data packets."""
-
-    sent: int
-    delivered: int
-    retransmitted: int
-    dropped: int
-    trimmed: int
-    marked: int
-    out_of_order: int
-
-
-class QpCounts(Record):
-    """Counts of queue pairs at their sending NICs."""
-
-    per_nic_max: int
-    total: int
-    extra_per_nic_max: int
-    extra_total: int
-
-
-class State(Record):
-    """State that policies keep at run time and that hardware would have to store."""
-
-    switch_entries_max: int
-    switch_bits_max: int
-    sender_bits_per_qp_max: int
-
-
-#: Class of an object, by its key.
-_KINDS: Dict[str, Type[Record]] = {
-    "fct_ns": Fct,
-    "packets": Packets,
-    "qps": QpCounts,
-    "state": State,
-}
-
-
-class Summary(Record):
-    """The results of a run, with the keys of ``evenkeel run --json``.
-
-    The keys here are those of a run on one fabric; a run over several rails has other keys.
-    """
-
-    scenario: str
-    policy: str
-    seed: int
-    version: str
-    hosts: int
-    switches: int
-    links: int
-    messages: int
-    messages_completed: int
-    flows: int
-    flows_completed: int
-    cct_ns: Optional[float]
-    bound_ns: float
-    slowdown: Optional[float]
-    fct_ns: Fct
-    packets: Packets
-    pfc_pauses: Optional[int]
-    queue_bytes_max: Optional[int]
-    queue_bytes_mean: Optional[float]
-    link_bytes_max: int
-    qps: QpCounts
-    state: State
-    events: int
-    packet_hops: Optional[int]
-    wall_s: float
-    peak_rss_bytes: Optional[int]
-
-
-def _plain(value: Any) -> Any:
-    if isinstance(value, Record):
-        return value.to_dict()
-    return [_plain(item) for item in value] if isinstance(value, list) else value
 
 
 class Figure:
     """A figure. Notebooks display it; ``save`` writes it as SVG, PDF or PNG."""
 
-    def __init__(self, native: _evenkeel.Drawn) -> None:
-        self._native = native
+    def __init__(self, drawn: Mapping[str, Any]) -> None:
+        self._csv: str = drawn["csv"]
         #: Name of the figure, as used in file names: ``completion-cdf``.
-        self.name: str = native.name
-        self.title: str = native.title
-        self.svg: str = native.svg()
-
-    @property
-    def data(self) -> Table:
-        """The points of the figure as a tidy table, for matplotlib and others.
-
-        It has a row for each point with ``figure``, ``panel``, ``series``, ``kind``, ``x``, ``y``,
-        ``low`` and ``high`` (the band), in nanoseconds, bytes and bit/s. ``x_label`` and
-        ``y_label`` name the axes. In matrices of links, ``column`` replaces ``x``. Rows of the kind
-        ``event`` are failures.
-        """
-        return self._native.data()
+        self.name: str = drawn["name"]
+        self.title: str = drawn["title"]
+        self.svg: str = drawn["svg"]
+        #: The points of the figure as a tidy table, for matplotlib and others.
+        #:
+        #: It has a row for each point with ``figure``, ``panel``, ``series``, ``kind``, ``x``,
+        #: ``y``, ``low`` and ``high`` (the band), in nanoseconds, bytes and bit/s. ``x_label`` and
+        #: ``y_label`` name the axes. In matrices of links, ``column`` replaces ``x``. Rows of the
+        #: kind ``event`` are failures.
+        self.data: Table = drawn["data"]
 
     def save(self, path: Union[str, "os.PathLike[str]"]) -> None:
         """Writes the figure. The ending of the path is the format: svg, pdf, png or csv."""
         ending = os.path.splitext(os.fspath(path))[1].lstrip(".").lower()
-        content = bytes(self._native.bytes(ending))
+        is_csv = ending == "csv"
+        content = self._csv.encode() if is_csv else bytes(_evenkeel.drawing(self.svg, ending))
         with open(path, "wb") as file:
             file.write(content)
 
@@ -229,7 +105,7 @@ class Figures(Sequence[Figure]):
 class Tables(Mapping[str, Table]):
     """The tables of a run, by name and as attributes; the columns are those of the CSV files."""
 
-    def __init__(self, native: Union[_evenkeel.Run, _evenkeel.RailRun]) -> None:
+    def __init__(self, native: NativeRun) -> None:
         self._native = native
         self._known: Dict[str, Table] = {}
 
@@ -238,10 +114,22 @@ class Tables(Mapping[str, Table]):
             self._known[name] = self._native.table(name)
         return self._known[name]
 
+    if TYPE_CHECKING:
+        flows: Table
+        links: Table
+        ports: Table
+        queue_pairs: Table
+        paths: Table
+        operations: Table
+        timeline: Table
+
     def __getattr__(self, name: str) -> Table:
         if name.startswith("_"):
             raise AttributeError(name)
         return self[name]
+
+    def __reduce__(self) -> Any:
+        return (Tables, (StoredRun.of(self._native),))
 
     def __iter__(self) -> Iterator[str]:
         return iter(self._native.tables())
@@ -260,18 +148,18 @@ class Run(Summary):
     """The results of a run: the keys of ``evenkeel run --json`` as attributes, and tables."""
 
     notes: List[str]
-    _native: Union[_evenkeel.Run, _evenkeel.RailRun]
+    _native: NativeRun
+    _warnings: Tuple[str, ...]
 
-    def __init__(
-        self, native: Union[_evenkeel.Run, _evenkeel.RailRun], warnings: Sequence[str] = ()
-    ) -> None:
+    def __init__(self, native: NativeRun, warnings: Sequence[str] = ()) -> None:
         super().__init__(json.loads(native.json()))
         object.__setattr__(self, "_native", native)
+        object.__setattr__(self, "_warnings", tuple(warnings))
         #: Notes for the user about the scenario and the run.
         object.__setattr__(self, "notes", list(warnings) + list(native.warnings))
 
     def __reduce__(self) -> Any:
-        return (Record, (self.to_dict(),))
+        return (type(self), (StoredRun.of(self._native), self._warnings))
 
     @property
     def completed(self) -> bool:
@@ -321,39 +209,62 @@ class Run(Summary):
         return _html.of_run(self)
 
 
+class RailRun(Run, RailSummary):
+    """The results of a run over several rails.
+
+    It has the keys of ``evenkeel run --json`` for such a scenario, and the tables ``operations`` and
+    ``timeline``.
+    """
+
+
+def run_of(native: NativeRun, warnings: Sequence[str] = ()) -> Run:
+    """Returns the results of a run: a `RailRun` for a scenario of several rails."""
+    return (RailRun if "rails" in json.loads(native.json()) else Run)(native, warnings)
+
+
+def _summary_of(values: Mapping[str, Any]) -> Summary:
+    return (RailSummary if "rails" in values else Summary)(values)
+
+
 class Comparison:
     """The results of a comparison."""
 
-    def __init__(self, native: _evenkeel.Comparison) -> None:
-        self._native = native
+    def __init__(self, found: Mapping[str, Any]) -> None:
+        self._found = found
         #: The objects of ``evenkeel run --json``, policy by policy and seed by seed.
-        self.runs: List[Summary] = [Summary(run) for run in json.loads(native.json())["runs"]]
+        self.runs: List[Summary] = [_summary_of(run) for run in json.loads(found["json"])["runs"]]
         of_runs = [(run.policy, note) for run in self.runs for note in run.get("warnings", [])]
-        shared = [note for note in native.warnings if note not in [it for _, it in of_runs]]
+        shared = [note for note in found["warnings"] if note not in [it for _, it in of_runs]]
         #: Notes for the user about the scenario and its runs, without repetitions.
         self.notes: List[str] = list(
             dict.fromkeys([*shared, *(f"{policy}: {note}" for policy, note in of_runs)])
         )
         #: Reasons why runs did not complete.
-        self.incomplete: List[str] = list(native.incomplete)
+        self.incomplete: List[str] = list(found["incomplete"])
 
     @property
     def completed(self) -> bool:
         """True if every run completed."""
-        return not self.incomplete
+        return not self.incomplete and not self.missing
+
+    @property
+    def missing(self) -> int:
+        """Number of runs that are missing, because Ctrl-C ended the comparison."""
+        interrupted = json.loads(self._found["json"]).get("interrupted")
+        return int(interrupted["runs_missing"]) if interrupted else 0
 
     @property
     def statistics(self) -> Table:
         """A row per policy and metric: median, its interval, ratio to the reference."""
-        return self._native.statistics()
+        return _evenkeel.table_of_csv("comparison", self._found["csv"].encode())
 
     def json(self) -> str:
         """Returns the object that ``evenkeel compare --json`` prints."""
-        return self._native.json()
+        return str(self._found["json"])
 
     def save(self, path: Union[str, "os.PathLike[str]"]) -> None:
         """Writes the statistics as ``evenkeel compare --format csv`` does."""
-        self._native.save(os.fspath(path))
+        _evenkeel.write_comparison(os.fspath(path), self._found["csv"])
 
     def plot(self, metric: str = "cct_ns", **choices: Any) -> Figures:
         """Draws the figures of ``evenkeel plot``; ``choices`` are those of :func:`plot`."""
@@ -366,7 +277,7 @@ class Comparison:
         return len(self.runs)
 
     def __str__(self) -> str:
-        return self._native.text()
+        return str(self._found["text"])
 
     def __repr__(self) -> str:
         policies = list(dict.fromkeys(run.policy for run in self.runs))
@@ -381,40 +292,63 @@ class Sweep:
 
     def __init__(
         self,
-        native: _evenkeel.Sweep,
+        found: Mapping[str, Any],
         temporary: Optional[tempfile.TemporaryDirectory[str]] = None,
     ) -> None:
-        self._native = native
+        self._found = found
         # Keeps the temporary folder alive as long as the results.
         self._temporary = temporary
         #: The folder with the results and the log of finished runs.
-        self.folder: str = os.fspath(native.folder)
+        self.folder: str = os.fspath(found["folder"])
         #: The errors of the rows without a complete run.
-        self.errors: List[str] = list(native.errors())
+        self.errors: List[str] = list(found["errors"])
+
+    def __reduce__(self) -> Any:
+        files = None if self._temporary is None else read_files(self.folder)
+        return (_sweep_of, (dict(self._found), files))
+
+    def __copy__(self) -> Sweep:
+        return self
+
+    def __deepcopy__(self, _: Any) -> Sweep:
+        return self
 
     @property
     def table(self) -> Table:
         """A row per point and seed: ``results.csv``."""
-        return self._native.results()
+        return _evenkeel.table_of_csv("results", self._found["csv"].encode())
 
     @property
     def runs(self) -> List[Optional[Summary]]:
         """The objects of ``evenkeel run --json``, row by row; None without a result."""
-        runs = json.loads(self._native.json())
-        return [None if run is None else Summary(run) for run in runs]
+        runs = json.loads(self._found["json"])
+        return [None if run is None else _summary_of(run) for run in runs]
 
     def plot(self, metric: str = "cct_ns", **choices: Any) -> Figures:
         """Draws the figures of ``evenkeel plot``; ``choices`` are those of :func:`plot`."""
         return plot(self, metric=metric, **choices)
 
     def __len__(self) -> int:
-        return len(self._native)
+        return int(self._found["rows"])
 
     def __repr__(self) -> str:
         return f"<evenkeel.Sweep of {len(self)} runs, {len(self.errors)} with an error>"
 
     def _repr_html_(self) -> str:
         return _html.of_sweep(self)
+
+
+def _sweep_of(found: Dict[str, Any], files: Optional[Mapping[str, bytes]]) -> Sweep:
+    """Restores a pickled sweep. The files of a temporary folder get another temporary folder."""
+    if files is None:
+        return Sweep(found)
+    temporary = tempfile.TemporaryDirectory(prefix="evenkeel-")
+    folder = os.path.join(temporary.name, "sweep")
+    os.mkdir(folder)
+    for name, content in files.items():
+        with open(os.path.join(folder, name), "wb") as file:
+            file.write(content)
+    return Sweep({**found, "folder": folder}, temporary)
 
 
 class Bound(Record):
@@ -430,9 +364,14 @@ class Bound(Record):
         #: The closed form that gives the bound, the largest of all.
         object.__setattr__(self, "by", by)
 
+    def __reduce__(self) -> Any:
+        return (Bound, (self.to_dict(), self.by))
+
 
 class Qps(Record):
     """The queue pairs of a scenario: the keys of ``evenkeel qps --json``."""
+
+    _KINDS: ClassVar[Mapping[str, Type[Record]]] = {"qps": QpCounts}
 
     scenario: str
     policy: str
@@ -519,4 +458,15 @@ def _path_of(result: Drawn, folder: str, index: int) -> str:
         path = os.path.join(folder, f"{index}.csv")
         result.save(path)
         return path
-    return result.folder if isinstance(result, Sweep) else os.fspath(result)
+    if isinstance(result, Sweep):
+        if os.path.exists(os.path.join(result.folder, "results.csv")):
+            return result.folder
+        # An interrupted sweep has no results in its folder yet.
+        path = os.path.join(folder, f"{index}.csv")
+        with open(path, "w", encoding="utf-8", newline="") as file:
+            file.write(result._found["csv"])
+        return path
+    if isinstance(result, (str, os.PathLike)):
+        return os.fspath(result)
+    kind = type(result).__name__
+    raise ArgumentError(f"results: {kind}: expected a Run, Comparison, Sweep or path")

@@ -106,6 +106,11 @@ class Section(Table, MutableMapping[str, Any]):
     def __eq__(self, other: object) -> bool:
         return isinstance(other, Mapping) and self.to_dict() == dict(other)
 
+    def __copy__(self) -> Section:
+        copied = type(self).__new__(type(self))
+        object.__setattr__(copied, "_given", dict(self._given))
+        return copied
+
     def __dir__(self) -> Any:
         return [*super().__dir__(), *self.KEYS]
 

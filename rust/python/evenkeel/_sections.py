@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from typing import Any, Optional
+
 from ._section import Section
 
 
@@ -18,7 +20,10 @@ class Transport(Section, section="transport"):
 
 
 class Policy(Section, section="policy"):
-    """``[policy]``."""
+    """``[policy]``: ``Policy("reps", buffer=16)``."""
+
+    def __init__(self, name: Optional[str] = None, **parameters: Any) -> None:
+        super().__init__(name=name, **parameters)
 
 
 class TrafficClass(Section, section="class"):

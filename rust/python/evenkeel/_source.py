@@ -8,6 +8,7 @@ from typing import Any, Dict, Mapping, Optional, Union
 
 from . import _evenkeel
 from ._errors import ArgumentError
+from ._values import plain
 
 #: A path (``os.PathLike``, or text of one line without ``=``), TOML text, or a table.
 ScenarioLike = Union[str, "os.PathLike[str]", Mapping[str, Any], "Table"]
@@ -26,34 +27,7 @@ class Table:
 
 
 def _json(table: Mapping[str, Any]) -> str:
-    return json.dumps(_plain(table))
-
-
-def _plain(value: Any) -> Any:
-    """Converts a value to JSON types; omits keys whose value is None."""
-    if isinstance(value, Table):
-        return _plain(value.to_dict())
-    if isinstance(value, Mapping):
-        plain = {}
-        for key, item in value.items():
-            if not isinstance(key, str):
-                raise ArgumentError(f"{key!r}: expected a str as the key of a table")
-            if item is not None:
-                plain[key] = _plain(item)
-        return plain
-    if isinstance(value, (list, tuple)):
-        return [_plain(item) for item in value]
-    if isinstance(value, os.PathLike):
-        return os.fspath(value)
-    if isinstance(value, (str, bool, int, float)):
-        return value
-    # Scalars of other libraries, such as NumPy.
-    if hasattr(value, "item"):
-        return _plain(value.item())
-    kind = type(value).__name__
-    raise ArgumentError(
-        f"{value!r}: expected a str, int, float, bool, list, dict or path, not {kind}"
-    )
+    return json.dumps(plain(table))
 
 
 def is_text(given: str) -> bool:
@@ -61,13 +35,15 @@ def is_text(given: str) -> bool:
     return "\n" in given or "=" in given
 
 
-def source_of(given: ScenarioLike, name: Optional[str], default: str = "scenario") -> Dict[str, Any]:
+def source_of(
+    given: ScenarioLike, name: Optional[str], default: str = "scenario"
+) -> Dict[str, Any]:
     """Returns text and path as the compiled part expects them.
 
     Text and tables are read as if they were the file ``name.toml`` in the working folder.
     """
     if isinstance(given, (Table, Mapping)):
-        text: Optional[str] = _evenkeel.toml_of_json(_json(_plain(given)))
+        text: Optional[str] = _evenkeel.toml_of_json(_json(plain(given)))
     elif isinstance(given, str) and is_text(given):
         text = given
     elif isinstance(given, (str, os.PathLike)):

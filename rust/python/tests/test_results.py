@@ -209,3 +209,12 @@ def test_results_fit_their_schemas(recorded, rails, command_line, tmp_path):
         cost = json.loads((folder / "cost.json").read_text())
         jsonschema.validate(cost, json.loads(command_line("schema", "cost")))
         assert cost["wall_s"] == result.wall_s
+
+
+def test_absent_keys_have_their_documented_values(run, rails):
+    assert run.jobs == [] and run.scale_up is None and run.fidelity == "packet"
+    assert "jobs" not in run and run.transport.recovery
+    assert isinstance(rails, evenkeel.RailRun) and isinstance(rails, evenkeel.Run)
+    assert rails.rails[0].name and rails.operations[0].bytes > 0
+    with pytest.raises(AttributeError, match="its values are"):
+        rails.flows
