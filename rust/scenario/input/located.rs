@@ -38,7 +38,7 @@ impl Key {
     /// Returns the child key `name`.
     pub fn child(&self, name: &str) -> Self {
         let dot = if self.path.is_empty() { "" } else { "." };
-        Self { path: format!("{}{dot}{name}", self.path), overridden: false }
+        Self { path: format!("{}{dot}{name}", self.path), overridden: self.overridden }
     }
 
     /// Returns the key at `path` below this one: `kmin`, `[0].link`, or empty for the key itself.
@@ -46,7 +46,7 @@ impl Key {
         match path {
             "" => self.clone(),
             item if item.starts_with('[') => {
-                Self { path: format!("{}{item}", self.path), overridden: false }
+                Self { path: format!("{}{item}", self.path), overridden: self.overridden }
             }
             name => self.child(name),
         }
@@ -54,7 +54,7 @@ impl Key {
 
     /// Returns the list item at that index.
     pub(crate) fn item(&self, index: usize) -> Self {
-        Self { path: format!("{}[{index}]", self.path), overridden: false }
+        Self { path: format!("{}[{index}]", self.path), overridden: self.overridden }
     }
 }
 

@@ -147,6 +147,18 @@ fn another_policy_keeps_the_parameters_that_all_policies_share() {
 }
 
 #[test]
+fn another_policy_takes_parameters_beside_the_shared_ones() {
+    let own = parse("[policy]\nname = \"spray\"\nweights = \"capacity\"\n").unwrap();
+    let parameters = |text: &str| text.parse::<toml::Table>().unwrap();
+    let reps = own.with_policy_parameters("reps", &parameters("buffer = 16")).unwrap();
+    let again = parse("[policy]\nname = \"reps\"\nweights = \"capacity\"\nbuffer = 16\n");
+    assert_eq!(reps.scheme, again.unwrap().scheme);
+    let error = own.with_policy_parameters("reps", &parameters("bufer = 16")).unwrap_err();
+    let error = error.to_string();
+    assert!(error.starts_with("command line: [policy] has no key 'bufer'"), "{error}");
+}
+
+#[test]
 fn another_seed_draws_another_permutation_on_the_same_topology() {
     let scenario = parse("[workload]\nkind = \"permutation\"\nstart_jitter = \"1us\"\n").unwrap();
     let other = scenario.with_seed(2).unwrap();
