@@ -36,6 +36,8 @@ def _overrides(
     parameters: str = "",
 ) -> Dict[str, Any]:
     """Returns overrides of a scenario's values in the form that the compiled part expects."""
+    if set is not None and not isinstance(set, Mapping):
+        raise ArgumentError(f"set = {set!r}: expected a dict from keys to values")
     return {
         "policy": policy,
         "parameters": parameters,
@@ -132,7 +134,7 @@ def run(
 
 def compare(
     scenario: ScenarioLike,
-    policies: Union[Sequence[PolicyLike], Mapping[str, PolicyLike]],
+    policies: Policies,
     *,
     seeds: Optional[int] = None,
     seed: Optional[int] = None,
@@ -173,7 +175,11 @@ def compare(
     return result
 
 
-def _compared(policies: Union[Sequence[PolicyLike], Mapping[str, PolicyLike]]) -> Dict[str, Requested]:
+#: Policies of a comparison; a dict gives their names in the results.
+Policies = Union[Sequence[PolicyLike], Mapping[str, PolicyLike]]
+
+
+def _compared(policies: Policies) -> Dict[str, Requested]:
     """Returns the policies of a comparison by their labels."""
     if isinstance(policies, Mapping) and not isinstance(policies, Section):
         named = {label: requested(it, f"policies[{label!r}]") for label, it in policies.items()}
@@ -336,7 +342,7 @@ def qps(
     """Counts the queue pairs that a scenario opens: ``evenkeel qps``."""
     asked = None if policy is None else requested(policy)
     if asked is not None and asked.custom is not None:
-        raise ArgumentError(f"policy = {policy!r}: expected the name of a policy or evenkeel.Policy")
+        raise ArgumentError(f"policy = {policy!r}: expected a name or evenkeel.Policy")
     name_of_policy, parameters = (asked.name, asked.parameters) if asked else (None, "")
     overrides = _overrides(name_of_policy, seed, set, force, parameters)
     loaded = _evenkeel.Loaded(_source(scenario, name), overrides)

@@ -125,8 +125,8 @@ class SwitchPolicy:
         return (0, 0)
 
 
-#: Name of a preset, a preset with parameters (``Policy("reps", buffer=16)`` or a dict with its name),
-#: a policy class, or ``functools.partial`` of a class with its parameters.
+#: Name of a preset, a preset with parameters (``Policy("reps", buffer=16)`` or a dict with its
+#: name), a policy class, or ``functools.partial`` of a class with its parameters.
 PolicyLike = Union[
     str, Mapping[str, Any], Type[SenderPolicy], Type[SwitchPolicy], "functools.partial[Any]"
 ]
@@ -185,8 +185,8 @@ def custom_of(policy: Any, argument: str = "policy") -> Tuple[str, Dict[str, Any
     kind: Any = policy.func if isinstance(policy, functools.partial) else policy
     if not isinstance(kind, type) or not issubclass(kind, (SenderPolicy, SwitchPolicy)):
         raise ArgumentError(
-            f"{argument} = {policy!r}: expected the name of a policy, evenkeel.Policy, a class that "
-            "is derived from evenkeel.SenderPolicy or evenkeel.SwitchPolicy, or functools.partial "
+            f"{argument} = {policy!r}: expected the name of a policy, evenkeel.Policy, a class "
+            "that is derived from evenkeel.SenderPolicy or evenkeel.SwitchPolicy, or functools.partial "
             "of one"
         )
     is_sender = issubclass(kind, SenderPolicy)

@@ -18,6 +18,7 @@ from typing import (
     Tuple,
     Type,
     Union,
+    overload,
 )
 
 from . import _evenkeel, _html
@@ -83,6 +84,10 @@ class Figures(Sequence[Figure]):
         #: Reasons why figures were left out.
         self.notes = list(notes)
 
+    @overload
+    def __getitem__(self, index: Union[int, str]) -> Figure: ...
+    @overload
+    def __getitem__(self, index: slice) -> List[Figure]: ...
     def __getitem__(self, index: Any) -> Any:
         if not isinstance(index, str):
             return self._figures[index]
@@ -212,8 +217,8 @@ class Run(Summary):
 class RailRun(Run, RailSummary):
     """The results of a run over several rails.
 
-    It has the keys of ``evenkeel run --json`` for such a scenario, and the tables ``operations`` and
-    ``timeline``.
+    It has the keys of ``evenkeel run --json`` for such a scenario, and the tables ``operations``
+    and ``timeline``.
     """
 
 

@@ -60,20 +60,24 @@ class Scenario(Table):
         self.seed = seed
         self.time_limit = time_limit
         self.fidelity = fidelity
-        self.topology = _section(Topology, topology)
-        self.switch = _section(Switch, switch)
-        self.transport = _section(Transport, transport)
-        self.policy = _section(Policy, {"name": policy} if isinstance(policy, str) else policy)
-        self.workload = _section(Workload, workload)
+        self.topology: Topology = _section(Topology, topology)
+        self.switch: Switch = _section(Switch, switch)
+        self.transport: Transport = _section(Transport, transport)
+        self.policy: Policy = _section(
+            Policy, {"name": policy} if isinstance(policy, str) else policy
+        )
+        self.workload: Workload = _section(Workload, workload)
         #: ``[[class]]``, which is not a valid name in Python.
-        self.traffic_class: List[Section] = [_section(TrafficClass, it) for it in traffic_class]
-        self.job: List[Section] = [_section(Job, it) for it in job]
-        self.failure: List[Section] = [_section(Failure, it) for it in failure]
+        self.traffic_class: List[TrafficClass] = [
+            _section(TrafficClass, it) for it in traffic_class
+        ]
+        self.job: List[Job] = [_section(Job, it) for it in job]
+        self.failure: List[Failure] = [_section(Failure, it) for it in failure]
         #: One section, or a list of named sections.
         self.record = _sections(Record, record)
-        self.hosts = _section(Hosts, hosts)
-        self.rail: List[Section] = [_section(Rail, it) for it in rail]
-        self.handler = _section(Handler, handler)
+        self.hosts: Hosts = _section(Hosts, hosts)
+        self.rail: List[Rail] = [_section(Rail, it) for it in rail]
+        self.handler: Handler = _section(Handler, handler)
 
     @classmethod
     def load(cls, given: ScenarioLike, *, name: Optional[str] = None) -> Scenario:

@@ -140,8 +140,8 @@ def docstring(text: str) -> List[str]:
     if len(text) <= 90:
         return [f'    """{text}"""']
     first = textwrap.wrap(text, 93)
-    return ['    """' + first[0], *(f"    {line}" for line in textwrap.wrap(" ".join(first[1:]), 95)),
-            '    """']
+    rest = textwrap.wrap(" ".join(first[1:]), 95)
+    return ['    """' + first[0], *(f"    {line}" for line in rest), '    """']
 
 
 if __name__ == "__main__":
