@@ -5,9 +5,9 @@ use std::path::{Path, PathBuf};
 use anyhow::{anyhow, bail};
 use clap::{Args, ValueEnum};
 use evenkeel_scenario::Setting;
+use evenkeel_study::report::write_new;
 use evenkeel_study::{Import, Source};
 
-use super::init::write_new;
 use super::{Status, output};
 
 const EXAMPLES: &str = "\
@@ -62,23 +62,6 @@ enum Format {
     Infragraph,
 }
 
-impl Format {
-    /// Returns the format for the extension of `file`.
-    fn of(file: &Path) -> Option<Self> {
-        let name = file.file_name()?.to_str()?;
-        let ending = name.strip_suffix(".gz").unwrap_or(name).rsplit_once('.')?.1;
-        Some(match ending {
-            "txt" => Self::Hpcc,
-            "cm" => Self::Htsim,
-            "goal" => Self::Goal,
-            "et" => Self::Chakra,
-            "csv" => Self::Simccl,
-            "yaml" | "yml" | "json" => Self::Infragraph,
-            _ => return None,
-        })
-    }
-}
-
 impl From<Format> for Source {
     fn from(format: Format) -> Self {
         match format {
@@ -95,7 +78,7 @@ impl From<Format> for Source {
 /// Writes the scenario.
 pub(super) fn run(arguments: &Arguments) -> anyhow::Result<Status> {
     let Arguments { file, topology, settings, out, .. } = arguments;
-    let Some(format) = arguments.format.or_else(|| Format::of(file)) else {
+    let Some(source) = arguments.format.map(Source::from).or_else(|| Source::of(file)) else {
         bail!(
             "{}: unknown file extension; use --format with hpcc, htsim, goal, chakra, simccl or \
              infragraph (see: evenkeel list formats)",
@@ -106,7 +89,6 @@ pub(super) fn run(arguments: &Arguments) -> anyhow::Result<Status> {
     if !folder.as_os_str().is_empty() && !folder.is_dir() {
         bail!("--out {}: the folder does not exist", folder.display());
     }
-    let source = format.into();
     let topology = topology.as_deref();
     let imported = Import { file, source, topology, settings, folder }
         .scenario()

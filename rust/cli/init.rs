@@ -1,11 +1,11 @@
 //! `evenkeel init`: writes a starter scenario.
 
-use std::fs::{self, OpenOptions};
-use std::io::{ErrorKind, Write};
+use std::fs;
 use std::path::{Path, PathBuf};
 
 use anyhow::{anyhow, bail};
 use clap::{Args, ValueEnum};
+use evenkeel_study::report::write_new;
 
 use super::{Status, output};
 
@@ -88,17 +88,4 @@ pub(super) fn run(arguments: &Arguments) -> anyhow::Result<Status> {
     let scenario = paths[0].display();
     output::print_text(&format!("{scenario}: written; next: evenkeel run {scenario}\n"))?;
     Ok(Status::Done)
-}
-
-/// Writes a new file, and removes it if it cannot be written completely.
-pub(super) fn write_new(path: &Path, text: &str) -> anyhow::Result<()> {
-    let file = OpenOptions::new().write(true).create_new(true).open(path);
-    let written = file.and_then(|mut file| {
-        let written = file.write_all(text.as_bytes());
-        written.inspect_err(|_| drop(fs::remove_file(path)))
-    });
-    written.map_err(|reason| match reason.kind() {
-        ErrorKind::AlreadyExists => anyhow!("{}: the file exists", path.display()),
-        _ => anyhow!("{}: cannot write: {reason}", path.display()),
-    })
 }

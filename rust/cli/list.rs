@@ -2,13 +2,7 @@
 
 use anyhow::bail;
 use clap::{Args, ValueEnum};
-use evenkeel_engine::balance;
-use evenkeel_engine::nic::{congestion, recovery};
-use evenkeel_scenario::{TOPOLOGIES, WORKLOADS};
-use evenkeel_study::report::list_table;
-use evenkeel_traffic::collective;
-use evenkeel_traffic::training;
-use evenkeel_worlds::rail;
+use evenkeel_study::Listing;
 
 use super::{Status, guesses, output};
 
@@ -61,62 +55,34 @@ enum Category {
     Formats,
 }
 
-/// Formats of other projects: name, contents, and the commands that use them.
-const FORMATS: [[&str; 3]; 6] = [
-    [
-        "hpcc",
-        "fabric and flows of the HPCC family; settings in a configuration",
-        "import, export, hpcc",
-    ],
-    ["htsim", "a connection matrix: flows with starts and triggers", "import, export"],
-    ["goal", "a schedule of LogGOPSim and ATLAHS: messages and computation", "import, export"],
-    ["chakra", "traces of MLCommons: messages and computation", "import, export, trace"],
-    ["simccl", "messages of NCCL, by SimCCL's model", "import"],
-    ["infragraph", "a fabric", "import, export"],
-];
+impl Category {
+    fn listing(self) -> Listing {
+        let name = self.to_possible_value().map(|it| it.get_name().to_owned());
+        let listing = name.and_then(|name| Listing::find(&name));
+        listing.expect("every category has a listing")
+    }
+}
 
 /// Prints a table of the names of the category, with summaries and sources.
 pub(super) fn run(arguments: &Arguments) -> anyhow::Result<Status> {
     if arguments.guesses && !matches!(arguments.what, Category::Policies) {
         bail!("--guesses applies only to policies; use evenkeel list policies --guesses");
     }
-    let text = match arguments.what {
-        Category::Policies if arguments.guesses => guesses::table()?,
-        Category::Policies => {
-            let presets = balance::presets();
-            let rows = presets.map(|preset| [preset.name, preset.summary, preset.source]);
-            list_table(["policy", "description", "source"], rows)
-        }
-        Category::Collectives => {
-            let all = collective::ALL.iter();
-            let rows = all.map(|it| [it.name, it.summary, it.source]);
-            list_table(["collective", "description", "source"], rows)
-        }
-        Category::Topologies => {
-            list_table(["topology", "description", "source"], TOPOLOGIES.iter().copied())
-        }
-        Category::Workloads => {
-            // The first row stands for collectives, which have their own list.
-            list_table(["workload", "description", "source"], WORKLOADS[1..].iter().copied())
-        }
-        Category::Models => {
-            let rows = training::MODELS.iter().map(|it| [it.name, it.summary, it.source]);
-            list_table(["model", "description", "source"], rows)
-        }
-        Category::Allocators => {
-            let rows = rail::PRESETS.iter().map(|it| [it.name, it.summary, it.source]);
-            list_table(["allocator", "description", "source"], rows)
-        }
-        Category::CongestionControls => {
-            let rows = congestion::CONTROLS.iter().map(|it| [it.name, it.summary, it.source]);
-            list_table(["congestion control", "description", "source"], rows)
-        }
-        Category::Recoveries => {
-            let rows = recovery::RECOVERIES.iter().map(|it| [it.name, it.summary, it.source]);
-            list_table(["recovery", "description", "source"], rows)
-        }
-        Category::Formats => list_table(["format", "contents", "commands"], FORMATS.into_iter()),
+    let text = match arguments.guesses {
+        true => guesses::table()?,
+        false => arguments.what.listing().table(),
     };
     output::print(&text)?;
     Ok(Status::Done)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn every_category_has_a_listing() {
+        let names = Category::value_variants().iter().map(|it| it.listing().name);
+        assert!(names.eq(Listing::ALL.iter().map(|it| it.name)));
+    }
 }

@@ -3,12 +3,8 @@
 use std::path::PathBuf;
 
 use clap::Args;
-use evenkeel_draw::page::{self, PageText};
-use evenkeel_draw::plot::{self, Request};
-use evenkeel_study::report::{OutputKind, write_output};
-use evenkeel_study::results::Results;
+use evenkeel_draw::page::PageRequest;
 
-use super::plot::not_written;
 use super::{Status, output};
 
 const EXAMPLES: &str = "\
@@ -24,9 +20,6 @@ Below are the policies by swept value with ratios and verdicts, the fabric with
 its failures, zoomable charts, single runs, the scenarios, and the commands that
 reproduce it (docs/plotting.md).
 ";
-
-/// Kind of file that a page may replace.
-const PAGE: OutputKind = OutputKind { name: "a page", is_own: page::is_page };
 
 /// Write one HTML page that answers a question with results
 ///
@@ -51,33 +44,16 @@ pub(super) struct Arguments {
 
 /// Reads the results and writes their page.
 pub(super) fn run(arguments: &Arguments) -> anyhow::Result<Status> {
-    let results = arguments.results.iter().map(|path| Results::open(path));
-    let results = results.collect::<Result<Vec<_>, _>>()?;
-    let request = Request { metric: arguments.metric.clone(), ..Request::default() };
-    let (figures, notes) = plot::figures(&results, &request)?;
-    notes.iter().for_each(|note| output::note(note));
-    let text = PageText {
-        question: arguments.question.clone(),
-        command: command(arguments),
-        metric: Some(arguments.metric.clone()),
+    let request = PageRequest {
+        results: &arguments.results,
+        out: &arguments.out,
+        question: arguments.question.as_deref(),
+        metric: &arguments.metric,
+        temporary: None,
     };
-    let html = page::page(&results, &figures, &text)?;
-    write_output(&arguments.out, &PAGE, html.as_bytes()).map_err(not_written)?;
-    let kilobytes = html.len() / 1000;
+    let written = request.write()?;
+    written.notes.iter().for_each(|note| output::note(note));
+    let kilobytes = written.bytes / 1000;
     output::print_text(&format!("{}: {kilobytes} KB\n", arguments.out.display()))?;
     Ok(Status::Done)
-}
-
-/// Returns the command that writes the same page.
-fn command(arguments: &Arguments) -> String {
-    let mut words = vec!["evenkeel".to_owned(), "report".to_owned()];
-    words.extend(arguments.results.iter().map(|path| path.display().to_string()));
-    words.extend(["--out".to_owned(), arguments.out.display().to_string()]);
-    if let Some(question) = &arguments.question {
-        words.extend(["--question".to_owned(), question.clone()]);
-    }
-    if arguments.metric != "cct_ns" {
-        words.extend(["--metric".to_owned(), arguments.metric.clone()]);
-    }
-    page::shell_words(&words)
 }

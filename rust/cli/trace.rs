@@ -4,8 +4,7 @@ use std::path::PathBuf;
 
 use anyhow::anyhow;
 use clap::Args;
-use evenkeel_formats::chakra::Traces;
-use evenkeel_study::report::{self, Inputs, human, trace_files};
+use evenkeel_study::report::{self, ExportError, Inputs, human};
 
 use super::arguments::ScenarioArguments;
 use super::{SCENARIO_HELP, Status, output};
@@ -38,20 +37,21 @@ pub(super) fn run(arguments: &Arguments) -> anyhow::Result<Status> {
     let scenario = arguments.scenario.load(None)?;
     scenario.expect_packets()?;
     scenario.expect_known()?;
-    let traces = Traces::of(&scenario.workload).map_err(|error| {
-        let file = arguments.scenario.scenario.display();
-        anyhow!("{file}: the workload cannot be written as traces: {error}")
-    })?;
     let inputs = Inputs::of(&scenario, &arguments.scenario.scenario);
-    inputs
-        .reject_input(&trace_files::first(&arguments.out, &scenario.name))
-        .and_then(|()| trace_files::write(&arguments.out, &scenario.name, &traces))
-        .map_err(|error| anyhow!("--out: {error}"))?;
+    let ranks = report::export_traces(&scenario, &inputs, &arguments.out).map_err(|error| {
+        let file = arguments.scenario.scenario.display();
+        match error {
+            ExportError::NotATrace(reason) => {
+                anyhow!("{file}: the workload cannot be written as traces: {reason}")
+            }
+            error => error.into(),
+        }
+    })?;
     let prefix = arguments.out.join(&scenario.name);
     output::print_text(&format!(
         "{}.RANK.et: {}, {}\n",
         prefix.display(),
-        human::plural(u64::from(traces.ranks()), "rank"),
+        human::plural(u64::from(ranks), "rank"),
         human::plural(scenario.workload.messages.len() as u64, "message")
     ))?;
     report::late_start(&scenario.workload).iter().for_each(|note| output::warning(note));

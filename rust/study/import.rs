@@ -32,6 +32,33 @@ pub enum Source {
     Infragraph,
 }
 
+impl Source {
+    /// Names of the formats.
+    pub const NAMES: [(&str, Self); 6] = [
+        ("hpcc", Self::Hpcc),
+        ("htsim", Self::Htsim),
+        ("goal", Self::Goal),
+        ("chakra", Self::Chakra),
+        ("simccl", Self::Simccl),
+        ("infragraph", Self::Infragraph),
+    ];
+
+    /// Returns the format for the extension of `file`.
+    pub fn of(file: &Path) -> Option<Self> {
+        let name = file.file_name()?.to_str()?;
+        let ending = name.strip_suffix(".gz").unwrap_or(name).rsplit_once('.')?.1;
+        Some(match ending {
+            "txt" => Self::Hpcc,
+            "cm" => Self::Htsim,
+            "goal" => Self::Goal,
+            "et" => Self::Chakra,
+            "csv" => Self::Simccl,
+            "yaml" | "yml" | "json" => Self::Infragraph,
+            _ => return None,
+        })
+    }
+}
+
 /// Arguments of an import.
 #[derive(Debug, Clone, Copy)]
 pub struct Import<'a> {

@@ -41,8 +41,10 @@ mod audit;
 mod available;
 mod compare;
 mod estimate;
+mod explain;
 mod import;
 mod in_flight;
+mod listing;
 mod lower_bound;
 pub mod metrics;
 mod pieces;
@@ -67,7 +69,9 @@ pub use compare::{
     RunNumbers, Seeds, Statistics, Unranked, compare, reference_topology,
 };
 pub use estimate::{Estimate, estimate_scenario, expect_memory};
+pub use explain::{Unexplained, explain};
 pub use import::{Import, ImportError, Imported, Source};
+pub use listing::Listing;
 pub use lower_bound::{BoundSummary, lower_bound, short_time_limit, wire};
 pub use pool::map_in_order;
 pub use queue_pairs::{CountMethod, QpsSummary, QueuePairs, queue_pairs};

@@ -12,12 +12,14 @@ mod fabric;
 mod html;
 mod policies;
 mod question;
+mod request;
 mod runs;
 mod tables;
 mod words;
 
 use html::{escape, skip};
-pub use runs::shell_words;
+pub use request::{PageError, PageRequest, WrittenPage};
+use runs::shell_words;
 
 use crate::plot::{Drawing, Figure};
 use crate::report::VERSION;

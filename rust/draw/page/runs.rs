@@ -89,7 +89,7 @@ fn study_command(file: &Path) -> String {
 }
 
 /// Joins words into a shell command, quoting where necessary.
-pub fn shell_words(words: &[String]) -> String {
+pub(super) fn shell_words(words: &[String]) -> String {
     words.iter().map(|word| quote(word)).collect::<Vec<_>>().join(" ")
 }
 

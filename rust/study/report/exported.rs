@@ -28,6 +28,17 @@ pub enum ExportFormat {
     Infragraph,
 }
 
+impl ExportFormat {
+    /// Names of the formats.
+    pub const NAMES: [(&str, Self); 5] = [
+        ("hpcc", Self::Hpcc),
+        ("htsim", Self::Htsim),
+        ("goal", Self::Goal),
+        ("chakra", Self::Chakra),
+        ("infragraph", Self::Infragraph),
+    ];
+}
+
 /// Reason why a scenario cannot be exported.
 #[derive(Debug, Error)]
 pub enum ExportError {
@@ -126,10 +137,23 @@ fn unsupported_parts(scenario: &Scenario) -> Option<String> {
     (!parts.is_empty()).then(|| format!("the format cannot express {}", parts.join(", ")))
 }
 
-fn chakra(scenario: &Scenario, inputs: &Inputs, folder: &Path) -> Result<Exported, ExportError> {
+/// Writes the traces of a scenario into a folder, one file per rank. Returns the number of ranks.
+///
+/// # Errors
+/// Fails in the same cases as [`export`].
+pub fn export_traces(
+    scenario: &Scenario,
+    inputs: &Inputs,
+    folder: &Path,
+) -> Result<u32, ExportError> {
     let traces = Traces::of(&scenario.workload)?;
     inputs.reject_input(&trace_files::first(folder, &scenario.name))?;
     trace_files::write(folder, &scenario.name, &traces)?;
+    Ok(traces.ranks())
+}
+
+fn chakra(scenario: &Scenario, inputs: &Inputs, folder: &Path) -> Result<Exported, ExportError> {
+    export_traces(scenario, inputs, folder)?;
     let files = vec![folder.join(format!("{}.RANK.et", scenario.name))];
     let notes = late_start(&scenario.workload).into_iter().collect();
     Ok(Exported { files, notes })
