@@ -4,6 +4,7 @@
 //! and calls policies that are written in Python (`policy`). It computes nothing. Names, defaults
 //! and user documentation are in the package.
 
+mod commands;
 mod comparison;
 mod failure;
 mod figures;
@@ -41,6 +42,11 @@ fn _evenkeel(module: &Bound<'_, PyModule>) -> PyResult<()> {
     module.add_function(wrap_pyfunction!(scenario::json_of_toml, module)?)?;
     module.add_function(wrap_pyfunction!(scenario::catalogue, module)?)?;
     module.add_function(wrap_pyfunction!(scenario::output_schema, module)?)?;
+    module.add_function(wrap_pyfunction!(commands::explain, module)?)?;
+    module.add_function(wrap_pyfunction!(commands::listing, module)?)?;
+    module.add_function(wrap_pyfunction!(commands::parameters, module)?)?;
+    module.add_function(wrap_pyfunction!(commands::write_page, module)?)?;
+    module.add_function(wrap_pyfunction!(commands::import_file, module)?)?;
     module.add_function(wrap_pyfunction!(comparison::compare, module)?)?;
     module.add_function(wrap_pyfunction!(comparison::write_comparison, module)?)?;
     module.add_function(wrap_pyfunction!(run::write_run, module)?)?;

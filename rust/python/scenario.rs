@@ -11,19 +11,22 @@ use super::policy::{CustomPolicy, Ledger};
 use super::rails::RailRun;
 use super::run::RunResult;
 use super::supervise::{Control, supervise};
-use super::{rails, run};
+use super::{commands, rails, run};
 use evenkeel::fluid::Fidelity;
 use evenkeel::report;
 use evenkeel::scenario::{Overrides, RailScenario, Scenario, ScenarioError};
 use evenkeel::study::{self, BoundSummary, QpsSummary, SessionOptions, Subject};
 use evenkeel::units::Bytes;
 
+/// Files that were written, and notes.
+type Written = (Vec<PathBuf>, Vec<String>);
+
 /// A valid scenario.
 #[pyclass(frozen, name = "Loaded", module = "evenkeel._evenkeel")]
 #[derive(Debug)]
 pub(super) struct Loaded {
     /// The path that the user gave, or the name of the text.
-    shown: String,
+    path: PathBuf,
     kind: LoadedKind,
     /// Maximum memory of a run; `None` for no limit.
     most_memory: Option<Bytes>,
@@ -176,7 +179,7 @@ impl Loaded {
         });
         let kind = kind.map_err(|failure| failure.raise(py))?;
         let most_memory = overrides.most_memory;
-        Ok(Self { shown: source.path.display().to_string(), kind, most_memory })
+        Ok(Self { path: source.path, kind, most_memory })
     }
 
     #[getter]
@@ -236,9 +239,10 @@ impl Loaded {
     }
 
     fn check_line(&self) -> String {
+        let shown = self.path.display().to_string();
         match &self.kind {
-            LoadedKind::Fabric(scenario) => report::check_line(&self.shown, scenario),
-            LoadedKind::Rails(scenario) => report::rails_check_line(&self.shown, scenario),
+            LoadedKind::Fabric(scenario) => report::check_line(&shown, scenario),
+            LoadedKind::Rails(scenario) => report::rails_check_line(&shown, scenario),
         }
     }
 
@@ -266,6 +270,20 @@ impl Loaded {
             let found = study::queue_pairs(&setup, &mut progress);
             json(&QpsSummary::new(scenario.name.clone(), &setup, &found))
         })
+    }
+
+    /// Writes the fabric and the messages in a format of another project.
+    fn export(&self, py: Python<'_>, format: &str, out: PathBuf) -> PyResult<Written> {
+        let scenario = self.fabric(py)?;
+        let written = py.detach(|| commands::export(scenario, &self.path, format, &out));
+        written.map_err(|failure| failure.raise(py))
+    }
+
+    /// Writes the workload as Chakra traces.
+    fn traces(&self, py: Python<'_>, out: PathBuf) -> PyResult<Written> {
+        let scenario = self.fabric(py)?;
+        let written = py.detach(|| commands::traces(scenario, &self.path, &out));
+        written.map_err(|failure| failure.raise(py))
     }
 
     /// Simulates the scenario.

@@ -11,6 +11,8 @@ docs/python.md documents the whole package.
 from __future__ import annotations
 
 from ._api import bound, check, compare, hpcc, qps, run, sweep
+# `list` is not in `__all__`, so that `from evenkeel import *` leaves Python's own.
+from ._commands import explain, export, import_, list as list, report, trace
 from ._errors import (
     ArgumentError,
     DeterminismError,
@@ -121,9 +123,14 @@ __all__ = [
     "bound",
     "check",
     "compare",
+    "explain",
+    "export",
     "hpcc",
+    "import_",
     "plot",
     "qps",
+    "report",
     "run",
     "sweep",
+    "trace",
 ]

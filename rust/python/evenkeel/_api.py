@@ -7,9 +7,10 @@ import json
 import os
 import tempfile
 import warnings
-from typing import Any, Callable, Dict, Iterable, Iterator, Mapping, Optional, Sequence, Union
+from typing import Any, Callable, Dict, Iterable, Iterator, List, Mapping, Optional, Sequence, Union
 
 from . import _evenkeel
+from ._arguments import documented
 from ._errors import ArgumentError, EvenkeelWarning, Interrupted
 from ._policies import PolicyLike, Requested, requested
 from ._progress import Listener, ProgressLike
@@ -36,15 +37,32 @@ def _overrides(
     parameters: str = "",
 ) -> Dict[str, Any]:
     """Returns overrides of a scenario's values in the form that the compiled part expects."""
-    if set is not None and not isinstance(set, Mapping):
-        raise ArgumentError(f"set = {set!r}: expected a dict from keys to values")
     return {
         "policy": policy,
         "parameters": parameters,
         "seed": None if seed is None else whole("seed", seed, 0),
-        "set": [f"{key}={_value(key, value)}" for key, value in (set or {}).items()],
+        "set": overrides_of(set),
         "force": flag("force", force),
     }
+
+
+def overrides_of(set: Optional[Mapping[str, Any]]) -> List[str]:
+    """Returns keys and values in the form of ``--set``."""
+    if set is not None and not isinstance(set, Mapping):
+        raise ArgumentError(f"set = {set!r}: expected a dict from keys to values")
+    return [f"{key}={_value(key, value)}" for key, value in (set or {}).items()]
+
+
+def loaded(
+    scenario: ScenarioLike,
+    name: Optional[str],
+    *,
+    seed: Optional[int],
+    set: Optional[Mapping[str, Any]],
+    force: bool,
+) -> _evenkeel.Loaded:
+    """Reads a scenario with overrides."""
+    return _evenkeel.Loaded(_source(scenario, name), _overrides(None, seed, set, force))
 
 
 def _value(key: str, value: Any) -> str:
@@ -59,6 +77,7 @@ def _warn(notes: Sequence[str]) -> None:
         warnings.warn(note, EvenkeelWarning, stacklevel=3)
 
 
+@documented
 def run(
     scenario: ScenarioLike,
     *,
@@ -76,12 +95,8 @@ def run(
 ) -> Run:
     """Simulates a scenario once: ``evenkeel run``.
 
-    scenario: a path, TOML text, a dict or an `evenkeel.Scenario`.
     policy: overrides the scenario's policy by a name, a policy with parameters such as
         Policy("reps", buffer=16), or a policy class in Python.
-    seed: overrides the scenario's seed for random numbers.
-    set: overrides other keys, such as {"topology.leaves": 8, "failure[0].at": "10us"}.
-    force: runs even if the estimated memory exceeds what is available.
     threads: simulates the run on this many threads; the results do not depend on it.
     out: also saves the results in this folder.
     repeat: repeats a run with a policy in Python and compares the two call by call; False runs it
@@ -89,11 +104,11 @@ def run(
     trace: writes a timeline for ui.perfetto.dev to this file.
     check: checks the run with an independent account of every packet, see `Run.violations`. Makes
         the run several times slower.
-    progress: a callable that receives `evenkeel.Progress`, True for a bar, False for none.
-    name: the name of a scenario that is not a file.
 
     A run that stalls or reaches its time limit raises no exception: see `Run.completed`. Ctrl-C
     ends it with KeyboardInterrupt. Other threads can use the interpreter meanwhile.
+
+    Example: evenkeel.run("examples/incast-32.toml", policy="spray", seed=3).fct_ns.p99
     """
     source = _source(scenario, name)
     asked = None if policy is None else requested(policy)
@@ -108,11 +123,11 @@ def run(
     }
     out = path("out", out)
     overrides = _overrides(name_of_policy, seed, set, force, parameters)
-    loaded = _evenkeel.Loaded(source, overrides)
-    _warn(loaded.warnings)
+    scene = _evenkeel.Loaded(source, overrides)
+    _warn(scene.warnings)
     with Listener(progress) as listener:
-        if not loaded.has_rails:
-            native: NativeRun = loaded.run(request, listener)
+        if not scene.has_rails:
+            native: NativeRun = scene.run(request, listener)
         elif trace is not None or request["check"]:
             option = "check" if trace is None else "trace"
             raise ArgumentError(
@@ -124,14 +139,15 @@ def run(
                 "allocators cannot be written in Python"
             )
         else:
-            native = loaded.run_rails(listener)
-    result = run_of(native, loaded.warnings if loaded.has_rails else ())
-    _warn([note for note in native.warnings if note not in loaded.warnings])
+            native = scene.run_rails(listener)
+    result = run_of(native, scene.warnings if scene.has_rails else ())
+    _warn([note for note in native.warnings if note not in scene.warnings])
     if out is not None:
         result.save(out)
     return result
 
 
+@documented
 def compare(
     scenario: ScenarioLike,
     policies: Policies,
@@ -152,10 +168,11 @@ def compare(
         other names: {"large": Policy("reps", buffer=16)}.
     seeds: number of consecutive seeds for each policy, from `seed` or the scenario's on. By
         default 5, or 1 if nothing is random.
-    jobs: number of runs simulated at the same time; one per core by default.
     baseline: the policy that ratios refer to; the best one by default.
 
     Ctrl-C ends it with `Interrupted`, whose ``finished`` is the comparison of the finished runs.
+
+    Example: print(evenkeel.compare("examples/incast-32.toml", ["ecmp", "spray"], seeds=10))
     """
     asked = _compared(policies)
     if baseline is not None and baseline not in asked:
@@ -218,6 +235,7 @@ def _keeping(kind: Callable[[Dict[str, Any]], Union[Comparison, Sweep]]) -> Iter
         raise
 
 
+@documented
 def sweep(
     study: Union[str, "os.PathLike[str]", Mapping[str, Any]],
     *,
@@ -230,10 +248,11 @@ def sweep(
 
     study: a path, TOML text or a dict; docs/sweeps.md describes the format.
     out: saves the results in this folder, and resumes an interrupted sweep there.
-    jobs: number of runs simulated at the same time; one per core by default.
 
     A failing point does not stop the sweep. Its row has the reason in ``error``. Ctrl-C ends it
     with `Interrupted`, whose ``finished`` is the sweep of the finished runs.
+
+    Example: evenkeel.sweep("examples/sweeps/load.toml", out="results").table
     """
     source = source_of(study, name, "study")
     temporary = None
@@ -246,6 +265,7 @@ def sweep(
         return Sweep(_evenkeel.sweep(request, listener), temporary)
 
 
+@documented
 def hpcc(
     config: Path,
     *,
@@ -264,6 +284,8 @@ def hpcc(
     lb, topology, flows, seed: override those of the configuration.
     truncate_ns: truncates transmission times to whole nanoseconds, as the family does.
     out: also saves the results in this folder, with the files that the configuration requests.
+
+    Example: evenkeel.hpcc("config.txt", lb="spray", seed=3).cct_ns
     """
     request = {
         "lb": lb,
@@ -300,6 +322,7 @@ def _words(value: Any) -> str:
     return " ".join(map(str, value)) if isinstance(value, (list, tuple)) else str(value)
 
 
+@documented
 def check(
     scenario: ScenarioLike,
     *,
@@ -308,12 +331,16 @@ def check(
     force: bool = False,
     name: Optional[str] = None,
 ) -> Check:
-    """Checks a scenario without running it: ``evenkeel check``. Raises an exception if invalid."""
-    loaded = _evenkeel.Loaded(_source(scenario, name), _overrides(None, seed, set, force))
-    _warn(loaded.warnings)
-    return Check(loaded)
+    """Checks a scenario without running it: ``evenkeel check``. Raises an exception if invalid.
+
+    Example: print(evenkeel.check("examples/incast-32.toml").scenario_toml)
+    """
+    scene = loaded(scenario, name, seed=seed, set=set, force=force)
+    _warn(scene.warnings)
+    return Check(scene)
 
 
+@documented
 def bound(
     scenario: ScenarioLike,
     *,
@@ -322,13 +349,17 @@ def bound(
     force: bool = False,
     name: Optional[str] = None,
 ) -> Bound:
-    """Computes a lower bound of a scenario's completion time: ``evenkeel bound``."""
-    loaded = _evenkeel.Loaded(_source(scenario, name), _overrides(None, seed, set, force))
-    _warn(loaded.warnings)
-    values, by = loaded.bound()
+    """Computes a lower bound of a scenario's completion time: ``evenkeel bound``.
+
+    Example: evenkeel.bound("examples/incast-32.toml").bound_ns
+    """
+    scene = loaded(scenario, name, seed=seed, set=set, force=force)
+    _warn(scene.warnings)
+    values, by = scene.bound()
     return Bound(json.loads(values), by)
 
 
+@documented
 def qps(
     scenario: ScenarioLike,
     *,
@@ -339,13 +370,18 @@ def qps(
     progress: ProgressLike = None,
     name: Optional[str] = None,
 ) -> Qps:
-    """Counts the queue pairs that a scenario opens: ``evenkeel qps``."""
+    """Counts the queue pairs that a scenario opens: ``evenkeel qps``.
+
+    policy: overrides the scenario's policy by a name or a policy with parameters.
+
+    Example: evenkeel.qps("examples/incast-32.toml", policy="subflow-8").qps.per_nic_max
+    """
     asked = None if policy is None else requested(policy)
     if asked is not None and asked.custom is not None:
         raise ArgumentError(f"policy = {policy!r}: expected a name or evenkeel.Policy")
     name_of_policy, parameters = (asked.name, asked.parameters) if asked else (None, "")
     overrides = _overrides(name_of_policy, seed, set, force, parameters)
-    loaded = _evenkeel.Loaded(_source(scenario, name), overrides)
-    _warn(loaded.warnings)
+    scene = _evenkeel.Loaded(_source(scenario, name), overrides)
+    _warn(scene.warnings)
     with Listener(progress) as listener:
-        return Qps(json.loads(loaded.qps(listener)))
+        return Qps(json.loads(scene.qps(listener)))

@@ -66,17 +66,44 @@ def signature(section: str) -> inspect.Signature:
 
 
 def documentation(section: str) -> str:
-    """Returns the keys of a section as text, one line per meaning."""
-    lines = ["Keys:"]
-    for key, entries in catalogue()[section].items():
-        kinds: Dict[str, List[str]] = {}
+    """Returns the keys of a section as text: value, meaning and default, one line per meaning."""
+    lines = ["Keys, with their values:"]
+    for name, entries in _described(section).items():
+        meanings: Dict[Tuple[str, str], List[str]] = {}
         for it in entries:
             text = f"{it.summary} Default: {it.default}." if it.default else it.summary
-            kinds.setdefault(_plain(text), []).append(_kind(it) or _plain(it.only))
-        for text, names in kinds.items():
+            meaning = (_plain(it.form), _plain(text))
+            meanings.setdefault(meaning, []).append(_kind(it) or _plain(it.only))
+        for (form, text), names in meanings.items():
             only = f" [{', '.join(names)}]" if all(names) else ""
-            lines.append(f"    {key}: {text}{only}")
-    return "\n".join(lines)
+            lines.append(f"    {name} ({form}): {text}{only}")
+    return "\n".join([*lines, *(parameters() if section == "policy" else ())])
+
+
+def _described(section: str) -> Mapping[str, List[Entry]]:
+    """Returns the entries of a section by key, with those of the tables below it."""
+    found: Dict[str, List[Entry]] = {}
+    for key, *entry in _evenkeel.catalogue():
+        above, _, name = key.partition(".")
+        if not name:
+            above, name = "", above
+        if above == section and not name.startswith("["):
+            found.setdefault(name, []).append(Entry(*entry))
+    return found
+
+
+def parameters() -> List[str]:
+    """Returns the policies with their parameters and defaults as lines of text."""
+    lines = ["Policies, with their parameters and defaults:"]
+    own: Dict[str, List[str]] = {}
+    for key, policies, default in _evenkeel.parameters():
+        section, _, name = key.partition(".")
+        for policy in policies if section == "policy" else ():
+            own.setdefault(policy, []).append(f"{name} = {default}")
+    for name, summary, _ in _evenkeel.listing("policies")[1]:
+        lines.append(f"    {name}: {_plain(summary)}")
+        lines.append(f"        {', '.join(own.get(name, ['no parameters']))}")
+    return lines
 
 
 def _plain(text: str) -> str:

@@ -186,8 +186,8 @@ def custom_of(policy: Any, argument: str = "policy") -> Tuple[str, Dict[str, Any
     if not isinstance(kind, type) or not issubclass(kind, (SenderPolicy, SwitchPolicy)):
         raise ArgumentError(
             f"{argument} = {policy!r}: expected the name of a policy, evenkeel.Policy, a class "
-            "that is derived from evenkeel.SenderPolicy or evenkeel.SwitchPolicy, or functools.partial "
-            "of one"
+            "that is derived from evenkeel.SenderPolicy or evenkeel.SwitchPolicy, or "
+            "functools.partial of one"
         )
     is_sender = issubclass(kind, SenderPolicy)
     base: type = SenderPolicy if is_sender else SwitchPolicy

@@ -39,6 +39,7 @@ __all__ = [
     "Run",
     "Sweep",
     "Tables",
+    "path_of",
     "plot",
     "run_of",
 ]
@@ -405,6 +406,7 @@ class Check:
         return f"<evenkeel.Check {self._line}>"
 
 
+#: Results of this package, or paths as on the command line.
 Drawn = Union[Run, Comparison, Sweep, str, "os.PathLike[str]"]
 
 
@@ -449,12 +451,12 @@ def plot(
         "units": units,
     }
     with tempfile.TemporaryDirectory(prefix="evenkeel-") as folder:
-        paths = [_path_of(result, folder, index) for index, result in enumerate(results)]
+        paths = [path_of(result, folder, index) for index, result in enumerate(results)]
         drawn, notes = _evenkeel.figures(paths, choices)
     return Figures([Figure(one) for one in drawn], notes)
 
 
-def _path_of(result: Drawn, folder: str, index: int) -> str:
+def path_of(result: Drawn, folder: str, index: int) -> str:
     if isinstance(result, Run):
         path = os.path.join(folder, str(index))
         result.save(path)

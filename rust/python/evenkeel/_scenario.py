@@ -2,10 +2,11 @@
 
 from __future__ import annotations
 
+import inspect
 import json
 from typing import Any, Dict, Iterator, List, Mapping, Optional, Sequence, Union
 
-from . import _evenkeel
+from . import _evenkeel, _keys
 from ._section import Section
 from ._sections import (
     Failure,
@@ -31,8 +32,11 @@ SectionLike = Union[Section, Mapping[str, Any]]
 class Scenario(Table):
     """A scenario with the sections of the file. Keys that are not given have their defaults.
 
-    A section is an object (``Topology(leaves=4)``) or a dict. Errors are raised when the scenario
-    is used, with the messages of the command line.
+    A section is an object (``Topology(leaves=4)``) or a dict; ``help(Topology)`` and the others
+    describe their keys. ``name`` is the name of the results. Errors are raised when the scenario is
+    used, with the messages of the command line.
+
+    Example: Scenario(topology=Topology(leaves=4), policy="reps", workload=Workload(bytes="1MB"))
     """
 
     def __init__(
@@ -118,6 +122,9 @@ class Scenario(Table):
     def __repr__(self) -> str:
         return f"<evenkeel.Scenario {self.name}>\n{self.to_toml()}"
 
+
+# Not lazy, because `help` reads it from the class's dict.
+Scenario.__doc__ = f"{inspect.cleandoc(Scenario.__doc__ or '')}\n\n{_keys.documentation('')}"
 
 _TABLES = ("topology", "switch", "transport", "policy", "workload", "record", "hosts", "handler")
 _LISTS = ("class", "job", "failure", "rail")

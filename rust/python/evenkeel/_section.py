@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import inspect
 from typing import (
+    TYPE_CHECKING,
     Any,
     Callable,
     ClassVar,
@@ -48,7 +50,7 @@ class Section(Table, MutableMapping[str, Any]):
         if section is not None:
             cls._section = section
             # Not lazy, because `help` reads it from the class's dict.
-            cls.__doc__ = f"{cls.__doc__}\n\n{_keys.documentation(section)}"
+            cls.__doc__ = f"{inspect.cleandoc(cls.__doc__ or '')}\n\n{_keys.documentation(section)}"
 
     def __init__(self, **keys: Any) -> None:
         object.__setattr__(self, "_given", {})
@@ -64,23 +66,28 @@ class Section(Table, MutableMapping[str, Any]):
         if key != "kind" and "kind" in self.KEYS:
             every = {only for keys in self.KEYS.values() for only, _, _ in keys}
             # Every other kind of workload is the name of a collective.
-            kind = self.kind if self.kind in every else "<collective>"
+            given = getattr(self, "kind")
+            kind = given if given in every else "<collective>"
             kinds = tuple(it for it in kinds if it[0] in ("", kind))
         return kinds[0][1] if len({repr(value) for _, value, _ in kinds}) == 1 else None
 
-    def __getattr__(self, key: str) -> Any:
-        if key.startswith("_"):
-            raise AttributeError(key)
-        given: Dict[str, Any] = object.__getattribute__(self, "_given")
-        if key in given:
-            return given[key]
-        if key in self.KEYS:
-            return self.default(key)
-        known = ", ".join(self.KEYS)
-        raise AttributeError(f"{type(self).__name__} has no key '{key}'; its keys are {known}")
+    if TYPE_CHECKING:
+        _given: Dict[str, Any]
+    else:
+        # Type checkers know the keys of each section, so that a misspelled one is an error.
+        def __getattr__(self, key: str) -> Any:
+            if key.startswith("_"):
+                raise AttributeError(key)
+            given: Dict[str, Any] = object.__getattribute__(self, "_given")
+            if key in given:
+                return given[key]
+            if key in self.KEYS:
+                return self.default(key)
+            known = ", ".join(self.KEYS)
+            raise AttributeError(f"{type(self).__name__} has no key '{key}'; its keys are {known}")
 
-    def __setattr__(self, key: str, value: Any) -> None:
-        self[key] = value
+        def __setattr__(self, key: str, value: Any) -> None:
+            self[key] = value
 
     def __getitem__(self, key: str) -> Any:
         return self._given[key]

@@ -34,7 +34,8 @@ def test_arguments_take_numbers_and_truth_values_of_numpy(tmp_path):
     settings = {"topology.leaves": two, "switch.pfc": yes, "transport.ack_every": numpy.int8(1)}
     run = evenkeel.run(SMALL, seed=two, set=settings, threads=two, check=yes, force=yes)
     assert run.seed == 2 and run.hosts == 8 and run.violations == []
-    comparison = evenkeel.compare(SMALL, [Policy("reps", buffer=two)], seeds=two, jobs=two, seed=two)
+    policies = [Policy("reps", buffer=two)]
+    comparison = evenkeel.compare(SMALL, policies, seeds=two, jobs=two, seed=two)
     assert [it.seed for it in comparison.runs] == [2, 3]
     assert comparison.runs[0].policy == "reps(buffer=2)"
     study = {

@@ -9,7 +9,7 @@ import subprocess
 import sys
 
 import pytest
-import summaries
+import generate
 
 import evenkeel
 from evenkeel import _evenkeel
@@ -40,6 +40,10 @@ except evenkeel.Interrupted as stop:
     finished: int = 0 if stop.finished is None else len(stop.finished)
 scenario = Scenario(topology=Topology(leaves=4), workload=Workload(kind="incast"))
 scenario.failure.append(Failure(link="leaf0-spine0"))
+scenario.topology.leaves = 8
+scenario.policy.buffer = 16
+text = evenkeel.explain("reps")
+names = [row["name"] for row in evenkeel.list("policies")]
 """
 
 BAD = [
@@ -50,6 +54,9 @@ BAD = [
     ("comparison.runs[0].qps.totl", '"QpCounts" has no attribute "totl"'),
     ("run.rails", '"Run" has no attribute "rails"'),
     ("word: str = run.packets.dropped", "Incompatible types in assignment"),
+    ("Topology(leafs=4)", 'Unexpected keyword argument "leafs"'),
+    ("scenario.topology.leafs = 4", '"Topology" has no attribute "leafs"'),
+    ("scenario.workload.bites", '"Workload" has no attribute "bites"'),
     ('evenkeel.run("a.toml", sed=3)', 'Unexpected keyword argument "sed"'),
 ]
 
@@ -84,9 +91,10 @@ def test_the_package_passes_mypy(tmp_path):
     assert done.returncode == 0, done.stdout
 
 
-def test_the_classes_of_results_are_those_of_the_schemas():
-    # After a change of a schema, run summaries.py.
-    assert summaries.FILE.read_text(encoding="utf-8") == summaries.generate()
+def test_generated_files_are_those_of_the_schemas_and_the_catalogue():
+    for file, text in generate.generate().items():
+        written = (generate.PACKAGE / file).read_text(encoding="utf-8")
+        assert written == text, f"{file}: run rust/python/tests/generate.py"
     for name in ("run", "rails"):
         schema = json.loads(_evenkeel.output_schema(name))
         kind = evenkeel.Summary if name == "run" else evenkeel.RailSummary
