@@ -12,7 +12,7 @@ use pyo3::prelude::*;
 
 use evenkeel::fabric;
 use evenkeel::report::Identity;
-use evenkeel::study::{ComparisonRun, Observer};
+use evenkeel::study::{ComparisonRun, Observer, Stopped};
 
 /// Interval at which signals and progress are polled. It is short for a person who presses Ctrl-C,
 /// and long for a processor.
@@ -20,9 +20,6 @@ const POLL: Duration = Duration::from_millis(50);
 
 /// Stack size of the thread, as that of a program's main thread: 8 MiB.
 const STACK: usize = 8 << 20;
-
-/// The panic payload that unwinds a stopped run.
-struct Stopped;
 
 /// The latest progress, as a listener gets it.
 #[derive(Debug, Clone, Default)]

@@ -66,7 +66,7 @@ pub use available::available_memory;
 pub use compare::{
     AssertedRun, Assertion, AssertionOutcome, Comparison, ComparisonRun, EQUAL_WITHIN, Facts,
     Indicators, MetricStatistics, Observer, Planned, PolicyStatistics, PolicyVerdict, Reason,
-    RunNumbers, Seeds, Statistics, Unranked, compare, reference_topology,
+    RunNumbers, Seeds, Statistics, Stopped, Unranked, compare, reference_topology,
 };
 pub use estimate::{Estimate, estimate_scenario, expect_memory};
 pub use explain::{Unexplained, explain};

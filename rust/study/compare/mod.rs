@@ -55,7 +55,13 @@ pub struct Comparison {
     is_random: bool,
 }
 
-/// Observer of the runs of a comparison. Its methods may be called from any thread.
+/// Panic payload with which an observer stops a run, and thereby its comparison or sweep. A sweep
+/// does not record such a run.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct Stopped;
+
+/// Observer of the runs of a comparison. Its methods may be called from any thread. They stop all
+/// runs by unwinding with [`Stopped`].
 pub trait Observer: Sync {
     /// Called when a run starts.
     fn started(&self, run: ComparisonRun, identity: &Identity);

@@ -6,8 +6,9 @@
 //! inconsistent. The build profiles unwind for this purpose.
 
 use std::any::Any;
-use std::panic::{AssertUnwindSafe, catch_unwind};
+use std::panic::{AssertUnwindSafe, catch_unwind, resume_unwind};
 
+use crate::Stopped;
 use crate::reproduce::StudyError;
 
 /// Reason why a point has no result.
@@ -43,6 +44,8 @@ pub(super) fn attempt<T>(
         Ok(Ok(done)) => Ok(Ok(done)),
         Ok(Err(StudyError::Invalid { reason, .. })) => Ok(Err(RunFailure::Invalid(reason))),
         Ok(Err(other)) => Err(other),
+        // The caller of the sweep stops it: the run has no result.
+        Err(payload) if payload.is::<Stopped>() => resume_unwind(payload),
         Err(payload) => Ok(Err(RunFailure::Panic(message(&*payload)))),
     }
 }
@@ -60,6 +63,7 @@ mod tests {
     use std::num::NonZeroUsize;
     use std::path::Path;
 
+    use super::*;
     use crate::fabric::Progress;
     use crate::report::Identity;
     use crate::reproduce::RunLog;
@@ -86,6 +90,36 @@ mod tests {
         }
 
         fn finished(&self, _: ComparisonRun) {}
+    }
+
+    /// Stops the sweep during the run with this seed.
+    struct Stopping(u64);
+
+    impl Observer for Stopping {
+        fn started(&self, _: ComparisonRun, _: &Identity) {}
+
+        fn progress(&self, run: ComparisonRun, _: &Progress) {
+            if run.seed == self.0 {
+                resume_unwind(Box::new(Stopped));
+            }
+        }
+
+        fn finished(&self, _: ComparisonRun) {}
+    }
+
+    #[test]
+    fn a_run_that_its_observer_stops_is_no_row() {
+        let sweep = Sweep::parse(STUDY.to_owned(), Path::new("a.toml")).unwrap();
+        let folder = tempfile::tempdir().unwrap();
+        let log = RunLog::resumed(folder.path(), "sweep").unwrap();
+        let one = NonZeroUsize::MIN;
+        let run = || sweep.run(Shard::ALL, one, &Stopping(2), &log);
+        let payload = catch_unwind(AssertUnwindSafe(run)).unwrap_err();
+        assert!(payload.is::<Stopped>());
+        let log = RunLog::read_only(folder.path(), "sweep").unwrap();
+        let finished = sweep.finished(&log);
+        let seeds: Vec<u64> = finished.rows.iter().map(|row| row.seed).collect();
+        assert_eq!((seeds, finished.failed().count()), (vec![1], 0));
     }
 
     #[test]
