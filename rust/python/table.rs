@@ -243,6 +243,23 @@ impl Table {
         self.batch.schema().fields().iter().map(|field| field.name().clone()).collect()
     }
 
+    /// Types of the columns: `int64`, `float64` or `str`.
+    #[getter]
+    fn column_types(&self) -> Vec<&'static str> {
+        let schema = self.batch.schema();
+        let of = |field: &Arc<Field>| match field.data_type() {
+            DataType::Int64 => "int64",
+            DataType::Float64 => "float64",
+            _ => "str",
+        };
+        schema.fields().iter().map(of).collect()
+    }
+
+    /// Returns a data frame of pandas.
+    fn to_pandas<'py>(slf: &Bound<'py, Self>) -> PyResult<Bound<'py, PyAny>> {
+        slf.py().import("evenkeel._frames")?.call_method1("to_pandas", (slf,))
+    }
+
     #[getter]
     fn num_rows(&self) -> usize {
         self.batch.num_rows()

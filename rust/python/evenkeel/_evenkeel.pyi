@@ -74,13 +74,21 @@ class Table:
     """A table of results in Arrow's memory format.
 
     Other libraries import it without a copy: ``polars.DataFrame(table)``,
-    ``pyarrow.table(table)``, ``pandas.DataFrame.from_arrow(table)``.
+    ``pyarrow.table(table)``. For pandas there is ``table.to_pandas()``.
     """
 
     @property
     def column_names(self) -> List[str]: ...
     @property
+    def column_types(self) -> List[str]:
+        """Types of the columns: int64, float64 or str."""
+    @property
     def num_rows(self) -> int: ...
+    def to_pandas(self) -> Any:
+        """Returns a ``pandas.DataFrame``; works with pandas 2 and 3, with and without pyarrow.
+
+        Whole numbers of which some are missing are float64.
+        """
     def to_dict(self) -> Dict[str, List[Any]]:
         """Returns every column as a list, by name."""
     def __len__(self) -> int: ...

@@ -18,14 +18,6 @@ COSTS = ("wall_s", "peak_rss_bytes")
 
 
 
-def pandas_3():
-    """Imports pandas; skips the test for versions that cannot import Arrow tables."""
-    pandas = pytest.importorskip("pandas")
-    if not hasattr(pandas.DataFrame, "from_arrow"):
-        pytest.skip("pandas 3 or later is not installed")
-    return pandas
-
-
 #: A fabric of 8 hosts whose run takes some milliseconds.
 SMALL = """
 [topology]

@@ -7,7 +7,7 @@ import re
 import xml.etree.ElementTree as xml
 
 import pytest
-from conftest import EXAMPLES, ROOT, pandas_3
+from conftest import EXAMPLES, ROOT
 
 NOTEBOOKS = EXAMPLES / "python"
 
@@ -32,7 +32,7 @@ def test_a_notebook_runs_and_shows_its_pictures_and_tables(name: str):
     nbclient = pytest.importorskip("nbclient")
     nbformat = pytest.importorskip("nbformat")
     pytest.importorskip("ipykernel")
-    pandas_3()
+    pytest.importorskip("pandas")
     notebook = nbformat.read(NOTEBOOKS / f"{name}.ipynb", 4)
     client = nbclient.NotebookClient(
         notebook,
@@ -63,7 +63,7 @@ def run_blocks(page: str, least: int):
 
 
 def test_the_code_of_the_python_page_runs(capsys):
-    pandas_3()
+    pytest.importorskip("pandas")
     pytest.importorskip("polars")
     run_blocks("python.md", 6)
     printed = capsys.readouterr().out
