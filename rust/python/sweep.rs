@@ -40,8 +40,8 @@ pub(super) struct Request {
     jobs: Option<NonZeroUsize>,
 }
 
-/// Simulates the missing runs of a study, and writes the results. If a signal or a listener ends it,
-/// the exception has the results of the finished runs as `finished`.
+/// Simulates the missing runs of a study, and writes the results. If a signal or a listener ends
+/// it, the exception has the results of the finished runs as `finished`.
 #[pyfunction]
 #[pyo3(signature = (request, listener=None))]
 pub(super) fn sweep(

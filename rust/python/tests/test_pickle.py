@@ -60,7 +60,7 @@ def test_a_pickled_run_is_a_run_with_every_method(name, request, tmp_path):
     run.save(tmp_path / "first")
     again.save(tmp_path / "again")
     assert files(tmp_path / "again") == files(tmp_path / "first")
-    # As for every run, a folder with files of somebody else is rejected.
+    # A folder with files of other programs is rejected.
     (tmp_path / "other").mkdir()
     (tmp_path / "other" / "notes.txt").write_text("x")
     with pytest.raises(evenkeel.ResultsError, match="notes.txt"):

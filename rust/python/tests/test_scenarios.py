@@ -87,7 +87,7 @@ def test_keys_are_shown_by_help_and_as_keyword_arguments():
     assert [*inspect.signature(Failure).parameters][:2] == ["link", "switch"]
     text = pydoc.render_doc(Topology, renderer=pydoc.plaintext)
     assert "Topology(*, kind: 'Optional[str]' = None, gap" in text
-    assert "leaves: Leaf switches. Default: 16. [leaf-spine]\n" in text
+    assert "leaves (whole number): Leaf switches. Default: 16. [leaf-spine]\n" in text
 
 
 def test_a_misspelled_key_is_an_error_when_the_section_is_made():

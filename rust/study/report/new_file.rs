@@ -9,7 +9,7 @@ use thiserror::Error;
 /// Reason why a file is not written.
 #[derive(Debug, Error)]
 pub enum NewFileError {
-    /// The file exists; it may be somebody's work.
+    /// The file exists. It may be an input.
     #[error("{0}: the file exists")]
     Exists(String),
     /// A file system operation failed.
