@@ -36,23 +36,28 @@ pub(super) fn parameters() -> Vec<(String, Vec<String>, String)> {
     scenario::parameters().into_iter().map(|it| (it.key, it.of, it.default)).collect()
 }
 
-/// Writes a page of results. Returns the notes on figures that were left out.
-#[pyfunction]
-pub(super) fn write_page(
-    py: Python<'_>,
+/// The arguments of a page.
+#[derive(Debug, FromPyObject)]
+#[pyo3(from_item_all)]
+pub(super) struct PageArguments {
     folders: Vec<PathBuf>,
     out: PathBuf,
     question: Option<String>,
     metric: String,
+    /// Folder of results that the caller holds in memory. The page does not name it.
     temporary: PathBuf,
-) -> PyResult<Vec<String>> {
+}
+
+/// Writes a page of results. Returns the notes on figures that were left out.
+#[pyfunction]
+pub(super) fn write_page(py: Python<'_>, request: PageArguments) -> PyResult<Vec<String>> {
     let written = py.detach(|| {
         let request = PageRequest {
-            results: &folders,
-            out: &out,
-            question: question.as_deref(),
-            metric: &metric,
-            temporary: Some((&temporary, "results")),
+            results: &request.folders,
+            out: &request.out,
+            question: request.question.as_deref(),
+            metric: &request.metric,
+            temporary: Some((&request.temporary, "results")),
         };
         request.write()
     });

@@ -200,6 +200,9 @@ impl Kind {
 /// Columns of a pickled table: name, type and values as CSV.
 type Pickled = Vec<(String, String)>;
 
+/// The class, and its arguments.
+type Reduced<'py> = (Bound<'py, PyType>, (Pickled, Cow<'static, [u8]>));
+
 #[pymethods]
 impl Table {
     /// Creates a table from its pickled form: the names and types of columns, and CSV.
@@ -220,9 +223,7 @@ impl Table {
         Ok(Self::new(names.zip(filled).collect()))
     }
 
-    fn __reduce__<'py>(
-        slf: &Bound<'py, Self>,
-    ) -> PyResult<(Bound<'py, PyType>, (Pickled, Cow<'static, [u8]>))> {
+    fn __reduce__<'py>(slf: &Bound<'py, Self>) -> PyResult<Reduced<'py>> {
         let table = slf.get();
         let columns = table.batch.schema().fields().iter().map(pickled_column).collect();
         let csv = table.csv().map_err(|error| failure::results(error).raise(slf.py()))?;

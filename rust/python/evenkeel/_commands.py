@@ -77,8 +77,14 @@ def report(
         raise ArgumentError("results: none; expected results or their folders")
     asked = None if question is None else _text("question", question)
     with tempfile.TemporaryDirectory(prefix="evenkeel-") as folder:
-        folders = [path_of(it, folder, index) for index, it in enumerate(results)]
-        notes = _evenkeel.write_page(folders, page, asked, _text("metric", metric), folder)
+        request = {
+            "folders": [path_of(it, folder, index) for index, it in enumerate(results)],
+            "out": page,
+            "question": asked,
+            "metric": _text("metric", metric),
+            "temporary": folder,
+        }
+        notes = _evenkeel.write_page(request)
     _warn(notes)
     return page
 

@@ -1,7 +1,7 @@
 //! Sets of planes, as a policy in Python sees them.
 
 use pyo3::prelude::*;
-use pyo3::types::{PyIterator, PyTuple};
+use pyo3::types::{PyIterator, PyTuple, PyType};
 
 use evenkeel::packet;
 
@@ -29,6 +29,10 @@ impl PlaneMask {
     #[new]
     fn new(bits: u32) -> Self {
         Self { bits }
+    }
+
+    fn __reduce__<'py>(slf: &Bound<'py, Self>) -> (Bound<'py, PyType>, (u32,)) {
+        (slf.get_type(), (slf.get().bits,))
     }
 
     /// Returns the plane with that index, in ascending order.

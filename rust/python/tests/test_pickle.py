@@ -125,6 +125,7 @@ def test_scenarios_and_other_values_are_pickled():
     for value in (evenkeel.bound(SMALL), evenkeel.qps(SMALL)):
         assert pickled(value) == value and type(pickled(value)) is type(value)
     assert pickled(evenkeel.bound(SMALL)).by == evenkeel.bound(SMALL).by
+    assert pickled(evenkeel.PlaneMask(5)) == evenkeel.PlaneMask(5)
     assert str(pickled(evenkeel.check(SMALL))) == str(evenkeel.check(SMALL))
     with pytest.raises(evenkeel.ScenarioError) as raised:
         evenkeel.check({"topology": {"leafs": 2}})
