@@ -19,7 +19,7 @@ from ._scenario import Scenario
 from ._section import Section
 from ._source import ScenarioLike, source_of
 from ._stored import NativeRun
-from ._values import Path, flag, inline, path, plain, whole
+from ._values import Path, flag, inline, optional_text, path, plain, text, whole
 
 __all__ = ["bound", "check", "compare", "hpcc", "qps", "run", "sweep"]
 
@@ -50,7 +50,7 @@ def overrides_of(set: Optional[Mapping[str, Any]]) -> List[str]:
     """Returns keys and values in the form of ``--set``."""
     if set is not None and not isinstance(set, Mapping):
         raise ArgumentError(f"set = {set!r}: expected a dict from keys to values")
-    return [f"{key}={_value(key, value)}" for key, value in (set or {}).items()]
+    return [f"{text('set', key)}={_value(key, it)}" for key, it in (set or {}).items()]
 
 
 def loaded(
@@ -288,7 +288,7 @@ def hpcc(
     Example: evenkeel.hpcc("config.txt", lb="spray", seed=3).cct_ns
     """
     request = {
-        "lb": lb,
+        "lb": optional_text("lb", lb),
         "topology": path("topology", topology),
         "flows": path("flows", flows),
         "seed": None if seed is None else whole("seed", seed, 0),
@@ -309,7 +309,8 @@ def _config(config: Any, folder: str) -> str:
         config = "".join(f"{key} {_words(value)}\n" for key, value in config.items())
     elif not isinstance(config, (str, os.PathLike)):
         kind = type(config).__name__
-        raise ArgumentError(f"{kind}: expected a path, the text of a configuration or a dict")
+        forms = "a path, the text of a configuration or a dict"
+        raise ArgumentError(f"config = {config!r}: expected {forms}, not {kind}")
     elif isinstance(config, os.PathLike) or "\n" not in config:
         return os.fspath(config)
     path = os.path.join(folder, "config.txt")

@@ -15,7 +15,7 @@ from ._policies import PolicyLike
 from ._progress import ProgressLike
 from ._results import Drawn, path_of
 from ._source import ScenarioLike
-from ._values import Path, path, plain
+from ._values import Path, optional_text, path, required_path, text
 
 __all__ = ["explain", "export", "import_", "list", "report", "trace"]
 
@@ -23,12 +23,6 @@ __all__ = ["explain", "export", "import_", "list", "report", "trace"]
 def _warn(notes: Sequence[str]) -> None:
     for note in notes:
         warnings.warn(note, EvenkeelWarning, stacklevel=3)
-
-
-def _text(name: str, value: Any) -> str:
-    if not isinstance(value, str):
-        raise ArgumentError(f"{name} = {value!r}: expected a str, not {type(value).__name__}")
-    return value
 
 
 def explain(key: str) -> str:
@@ -40,7 +34,7 @@ def explain(key: str) -> str:
 
     Example: print(evenkeel.explain("failure.convergence"))
     """
-    return "\n".join(_evenkeel.explain(_text("key", key)))
+    return "\n".join(_evenkeel.explain(text("key", key)))
 
 
 def list(what: str) -> List[Dict[str, str]]:
@@ -53,7 +47,7 @@ def list(what: str) -> List[Dict[str, str]]:
 
     Example: [it["name"] for it in evenkeel.list("policies")]
     """
-    headings, rows = _evenkeel.listing(_text("what", what))
+    headings, rows = _evenkeel.listing(text("what", what))
     return [dict(zip(["name", *headings[1:]], row)) for row in rows]
 
 
@@ -72,16 +66,15 @@ def report(
 
     Example: evenkeel.report(comparison, out="compare.html", question="Does REPS help?")
     """
-    page = path("out", out)
-    if not results or page is None:
+    page, asked = required_path("out", out), optional_text("question", question)
+    if not results:
         raise ArgumentError("results: none; expected results or their folders")
-    asked = None if question is None else _text("question", question)
     with tempfile.TemporaryDirectory(prefix="evenkeel-") as folder:
         request = {
             "folders": [path_of(it, folder, index) for index, it in enumerate(results)],
             "out": page,
             "question": asked,
-            "metric": _text("metric", metric),
+            "metric": text("metric", metric),
             "temporary": folder,
         }
         notes = _evenkeel.write_page(request)
@@ -109,17 +102,15 @@ def import_(
     Example: evenkeel.run(evenkeel.import_("schedule.goal"))
     """
     request = {
-        "file": path("file", file),
-        "format": None if format is None else _text("format", format),
+        "file": required_path("file", file),
+        "format": optional_text("format", format),
         "topology": path("topology", topology),
         "set": overrides_of(set),
         "out": path("out", out),
     }
-    if request["file"] is None:
-        raise ArgumentError("file = None: expected a path")
-    text, notes = _evenkeel.import_file(request)
+    scenario, notes = _evenkeel.import_file(request)
     _warn(notes)
-    return text
+    return scenario
 
 
 @documented
@@ -143,7 +134,7 @@ def export(
     Example: evenkeel.export("examples/ring-all-reduce.toml", "goal", "files")
     """
     scene = loaded(scenario, name, seed=seed, set=set, force=force)
-    files, notes = scene.export(_text("format", format), _folder(out))
+    files, notes = scene.export(text("format", format), required_path("out", out))
     _warn([*scene.warnings, *notes])
     return [os.fspath(file) for file in files]
 
@@ -171,7 +162,7 @@ def trace(
 
     Example: evenkeel.trace("examples/idle-path.toml", "run.pftrace", policy="spray")
     """
-    target = _folder(out)
+    target = required_path("out", out)
     if target.endswith(".pftrace"):
         run(
             scenario,
@@ -190,10 +181,3 @@ def trace(
     files, notes = scene.traces(target)
     _warn([*scene.warnings, *notes])
     return [os.fspath(file) for file in files]
-
-
-def _folder(out: Any) -> str:
-    folder = path("out", out)
-    if folder is None:
-        raise ArgumentError("out = None: expected a path")
-    return folder

@@ -27,6 +27,7 @@ from ._evenkeel import Table
 from ._records import Record
 from ._stored import NativeRun, StoredRun, read_files
 from ._summary import QpCounts, RailSummary, Summary
+from ._values import optional_text, required_path, text
 
 __all__ = [
     "Bound",
@@ -64,7 +65,8 @@ class Figure:
 
     def save(self, path: Union[str, "os.PathLike[str]"]) -> None:
         """Writes the figure. The ending of the path is the format: svg, pdf, png or csv."""
-        ending = os.path.splitext(os.fspath(path))[1].lstrip(".").lower()
+        path = required_path("path", path)
+        ending = os.path.splitext(path)[1].lstrip(".").lower()
         is_csv = ending == "csv"
         content = self._csv.encode() if is_csv else bytes(_evenkeel.drawing(self.svg, ending))
         with open(path, "wb") as file:
@@ -202,7 +204,7 @@ class Run(Summary):
 
     def save(self, folder: Union[str, "os.PathLike[str]"]) -> None:
         """Writes the results folder of ``evenkeel run --out``."""
-        self._native.save(os.fspath(folder))
+        self._native.save(required_path("folder", folder))
 
     def plot(self, metric: str = "cct_ns", **choices: Any) -> Figures:
         """Draws the figures of ``evenkeel plot``; ``choices`` are those of :func:`plot`."""
@@ -270,7 +272,7 @@ class Comparison:
 
     def save(self, path: Union[str, "os.PathLike[str]"]) -> None:
         """Writes the statistics as ``evenkeel compare --format csv`` does."""
-        _evenkeel.write_comparison(os.fspath(path), self._found["csv"])
+        _evenkeel.write_comparison(required_path("path", path), self._found["csv"])
 
     def plot(self, metric: str = "cct_ns", **choices: Any) -> Figures:
         """Draws the figures of ``evenkeel plot``; ``choices`` are those of :func:`plot`."""
@@ -435,25 +437,42 @@ def plot(
     scales are ``linear`` or ``log``. ``order`` is ``data``, ``name``, ``value`` or a list of names.
     ``size`` is width and height in pixels of 1/96 inch, and ``units="si"`` writes µs and kB.
     """
+    names = [order] if isinstance(order, str) else order
     choices = {
-        "figure": figure,
-        "metric": metric,
-        "x": x,
-        "facet": facet,
-        "band": band,
-        "title": title,
-        "x_label": x_label,
-        "y_label": y_label,
-        "x_scale": x_scale,
-        "y_scale": y_scale,
-        "order": [order] if isinstance(order, str) else order,
-        "size": size,
-        "units": units,
+        "figure": optional_text("figure", figure),
+        "metric": text("metric", metric),
+        "x": optional_text("x", x),
+        "facet": optional_text("facet", facet),
+        "band": text("band", band),
+        "title": optional_text("title", title),
+        "x_label": optional_text("x_label", x_label),
+        "y_label": optional_text("y_label", y_label),
+        "x_scale": optional_text("x_scale", x_scale),
+        "y_scale": optional_text("y_scale", y_scale),
+        "order": None if names is None else [text("order", it) for it in _items("order", names)],
+        "size": None if size is None else _size(size),
+        "units": text("units", units),
     }
     with tempfile.TemporaryDirectory(prefix="evenkeel-") as folder:
         paths = [path_of(result, folder, index) for index, result in enumerate(results)]
         drawn, notes = _evenkeel.figures(paths, choices)
     return Figures([Figure(one) for one in drawn], notes)
+
+
+def _items(name: str, given: Any) -> List[Any]:
+    if not isinstance(given, (list, tuple)):
+        kind = type(given).__name__
+        raise ArgumentError(f"{name} = {given!r}: expected a list, not {kind}")
+    return list(given)
+
+
+def _size(size: Any) -> Tuple[float, float]:
+    try:
+        width, height = size
+        return (float(width), float(height))
+    except (TypeError, ValueError):
+        expected = "expected width and height in pixels, such as (640, 400)"
+        raise ArgumentError(f"size = {size!r}: {expected}") from None
 
 
 def path_of(result: Drawn, folder: str, index: int) -> str:

@@ -4,9 +4,10 @@ from __future__ import annotations
 
 import inspect
 import json
-from typing import Any, Dict, Iterator, List, Mapping, Optional, Sequence, Union
+from typing import Any, Dict, Iterable, Iterator, List, Mapping, Optional, Sequence, Union
 
 from . import _evenkeel, _keys
+from ._errors import ArgumentError
 from ._section import Section
 from ._sections import (
     Failure,
@@ -72,15 +73,13 @@ class Scenario(Table):
         )
         self.workload: Workload = _section(Workload, workload)
         #: ``[[class]]``, which is not a valid name in Python.
-        self.traffic_class: List[TrafficClass] = [
-            _section(TrafficClass, it) for it in traffic_class
-        ]
-        self.job: List[Job] = [_section(Job, it) for it in job]
-        self.failure: List[Failure] = [_section(Failure, it) for it in failure]
+        self.traffic_class: List[TrafficClass] = _list(TrafficClass, traffic_class)
+        self.job: List[Job] = _list(Job, job)
+        self.failure: List[Failure] = _list(Failure, failure)
         #: One section, or a list of named sections.
         self.record = _sections(Record, record)
         self.hosts: Hosts = _section(Hosts, hosts)
-        self.rail: List[Rail] = [_section(Rail, it) for it in rail]
+        self.rail: List[Rail] = _list(Rail, rail)
         self.handler: Handler = _section(Handler, handler)
 
     @classmethod
@@ -151,6 +150,9 @@ def _attribute(key: str) -> str:
 def _section(kind: Any, given: Optional[SectionLike]) -> Any:
     if isinstance(given, Section):
         return given
+    if given is not None and not isinstance(given, Mapping):
+        name = kind._section or "section"
+        raise ArgumentError(f"{name} = {given!r}: expected evenkeel.{kind.__name__} or a dict")
     section = kind()
     for key, value in _items(given):
         section[key] = value
@@ -161,6 +163,14 @@ def _sections(kind: Any, given: Union[SectionLike, Sequence[SectionLike], None])
     """Returns a section, or a list of them if a list is given."""
     if given is None or isinstance(given, (Section, Mapping)):
         return _section(kind, given)
+    return _list(kind, given)
+
+
+def _list(kind: Any, given: Any) -> Any:
+    """Returns the sections of a list."""
+    if isinstance(given, (str, Mapping)) or not isinstance(given, Iterable):
+        expected = f"expected a list of evenkeel.{kind.__name__} or of dicts"
+        raise ArgumentError(f"{kind._section} = {given!r}: {expected}")
     return [_section(kind, it) for it in given]
 
 

@@ -8,7 +8,7 @@ from typing import Any, Dict, Mapping, Optional, Union
 
 from . import _evenkeel
 from ._errors import ArgumentError
-from ._values import plain
+from ._values import plain, text as text_of
 
 #: A path (``os.PathLike``, or text of one line without ``=``), TOML text, or a table.
 ScenarioLike = Union[str, "os.PathLike[str]", Mapping[str, Any], "Table"]
@@ -51,11 +51,12 @@ def source_of(
             raise ArgumentError("name: not allowed for a file, which has its own name; omit it")
         return {"text": None, "path": os.fspath(given)}
     else:
-        kind = type(given).__name__
-        raise ArgumentError(
-            f"{kind}: expected a path, TOML text, a dict or an evenkeel.Scenario"
-        )
-    file = f"{default if name is None else name}.toml"
+        kind, what = type(given).__name__, "study" if default == "study" else "scenario"
+        forms = "a path, TOML text or a dict"
+        if what == "scenario":
+            forms = "a path, TOML text, a dict or an evenkeel.Scenario"
+        raise ArgumentError(f"{what} = {given!r}: expected {forms}, not {kind}")
+    file = f"{default if name is None else text_of('name', name)}.toml"
     if os.path.basename(file) != file:
         raise ArgumentError(f"name = {name!r}: expected a name without folders")
     return {"text": text, "path": file}

@@ -10,7 +10,17 @@ from typing import Any, Mapping, Optional, Union
 
 from ._errors import ArgumentError
 
-__all__ = ["Path", "flag", "inline", "path", "plain", "whole"]
+__all__ = [
+    "Path",
+    "flag",
+    "inline",
+    "optional_text",
+    "path",
+    "plain",
+    "required_path",
+    "text",
+    "whole",
+]
 
 Path = Union[str, "os.PathLike[str]"]
 
@@ -94,6 +104,26 @@ def path(name: str, value: Any) -> Optional[str]:
             return text
     kind = type(value).__name__
     raise ArgumentError(f"{name} = {value!r}: expected a path, not {kind}")
+
+
+def required_path(name: str, value: Any) -> str:
+    """Returns a path as text. Fails with the name of the parameter."""
+    found = path(name, value)
+    if found is None:
+        raise ArgumentError(f"{name} = None: expected a path")
+    return found
+
+
+def text(name: str, value: Any) -> str:
+    """Returns a text. Fails with the name of the parameter."""
+    if not isinstance(value, str):
+        raise ArgumentError(f"{name} = {value!r}: expected a str, not {type(value).__name__}")
+    return value
+
+
+def optional_text(name: str, value: Any) -> Optional[str]:
+    """Returns a text or None. Fails with the name of the parameter."""
+    return None if value is None else text(name, value)
 
 
 def inline(value: Any) -> str:

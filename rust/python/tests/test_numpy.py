@@ -101,6 +101,31 @@ def test_errors_name_the_argument(arguments, message):
         evenkeel.run(SMALL, **arguments)
 
 
+WRONG = [
+    (lambda run: evenkeel.run(3), "scenario = 3: expected a path, TOML text, a dict or"),
+    (lambda run: evenkeel.run(SMALL, name=3), "name = 3: expected a str, not int"),
+    (lambda run: evenkeel.run(SMALL, set={1: 2}), "set = 1: expected a str, not int"),
+    (lambda run: evenkeel.sweep(3), "study = 3: expected a path, TOML text or a dict, not int"),
+    (lambda run: evenkeel.hpcc(3), "config = 3: expected a path"),
+    (lambda run: evenkeel.hpcc("x", lb=3), "lb = 3: expected a str, not int"),
+    (lambda run: run.plot(metric=3), "metric = 3: expected a str, not int"),
+    (lambda run: run.plot(title=3), "title = 3: expected a str, not int"),
+    (lambda run: run.plot(order=3), "order = 3: expected a list, not int"),
+    (lambda run: run.plot(size=3), "size = 3: expected width and height"),
+    (lambda run: run.save(3), "folder = 3: expected a path, not int"),
+    (lambda run: run.plot()[0].save(3), "path = 3: expected a path, not int"),
+    (lambda run: Scenario(topology=3), "topology = 3: expected evenkeel.Topology or a dict"),
+    (lambda run: Scenario(failure=3), "failure = 3: expected a list of evenkeel.Failure"),
+    (lambda run: Scenario(failure=[3]), "failure = 3: expected evenkeel.Failure or a dict"),
+]
+
+
+@pytest.mark.parametrize("call, message", WRONG)
+def test_errors_of_other_functions_name_the_argument(call, message):
+    with pytest.raises(evenkeel.ArgumentError, match=message):
+        call(evenkeel.run(SMALL))
+
+
 def test_errors_name_the_key():
     with pytest.raises(evenkeel.ArgumentError, match=r"topology\.leaves = \{1\}: expected a str"):
         evenkeel.run(Scenario(topology=Topology(leaves={1})))
