@@ -6,7 +6,7 @@ import inspect
 import re
 from typing import Any, Callable, Dict, TypeVar
 
-from . import _evenkeel
+from . import _keys
 
 __all__ = ["documented"]
 
@@ -45,4 +45,4 @@ def _meaning(name: str) -> str:
 
 def _summaries() -> Dict[str, str]:
     """Returns the meanings of keys above all sections, from the documentation of the format."""
-    return {key: it[3].replace("`", "") for key, *it in _evenkeel.catalogue() if "." not in key}
+    return {key: it.summary.replace("`", "") for key, it in _keys.entries() if "." not in key}

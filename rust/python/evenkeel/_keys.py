@@ -7,7 +7,7 @@ import inspect
 import json
 import keyword
 import re
-from typing import Any, Dict, List, Mapping, NamedTuple, Tuple
+from typing import Any, Dict, List, Mapping, NamedTuple, Sequence, Tuple
 
 from . import _evenkeel
 
@@ -25,13 +25,19 @@ class Entry(NamedTuple):
 
 
 @functools.lru_cache(maxsize=None)
+def entries() -> Sequence[Tuple[str, Entry]]:
+    """Returns all keys with their sections, in the order of docs/scenario.md."""
+    return [(key, Entry(*entry)) for key, *entry in _evenkeel.catalogue()]
+
+
+@functools.lru_cache(maxsize=None)
 def catalogue() -> Mapping[str, Mapping[str, List[Entry]]]:
     """Returns the entries by section and key."""
     found: Dict[str, Dict[str, List[Entry]]] = {}
-    for key, *entry in _evenkeel.catalogue():
+    for key, entry in entries():
         section, _, name = key.partition(".")
         if name and "." not in name:
-            found.setdefault(section, {}).setdefault(name, []).append(Entry(*entry))
+            found.setdefault(section, {}).setdefault(name, []).append(entry)
     return found
 
 
@@ -83,12 +89,10 @@ def documentation(section: str) -> str:
 def _described(section: str) -> Mapping[str, List[Entry]]:
     """Returns the entries of a section by key, with those of the tables below it."""
     found: Dict[str, List[Entry]] = {}
-    for key, *entry in _evenkeel.catalogue():
-        above, _, name = key.partition(".")
-        if not name:
-            above, name = "", above
-        if above == section and not name.startswith("["):
-            found.setdefault(name, []).append(Entry(*entry))
+    for key, entry in entries():
+        above, _, name = key.rpartition(".") if "." not in key else key.partition(".")
+        if above == section:
+            found.setdefault(name, []).append(entry)
     return found
 
 
