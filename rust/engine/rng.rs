@@ -53,6 +53,7 @@ pub enum Purpose {
 
 /// A stream of random numbers.
 #[derive(Debug, Clone, PartialEq, Eq)]
+#[cfg_attr(feature = "custom", derive(serde::Serialize, serde::Deserialize))]
 pub struct Stream(Pcg32);
 
 impl Stream {

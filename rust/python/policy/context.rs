@@ -2,7 +2,9 @@
 
 use pyo3::exceptions::{PyIndexError, PyValueError};
 use pyo3::prelude::*;
+use serde::{Deserialize, Serialize};
 
+use super::pickle::{Reduced, reduce, restore, signal};
 use evenkeel::balance::sender::{self, PathSignal};
 use evenkeel::balance::switch;
 use evenkeel::packet::{self, Flags, PacketKind};
@@ -10,11 +12,20 @@ use evenkeel::rng::{Purpose, Stream};
 
 /// A stream of random numbers, determined by the seed of the run.
 #[pyclass(module = "evenkeel")]
-#[derive(Debug, Clone)]
+#[derive(Debug, Clone, Serialize, Deserialize)]
 pub(crate) struct Random(Stream);
 
 #[pymethods]
 impl Random {
+    #[staticmethod]
+    fn _unpickle(state: &str) -> PyResult<Self> {
+        restore(state)
+    }
+
+    fn __reduce__<'py>(slf: &Bound<'py, Self>) -> PyResult<Reduced<'py>> {
+        reduce(slf)
+    }
+
     /// Returns 32 uniform bits.
     fn next_u32(&mut self) -> u32 {
         self.0.next_u32()
@@ -45,7 +56,7 @@ impl Random {
 
 /// The queue pair of a sender policy: `balance::sender::QpContext`.
 #[pyclass(frozen, get_all, module = "evenkeel")]
-#[derive(Debug, Clone)]
+#[derive(Debug, Clone, Serialize, Deserialize)]
 pub(crate) struct QpContext {
     seed: u64,
     src: u32,
@@ -86,6 +97,15 @@ impl QpContext {
 
 #[pymethods]
 impl QpContext {
+    #[staticmethod]
+    fn _unpickle(state: &str) -> PyResult<Self> {
+        restore(state)
+    }
+
+    fn __reduce__<'py>(slf: &Bound<'py, Self>) -> PyResult<Reduced<'py>> {
+        reduce(slf)
+    }
+
     /// Returns the queue pair's random stream, from its start.
     fn random(&self) -> Random {
         Random(Stream::new(self.seed, Purpose::Entropy, self.key))
@@ -98,14 +118,27 @@ impl QpContext {
 
 /// The report of an acknowledgement: `balance::sender::Feedback`.
 #[pyclass(frozen, get_all, module = "evenkeel")]
-#[derive(Debug, Clone, Hash)]
+#[derive(Debug, Clone, Hash, Serialize, Deserialize)]
 pub(crate) struct Feedback {
     entropy: u16,
     /// `good`, `marked`, `nack`, `trimmed` or `trimmed-at-last-hop`.
-    signal: &'static str,
+    #[serde(deserialize_with = "signal")]
+    signal: Signal,
     packets: u32,
     marked: u32,
     rtt_ps: u64,
+}
+
+#[pymethods]
+impl Feedback {
+    #[staticmethod]
+    fn _unpickle(state: &str) -> PyResult<Self> {
+        restore(state)
+    }
+
+    fn __reduce__<'py>(slf: &Bound<'py, Self>) -> PyResult<Reduced<'py>> {
+        reduce(slf)
+    }
 }
 
 impl Feedback {
@@ -120,6 +153,18 @@ impl Feedback {
     }
 }
 
+/// Name of a signal. An alias, because serde would borrow a reference from the text that it reads.
+type Signal = &'static str;
+
+/// Names of signals.
+pub(super) const SIGNALS: [&str; 5] = [
+    signal_name(PathSignal::Good),
+    signal_name(PathSignal::Marked),
+    signal_name(PathSignal::Nack),
+    signal_name(PathSignal::Trimmed),
+    signal_name(PathSignal::TrimmedAtLastHop),
+];
+
 /// Returns the name of the event that befell a packet or a probe on its path.
 pub(super) const fn signal_name(signal: PathSignal) -> &'static str {
     match signal {
@@ -133,7 +178,7 @@ pub(super) const fn signal_name(signal: PathSignal) -> &'static str {
 
 /// The switch of a switch policy: `balance::switch::SwitchContext`.
 #[pyclass(frozen, get_all, module = "evenkeel")]
-#[derive(Debug, Clone)]
+#[derive(Debug, Clone, Serialize, Deserialize)]
 pub(crate) struct SwitchContext {
     seed: u64,
     id: u32,
@@ -158,6 +203,15 @@ impl SwitchContext {
 
 #[pymethods]
 impl SwitchContext {
+    #[staticmethod]
+    fn _unpickle(state: &str) -> PyResult<Self> {
+        restore(state)
+    }
+
+    fn __reduce__<'py>(slf: &Bound<'py, Self>) -> PyResult<Reduced<'py>> {
+        reduce(slf)
+    }
+
     /// Returns the switch's random stream, from its start.
     fn random(&self) -> Random {
         Random(Stream::new(self.seed, Purpose::SwitchPolicy, u64::from(self.id)))
@@ -170,7 +224,7 @@ impl SwitchContext {
 
 /// The header of a packet, as a switch reads it.
 #[pyclass(frozen, get_all, module = "evenkeel")]
-#[derive(Debug, Clone, Hash)]
+#[derive(Debug, Clone, Hash, Serialize, Deserialize)]
 pub(crate) struct Packet {
     src: u32,
     dst: u32,
@@ -182,6 +236,18 @@ pub(crate) struct Packet {
     wire_bytes: u16,
     is_data: bool,
     is_marked: bool,
+}
+
+#[pymethods]
+impl Packet {
+    #[staticmethod]
+    fn _unpickle(state: &str) -> PyResult<Self> {
+        restore(state)
+    }
+
+    fn __reduce__<'py>(slf: &Bound<'py, Self>) -> PyResult<Reduced<'py>> {
+        reduce(slf)
+    }
 }
 
 impl Packet {
@@ -201,7 +267,7 @@ impl Packet {
 
 /// The state of a switch at a decision: `balance::switch::SwitchView`.
 #[pyclass(frozen, module = "evenkeel")]
-#[derive(Debug, Clone, Hash)]
+#[derive(Debug, Clone, Hash, Serialize, Deserialize)]
 pub(crate) struct SwitchView {
     /// Port, queued bytes and rate of each candidate.
     candidates: Vec<(u32, u64, u64)>,
@@ -244,6 +310,15 @@ impl SwitchView {
 
 #[pymethods]
 impl SwitchView {
+    #[staticmethod]
+    fn _unpickle(state: &str) -> PyResult<Self> {
+        restore(state)
+    }
+
+    fn __reduce__<'py>(slf: &Bound<'py, Self>) -> PyResult<Reduced<'py>> {
+        reduce(slf)
+    }
+
     /// Number of equal-cost ports.
     #[getter]
     fn candidates(&self) -> u32 {
@@ -268,11 +343,23 @@ impl SwitchView {
 
 /// A packet that leaves a switch: `balance::switch::Departure`.
 #[pyclass(frozen, get_all, module = "evenkeel")]
-#[derive(Debug, Clone, Hash)]
+#[derive(Debug, Clone, Hash, Serialize, Deserialize)]
 pub(crate) struct Departure {
     port: u32,
     source_edge: u32,
     destination_edge: u32,
+}
+
+#[pymethods]
+impl Departure {
+    #[staticmethod]
+    fn _unpickle(state: &str) -> PyResult<Self> {
+        restore(state)
+    }
+
+    fn __reduce__<'py>(slf: &Bound<'py, Self>) -> PyResult<Reduced<'py>> {
+        reduce(slf)
+    }
 }
 
 impl Departure {

@@ -3,6 +3,7 @@
 
 mod context;
 mod ledger;
+mod pickle;
 mod planes;
 mod routes;
 mod sender;

@@ -2,17 +2,31 @@
 
 use pyo3::exceptions::PyIndexError;
 use pyo3::prelude::*;
+use serde::{Deserialize, Serialize};
 
+use super::pickle::{Reduced, reduce, restore};
 use evenkeel::balance::switch;
 
 /// A route as the first switch of a packet sees it: `balance::switch::RouteLoad`.
 #[pyclass(frozen, get_all, module = "evenkeel")]
-#[derive(Debug, Clone, Copy, Hash)]
+#[derive(Debug, Clone, Copy, Hash, Serialize, Deserialize)]
 pub(crate) struct RouteLoad {
     links: u32,
     queue_bytes: u64,
     /// Product of `links` and `queue_bytes`.
     cost: u64,
+}
+
+#[pymethods]
+impl RouteLoad {
+    #[staticmethod]
+    fn _unpickle(state: &str) -> PyResult<Self> {
+        restore(state)
+    }
+
+    fn __reduce__<'py>(slf: &Bound<'py, Self>) -> PyResult<Reduced<'py>> {
+        reduce(slf)
+    }
 }
 
 impl RouteLoad {
@@ -24,7 +38,7 @@ impl RouteLoad {
 
 /// The routes of a packet at the switch of its sender: `balance::switch::DetourView`.
 #[pyclass(frozen, module = "evenkeel")]
-#[derive(Debug, Clone, Hash)]
+#[derive(Debug, Clone, Hash, Serialize, Deserialize)]
 pub(crate) struct DetourView {
     #[pyo3(get)]
     minimal: RouteLoad,
@@ -45,6 +59,15 @@ impl DetourView {
 
 #[pymethods]
 impl DetourView {
+    #[staticmethod]
+    fn _unpickle(state: &str) -> PyResult<Self> {
+        restore(state)
+    }
+
+    fn __reduce__<'py>(slf: &Bound<'py, Self>) -> PyResult<Reduced<'py>> {
+        reduce(slf)
+    }
+
     /// Number of switches through which the packet may be detoured.
     #[getter]
     fn candidates(&self) -> u32 {

@@ -148,3 +148,67 @@ def test_a_table_keeps_types_missing_values_and_texts():
     assert flows["job"] == [""] * len(flows) and isinstance(flows["fct_ns"][0], (float, type(None)))
     data = evenkeel.run(SMALL).plot()[0].data
     assert pickled(data).to_dict() == data.to_dict()
+
+
+KEPT: dict = {}
+
+
+def keep(*values):
+    """Keeps some arguments of each class."""
+    for value in values:
+        of_class = KEPT.setdefault(type(value).__name__, [])
+        if len(of_class) < 5:
+            of_class.append(value)
+
+
+class Keeping(evenkeel.SwitchPolicy):
+    def __init__(self, switch):
+        self.random = switch.random()
+        keep(switch)
+
+    def choose(self, now_ps, packet, view):
+        keep(packet, view, copy.deepcopy(self.random))
+        return self.random.below(view.candidates)
+
+    def detour(self, view):
+        keep(view, view.minimal)
+
+    def handle_departure(self, now_ps, packet, departure):
+        keep(departure)
+
+
+class Listening(evenkeel.SenderPolicy):
+    def __init__(self, qp):
+        keep(qp)
+
+    def entropy(self, now_ps):
+        return 1
+
+    def handle_feedback(self, now_ps, feedback):
+        keep(feedback)
+
+
+def fields(value):
+    """Returns the attributes of an argument, and the next numbers of a stream."""
+    if isinstance(value, evenkeel.Random):
+        return [copy.deepcopy(value).next_u32() for _ in range(2)]
+    names = [it for it in dir(value) if not it.startswith("_")]
+    found = {it: getattr(value, it) for it in names if not callable(getattr(value, it))}
+    minimal = found.pop("minimal", None)
+    return found, None if minimal is None else fields(minimal)
+
+
+def test_the_arguments_of_policies_are_pickled():
+    dragonfly = {"workload.bytes": "64KiB"}
+    evenkeel.run("examples/dragonfly.toml", policy=Keeping, set=dragonfly, repeat=False)
+    evenkeel.run(SMALL, policy=Listening, repeat=False)
+    evenkeel.run(SMALL, policy=Keeping, repeat=False)
+    kept = [value for of_class in KEPT.values() for value in of_class]
+    switch = {"Packet", "SwitchView", "SwitchContext", "Departure", "DetourView", "RouteLoad"}
+    assert set(KEPT) == switch | {"Random", "Feedback", "QpContext"}
+    for value in kept:
+        again = pickled(value)
+        assert type(again) is type(value) and fields(again) == fields(value)
+    stream = KEPT["Random"][0]
+    again = pickled(stream)
+    assert [again.next_u32() for _ in range(9)] == [stream.next_u32() for _ in range(9)]
