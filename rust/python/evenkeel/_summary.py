@@ -10,8 +10,9 @@ from typing import Any, List, Optional
 from ._records import Record
 
 __all__ = [
-    "ClassSummary", "FailureSummary", "Fct", "JobSummary", "Operation", "Packets", "QpCounts",
-    "RailCounts", "RailEvent", "RailSummary", "RunTransport", "ScaleUp", "State", "Summary",
+    "Breakdown", "ClassSummary", "Communication", "FailureSummary", "Fct", "JobSummary",
+    "Operation", "Packets", "Parallelisms", "Phases", "QpCounts", "RailCounts", "RailEvent",
+    "RailSummary", "RunTransport", "ScaleUp", "State", "Summary", "TimeShares",
 ]
 
 
@@ -88,6 +89,119 @@ class State(Record):
     """Maximum number of bits that a sender policy keeps for one queue pair."""
 
 
+class Communication(Record):
+    """Communication for a kind of parallelism, means over ranks."""
+
+    exposed_ns: float
+    """Time without computing."""
+    overlapped_ns: float
+    """Time while computing."""
+    bytes: int
+    """Bytes of all messages."""
+
+
+class Parallelisms(Record):
+    """Communication by kind of parallelism. A rank may communicate for several kinds at the same
+    time, so their times can add up to more than the whole. Absent if the kinds are unknown.
+    """
+
+    data: Optional[Communication]
+    """Gradients and parameters among replicas."""
+    expert: Optional[Communication]
+    """Tokens to their experts and back."""
+    pipeline: Optional[Communication]
+    """Activations and their gradients between stages."""
+    tensor: Optional[Communication]
+    """Activations among ranks that share a layer's matrices."""
+
+    _KINDS = {
+        "data": Communication,
+        "expert": Communication,
+        "pipeline": Communication,
+        "tensor": Communication,
+    }
+
+    _ABSENT = {
+        "data": None,
+        "expert": None,
+        "pipeline": None,
+        "tensor": None,
+    }
+
+
+class TimeShares(Record):
+    """Division of the time of a phase, means over ranks."""
+
+    compute_ns: float
+    """Computing."""
+    exposed_ns: float
+    """Communicating without computing."""
+    overlapped_ns: float
+    """Communicating while computing; a part of ``compute_ns``."""
+    idle_ns: float
+    """Neither computing nor communicating."""
+
+
+class Phases(Record):
+    """Time of each phase, at each rank from the end of the phase before it: waiting counts for the
+    computation that follows. Absent if the phases are unknown.
+    """
+
+    backward: Optional[TimeShares]
+    """Backward passes."""
+    forward: Optional[TimeShares]
+    """Forward passes."""
+    update: Optional[TimeShares]
+    """The ends of iterations: gradients are reduced and parameters updated."""
+
+    _KINDS = {
+        "backward": TimeShares,
+        "forward": TimeShares,
+        "update": TimeShares,
+    }
+
+    _ABSENT = {
+        "backward": None,
+        "forward": None,
+        "update": None,
+    }
+
+
+class Breakdown(Record):
+    """Division of the time of hosts that compute; absent if none does, and with ``[[job]]``, where
+    each job has its own.
+    """
+
+    ranks: int
+    """Hosts that compute."""
+    compute_ns: float
+    """Computing."""
+    exposed_ns: float
+    """Communicating without computing."""
+    overlapped_ns: float
+    """Communicating while computing; a part of ``compute_ns``."""
+    idle_ns: float
+    """Neither computing nor communicating."""
+    parallelisms: Optional[Parallelisms]
+    """Communication by kind of parallelism. A rank may communicate for several kinds at the same
+    time, so their times can add up to more than the whole. Absent if the kinds are unknown.
+    """
+    phases: Optional[Phases]
+    """Time of each phase, at each rank from the end of the phase before it: waiting counts for the
+    computation that follows. Absent if the phases are unknown.
+    """
+
+    _KINDS = {
+        "parallelisms": Parallelisms,
+        "phases": Phases,
+    }
+
+    _ABSENT = {
+        "parallelisms": None,
+        "phases": None,
+    }
+
+
 class ClassSummary(Record):
     """Results of a traffic class."""
 
@@ -141,10 +255,25 @@ class JobSummary(Record):
     """Time from ``start_ns`` to the last completion or the end of the last computation; None unless
     the whole job completed.
     """
+    algbw_bytes_per_s: Optional[float]
+    """Algorithm bandwidth: bytes of the larger of a rank's buffers over the completion time."""
+    breakdown: Optional[Breakdown]
+    """Division of the time of its hosts; absent if they do not compute."""
+    busbw_bytes_per_s: Optional[float]
+    """Bus bandwidth: the algorithm bandwidth times the least bytes that a rank must send or receive
+    per byte of its buffer, for comparison with the rate of its link.
+    """
     policy: Optional[str]
     """Policy of the job, if it differs from that of the scenario."""
 
+    _KINDS = {
+        "breakdown": Breakdown,
+    }
+
     _ABSENT = {
+        "algbw_bytes_per_s": None,
+        "breakdown": None,
+        "busbw_bytes_per_s": None,
         "policy": None,
     }
 
@@ -281,6 +410,16 @@ class Summary(Record):
     """Events of the simulation."""
     packet_hops: Optional[int]
     """Packets that crossed a link; None for a fluid run."""
+    algbw_bytes_per_s: Optional[float]
+    """Algorithm bandwidth: bytes of the larger of a rank's buffers over the completion time."""
+    breakdown: Optional[Breakdown]
+    """Division of the time of hosts that compute; absent if none does, and with ``[[job]]``, where
+    each job has its own.
+    """
+    busbw_bytes_per_s: Optional[float]
+    """Bus bandwidth: the algorithm bandwidth times the least bytes that a rank must send or receive
+    per byte of its buffer, for comparison with the rate of its link.
+    """
     classes: List[ClassSummary]
     """Results of each traffic class; absent unless the scenario has ``[[class]]``, and for messages
     that are read or generated during the run.
@@ -305,7 +444,7 @@ class Summary(Record):
     """
     scale_up: Optional[ScaleUp]
     """Traffic on the scale-up networks of servers; absent without such networks."""
-    transport: RunTransport
+    transport: Optional[RunTransport]
     """Transport, with ``auto`` resolved; absent for a fluid run."""
     wall_s: float
     """Wall time of the simulation, seconds; a results folder has it in ``cost.json``."""
@@ -319,6 +458,7 @@ class Summary(Record):
         "packets": Packets,
         "qps": QpCounts,
         "state": State,
+        "breakdown": Breakdown,
         "classes": ClassSummary,
         "failures": FailureSummary,
         "jobs": JobSummary,
@@ -327,6 +467,9 @@ class Summary(Record):
     }
 
     _ABSENT = {
+        "algbw_bytes_per_s": None,
+        "breakdown": None,
+        "busbw_bytes_per_s": None,
         "classes": (),
         "failures": (),
         "fidelity": "packet",

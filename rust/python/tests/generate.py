@@ -27,12 +27,23 @@ CLASSES = {
     "state": "State",
     "scale_up": "ScaleUp",
     "transport": "RunTransport",
+    "breakdown": "Breakdown",
+    "parallelisms": "Parallelisms",
+    "phases": "Phases",
+    **dict.fromkeys(["tensor", "pipeline", "data", "expert"], "Communication"),
+    **dict.fromkeys(["forward", "backward", "update"], "TimeShares"),
     "jobs": "JobSummary",
     "classes": "ClassSummary",
     "failures": "FailureSummary",
     "operations": "Operation",
     "rails": "RailCounts",
     "timeline": "RailEvent",
+}
+
+#: Descriptions of classes that several keys share.
+SHARED = {
+    "Communication": "Communication for a kind of parallelism, means over ranks.",
+    "TimeShares": "Division of the time of a phase, means over ranks.",
 }
 
 TYPES = {"string": "str", "integer": "int", "number": "float", "boolean": "bool"}
@@ -102,7 +113,8 @@ def summary() -> str:
     texts: Dict[str, str] = {}
     for schema in (run, of_rails):
         for name, nested in objects(schema):
-            texts.setdefault(name, class_of(name, "Record", nested, nested["description"]))
+            words = SHARED.get(name, nested["description"])
+            texts.setdefault(name, class_of(name, "Record", nested, words))
     words = "The results of a run, with the keys of `evenkeel run --json`."
     texts["Summary"] = class_of("Summary", "Record", run, words)
     words = "The results of a run over several rails, which has these keys instead."
@@ -141,7 +153,11 @@ def class_of(name: str, base: str, schema: Dict[str, Any], doc: str) -> str:
     if base == "Summary":
         kinds["..."] = ""
     for key, value in keys:
-        lines += [f"    {key}: {type_of(key, value)}", *docstring(value.get("description", ""))]
+        kind = type_of(key, value)
+        # A number that may be absent is then None.
+        if absent.get(key) == "None" and not kind.startswith(("Optional", "Any")):
+            kind = f"Optional[{kind}]"
+        lines += [f"    {key}: {kind}", *docstring(value.get("description", ""))]
     if kinds:
         above = ["**Summary._KINDS"] if kinds.pop("...", None) is not None else []
         items = [*above, *(f'"{key}": {it}' for key, it in kinds.items())]
