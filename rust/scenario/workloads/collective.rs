@@ -42,6 +42,9 @@ section! {
         ranks?: u32 = "all",
         /// Channels that share the vector, each with its own queue pairs.
         channels: u32 = 1,
+        /// Ranks per server whose order each channel rotates: channel c begins at rank c of each
+        /// server, as NCCL's rings do, so that all NICs of a server carry traffic.
+        rotation?: u32 = "1: all channels have the same order",
         /// Consecutive chunks per channel.
         chunks: u32 = 1,
         /// Hierarchical collectives: consecutive ranks per machine.
@@ -102,6 +105,10 @@ fn resolve(
         let because = format!("{} has no groups", collective.name);
         return Err(context.misplaced(section.group.key(), because));
     }
+    if section.rotation.is_some() && *section.channels == 1 {
+        let because = "a single channel has a single order of ranks".to_owned();
+        return Err(context.misplaced(section.rotation.key(), because));
+    }
     if section.outstanding.is_some() && !collective.limits_outstanding() {
         let because = format!("the messages of {} wait for each other", collective.name);
         return Err(context.misplaced(section.outstanding.key(), because));
@@ -115,6 +122,7 @@ fn resolve(
     };
     let plan = Plan {
         channels: *section.channels,
+        rotation: section.rotation.unwrap_or(1),
         chunks: *section.chunks,
         group,
         gap: context.span(&section.gap, AtLeast::Zero)?,
@@ -251,7 +259,7 @@ fn generated(
         (StreamingName::Yes, None, Some(given)) => {
             let expected = "messages are generated only for one ring, pipeline, or all-to-all with \
                             outstanding and one chunk, in packets on its own fabric, without \
-                            start, start_jitter and empty blocks; use false";
+                            rotation, start, start_jitter and empty blocks; use false";
             Err(inputs.context.invalid_as(given.key(), "true", expected))
         }
         (StreamingName::Auto, chains, _) => {
@@ -275,6 +283,8 @@ fn fault_of(
             other => other,
         },
         CollectiveError::TooFewRanks { .. } => section.ranks.key(),
+        CollectiveError::ZeroCount { what: "ranks per server" }
+        | CollectiveError::InvalidRotation { .. } => section.rotation.key(),
         CollectiveError::ZeroCount { what: "chunks" } => section.chunks.key(),
         CollectiveError::ZeroCount { what: "outstanding messages" } => section.outstanding.key(),
         CollectiveError::ZeroCount { .. } => section.channels.key(),

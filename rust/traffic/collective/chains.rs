@@ -5,8 +5,8 @@ use crate::units::Bytes;
 use crate::workload::{Blocks, ChainShape, Chains, StepAfter};
 
 impl Collective {
-    /// Returns the chains of the collective. `None` if its messages do not form chains, or if an
-    /// empty, unsent block leaves a gap. An all-to-all forms chains only if [`Plan::outstanding`]
+    /// Returns the chains of the collective. `None` if its messages do not form chains, if channels
+    /// have several orders of ranks, or if an empty, unsent block leaves a gap. An all-to-all forms chains only if [`Plan::outstanding`]
     /// is set and there are no chunks.
     ///
     /// # Errors
@@ -17,6 +17,10 @@ impl Collective {
         step_after: StepAfter,
     ) -> Result<Option<Chains>, CollectiveError> {
         let Some(shape) = self.chain else { return Ok(None) };
+        // Chains have one order of ranks.
+        if plan.rotation > 1 && plan.channels > 1 {
+            return Ok(None);
+        }
         plan.check()?;
         plan.check_cost(&(self.cost)(plan))?;
         let outstanding = match (shape, plan.outstanding) {

@@ -39,7 +39,7 @@ pub enum CollectiveError {
     /// The vector has no channels or no chunks.
     #[error("0 {what}; expected at least 1")]
     ZeroCount {
-        /// Name of the count: `channels`, `chunks` or `outstanding messages`.
+        /// Name of the count: `channels`, `chunks`, `outstanding messages` or `ranks per server`.
         what: &'static str,
     },
     /// The ranks cannot be divided into groups of this size.
@@ -52,6 +52,16 @@ pub enum CollectiveError {
         ranks: usize,
         /// Requested ranks per group.
         group: usize,
+    },
+    /// The ranks cannot be divided into servers of this size.
+    #[error(
+        "{ranks} ranks cannot be divided into servers of {size}; expected a divisor of {ranks}"
+    )]
+    InvalidRotation {
+        /// Number of ranks of the plan.
+        ranks: usize,
+        /// Requested ranks per server.
+        size: u32,
     },
     /// The total number of bytes exceeds 64 bits.
     #[error("{ranks} ranks with {bytes} each exceed 2^64 bytes, the limit of a workload")]

@@ -172,6 +172,10 @@ pub struct Plan {
     pub chunks: u32,
     /// Ranks per group (machine) in hierarchical algorithms; groups are consecutive ranks.
     pub group: u32,
+    /// Ranks per server whose order each channel rotates: channel c begins at rank c of each
+    /// server, and so leaves and enters each server at other ranks than the channel before it. 1
+    /// gives all channels the same order.
+    pub rotation: u32,
     /// A rank's computing time between a delivery and a send that depends on it.
     pub gap: Span,
     /// Maximum number of a rank's outstanding messages per segment of an all-to-all. Each further
@@ -181,11 +185,19 @@ pub struct Plan {
 }
 
 impl Plan {
-    /// Creates a plan of `ranks` with `bytes` each: one channel, one chunk, groups of 8, no compute
-    /// gap, unlimited outstanding messages.
+    /// Creates a plan of `ranks` with `bytes` each: one channel, one chunk, groups of 8, no
+    /// rotation, no compute gap, unlimited outstanding messages.
     pub fn new(ranks: Vec<HostId>, bytes: Bytes) -> Self {
-        let (group, gap) = (8, Span::ZERO);
-        Self { ranks, bytes, channels: 1, chunks: 1, group, gap, outstanding: None }
+        let (channels, chunks, group, rotation) = (1, 1, 8, 1);
+        let (gap, outstanding) = (Span::ZERO, None);
+        Self { ranks, bytes, channels, chunks, group, rotation, gap, outstanding }
+    }
+
+    /// Returns the rank at a position of a channel's order.
+    fn rank_at(&self, channel: u32, position: usize) -> usize {
+        let size = self.rotation as usize;
+        let (server, index) = (position / size, position % size);
+        server * size + (index + channel as usize) % size
     }
 
     /// Rejects plans that are invalid for every algorithm.
@@ -201,11 +213,16 @@ impl Plan {
             ("channels", self.channels),
             ("chunks", self.chunks),
             ("outstanding messages", self.outstanding.unwrap_or(1)),
+            ("ranks per server", self.rotation),
         ];
         for (what, count) in counts {
             if count == 0 {
                 return Err(CollectiveError::ZeroCount { what });
             }
+        }
+        let size = self.rotation;
+        if !ranks.is_multiple_of(size as usize) {
+            return Err(CollectiveError::InvalidRotation { ranks, size });
         }
         let mut by_host: Vec<(HostId, usize)> = self.ranks.iter().copied().zip(0..).collect();
         by_host.sort_unstable();

@@ -14,7 +14,7 @@ use deliveries::Deliveries;
 
 use super::Plan;
 use super::tally::Tally;
-use crate::ids::{MessageId, TaskId};
+use crate::ids::{HostId, MessageId, TaskId};
 use crate::units::{Bytes, Span, Time};
 use crate::workload::{Blocks, Delay, Message, Workload};
 
@@ -153,7 +153,8 @@ impl<'a> ScheduleBuilder<'a> {
             return;
         }
         if let Some(tally) = &mut self.tally {
-            tally.add(send.from, (send.to as u32, self.segment.channel), bytes);
+            let rank = |position| self.plan.rank_at(self.segment.channel, position);
+            tally.add(rank(send.from), (rank(send.to) as u32, self.segment.channel), bytes);
             return;
         }
         let id = MessageId(u32::try_from(self.messages.len()).expect("2^28 messages at most"));
@@ -170,8 +171,8 @@ impl<'a> ScheduleBuilder<'a> {
                 .collect(),
         });
         self.messages.push(Message {
-            src: self.plan.ranks[send.from],
-            dst: self.plan.ranks[send.to],
+            src: self.host(send.from),
+            dst: self.host(send.to),
             bytes: Bytes::new(bytes),
             stream: self.segment.channel,
             start: Time::ZERO,
@@ -235,10 +236,15 @@ impl<'a> ScheduleBuilder<'a> {
         self.dependencies.push((join_id(join), id.into()));
     }
 
+    /// Returns the host at a position of the current channel's order.
+    fn host(&self, position: usize) -> HostId {
+        self.plan.ranks[self.plan.rank_at(self.segment.channel, position)]
+    }
+
     /// Adds a join of the current dependencies at `rank` and returns its index.
     fn add_join(&mut self, rank: usize) -> usize {
         let join = self.joins.len();
-        self.joins.push(Delay { host: self.plan.ranks[rank], span: Span::ZERO });
+        self.joins.push(Delay { host: self.host(rank), span: Span::ZERO });
         let pair = |&before: &MessageId| (before.into(), join_id(join));
         self.dependencies.extend(self.current.iter().map(pair));
         join

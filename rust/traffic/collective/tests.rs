@@ -1,6 +1,6 @@
 //! Tests every algorithm against its closed forms, and executes it on real numbers.
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 
 use super::schedule::machine::{self, BlockKey, Memory};
 use super::*;
@@ -242,4 +242,31 @@ fn blocks_differ_by_at_most_one_byte() {
         assert_eq!(blocks.iter().map(|block| block.get()).sum::<u64>(), bytes);
         assert!(blocks[0].get() - blocks[count - 1].get() <= 1, "{blocks:?}");
     }
+}
+
+#[test]
+fn rotated_channels_leave_and_enter_each_server_at_every_rank_once() {
+    let (servers, size) = (3, 4);
+    let plan = Plan { channels: 4, rotation: size, ..plan(servers * size as usize, 1 << 20) };
+    let workload = find("ring-all-reduce").unwrap().build(&plan).unwrap();
+    for channel in 0..plan.channels {
+        let own = workload.messages.iter().filter(|message| message.stream == channel);
+        let next: BTreeMap<u32, u32> = own.map(|it| (it.src.0, it.dst.0)).collect();
+        // Following the ring from rank 0 visits every rank.
+        let ring = std::iter::successors(Some(0), |rank| Some(next[rank])).take(next.len());
+        assert_eq!(ring.collect::<BTreeSet<_>>().len(), servers * size as usize);
+        let crossing = next.iter().filter(|(src, dst)| *src / size != *dst / size);
+        let expected = (channel + size - 1) % size;
+        assert!(crossing.clone().all(|(src, dst)| (src % size, dst % size) == (expected, channel)));
+        assert_eq!(crossing.count(), servers);
+    }
+    let same = Plan { rotation: 1, ..plan.clone() };
+    assert_ne!(find("ring-all-reduce").unwrap().build(&same).unwrap(), workload);
+    let (load, _) = find("ring-all-reduce").unwrap().tally(&plan).unwrap();
+    let sent = |of: &[crate::workload::Message], src| -> u64 {
+        of.iter().filter(|it| it.src == HostId(src)).map(|it| it.bytes.get()).sum()
+    };
+    assert!((0..12).all(|rank| sent(&load, rank) == sent(&workload.messages, rank)));
+    let error = find("ring-all-reduce").unwrap().build(&Plan { rotation: 5, ..plan }).unwrap_err();
+    assert!(error.to_string().contains("12 ranks cannot be divided into servers of 5"), "{error}");
 }
