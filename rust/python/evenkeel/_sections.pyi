@@ -143,6 +143,10 @@ class Job(Section):
     """Channels that share the vector, each with its own queue pairs. Channels that share each
     operation, each with its own queue pairs.
     """
+    rotation: Any
+    """Ranks per server whose order each channel rotates: channel c begins at rank c of each server,
+    as NCCL's rings do, so that all NICs of a server carry traffic.
+    """
     chunks: Any
     """Consecutive chunks per channel."""
     group: Any
@@ -246,6 +250,7 @@ class Job(Section):
         algorithm: Any = None,
         ranks: Any = None,
         channels: Any = None,
+        rotation: Any = None,
         chunks: Any = None,
         group: Any = None,
         gap: Any = None,
@@ -698,6 +703,10 @@ class Workload(Section):
     """Channels that share the vector, each with its own queue pairs. Channels that share each
     operation, each with its own queue pairs.
     """
+    rotation: Any
+    """Ranks per server whose order each channel rotates: channel c begins at rank c of each server,
+    as NCCL's rings do, so that all NICs of a server carry traffic.
+    """
     chunks: Any
     """Consecutive chunks per channel."""
     group: Any
@@ -800,6 +809,7 @@ class Workload(Section):
         algorithm: Any = None,
         ranks: Any = None,
         channels: Any = None,
+        rotation: Any = None,
         chunks: Any = None,
         group: Any = None,
         gap: Any = None,
