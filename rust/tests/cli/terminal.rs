@@ -85,8 +85,9 @@ impl Screen {
 
 /// Runs the program on a terminal, types Ctrl-C once `word` is on it, and returns the output.
 fn interrupted(bench: &Bench, arguments: &str, word: &str) -> Option<String> {
-    let command =
-        format!("stty cols {COLUMNS} rows 24; {} {arguments}", env!("CARGO_BIN_EXE_evenkeel"));
+    // A shell without job control starts background commands with SIGINT ignored.
+    let program = format!("env --default-signal=INT {}", env!("CARGO_BIN_EXE_evenkeel"));
+    let command = format!("stty cols {COLUMNS} rows 24; {program} {arguments}");
     let mut script = Command::new("script")
         .args(["-qfc", &command, "/dev/null"])
         .current_dir(bench.path("."))
