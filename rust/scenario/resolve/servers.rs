@@ -56,6 +56,11 @@ fn group(section: &WorkloadSection) -> Option<(Key, u32)> {
         WorkloadKeys::Training(training) if *training.tensor > 1 => {
             Some((training.tensor.key().clone(), *training.tensor))
         }
+        // Hierarchical algorithms of a training have its group.
+        WorkloadKeys::Training(training) => {
+            let group = training.group.given()?;
+            (*group > 1).then(|| (group.key().clone(), *group))
+        }
         // Only hierarchical collectives have a group.
         WorkloadKeys::Collective(collective) => {
             Some((collective.group.key().clone(), (*collective.group)?))

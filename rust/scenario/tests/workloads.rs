@@ -112,7 +112,10 @@ fn groups_inside_servers_without_nvlink_are_a_warning() {
     assert_eq!(warnings("", hierarchical).len(), 1);
     let nvlink = "scale_up = { gpus = 4 }";
     assert_eq!((warnings(nvlink, &tensor), warnings(nvlink, hierarchical)), (vec![], vec![]));
-    assert!(warnings("", &tensor.replace("tensor = 4", "tensor = 1")).is_empty());
+    let alone = tensor.replace("tensor = 4", "tensor = 1");
+    assert!(warnings("", &alone).is_empty());
+    let grouped = format!("{alone}\ngroup = 4\nalgorithms = {{ all-reduce = \"hierarchical\" }}");
+    assert_eq!(warnings("", &grouped).len(), 1);
     assert!(warnings("", "kind = \"ring-all-reduce\"").is_empty());
     let text = |scale_up: &str| {
         let shape = "kind = \"leaf-spine\"\nleaves = 4\nspines = 2\nhosts_per_leaf = 4";
