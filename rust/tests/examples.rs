@@ -53,22 +53,6 @@ fn all_to_all_256_ethereal_is_within_a_hundredth_of_spray_and_ecmp_is_slower_tha
 }
 
 #[test]
-fn rotated_rings_use_the_nics_of_a_server_and_others_one_of_them() {
-    let bus_bandwidth = |rotation: &str| {
-        let path = Path::new(env!("CARGO_MANIFEST_DIR")).join("examples/nccl-rings.toml");
-        let settings = vec![format!("workload.rotation={rotation}").parse().unwrap()];
-        let overrides = Overrides { settings, ..Overrides::default() };
-        let scenario = Scenario::load(&path, &overrides).unwrap_or_else(|error| panic!("{error}"));
-        let outcome = fabric::run(&scenario.setup(), &mut |_| {});
-        // 64 MB, sent 30/16 times by each of 16 GPUs.
-        64e6 * 30.0 / 16.0 / outcome.cct.expect("it completed").as_ns_f64()
-    };
-    let [rotated, same] = ["8", "1"].map(bus_bandwidth);
-    assert!((365.0..375.0).contains(&rotated), "{rotated} GB/s");
-    assert!((47.0..49.0).contains(&same), "{same} GB/s");
-}
-
-#[test]
 fn on_rails_ecmp_meets_the_bound_and_only_traffic_between_units_crosses_a_spine() {
     let (scenario, outcome) = run("rail-optimized.toml", "ecmp");
     let bound = lower_bound(&scenario.setup()).time.as_ns_f64();

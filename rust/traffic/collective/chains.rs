@@ -6,8 +6,8 @@ use crate::workload::{Blocks, ChainShape, Chains, StepAfter};
 
 impl Collective {
     /// Returns the chains of the collective. `None` if its messages do not form chains, if channels
-    /// have several orders of ranks, or if an empty, unsent block leaves a gap. An all-to-all forms chains only if [`Plan::outstanding`]
-    /// is set and there are no chunks.
+    /// have several orders of ranks, or if an empty, unsent block leaves a gap. An all-to-all forms
+    /// chains only if [`Plan::outstanding`] is set and there are no chunks.
     ///
     /// # Errors
     /// As [`Self::build`].
