@@ -5,7 +5,7 @@ use std::collections::BTreeSet;
 use crate::ids::{HostId, TaskId};
 use crate::units::{Bytes, Span, Time};
 
-use super::{Delay, Labels, Lane, Message, Workload};
+use super::{Delay, DelayKind, Labels, Lane, Message, Workload};
 
 /// Maximum number of messages, and of delays, of a workload: 2^28, as for collectives.
 pub const MAX_TASKS: usize = 1 << 28;
@@ -174,11 +174,26 @@ impl TaskGraph {
         }
         let some = other.starts_after.iter().map(|(&task, &count)| (appended.task(task), count));
         self.starts_after.extend(some);
-        if let Some(labels) = &other.labels {
-            let own = self.labels.get_or_insert_default();
-            own.append(labels, delays as usize, other.delays.len(), stream_of);
-        }
+        self.append_labels(other, delays as usize, stream_of);
         appended
+    }
+
+    /// Adds the labels of a workload whose delays begin at an index. Delays of workloads without
+    /// labels are not computations.
+    fn append_labels(&mut self, other: &Workload, at: usize, stream_of: &dyn Fn(u32) -> u32) {
+        let Some(labels) = &other.labels else {
+            if let Some(own) = self.labels.as_mut().filter(|_| !other.delays.is_empty()) {
+                let next = own.kind(at);
+                own.begin(at, DelayKind::Waiting);
+                own.begin(at + other.delays.len(), next);
+            }
+            return;
+        };
+        if self.labels.is_none() {
+            self.labels.get_or_insert_default().begin(0, DelayKind::Waiting);
+        }
+        let own = self.labels.get_or_insert_default();
+        own.append(labels, at, other.delays.len(), stream_of);
     }
 
     /// Sets the earliest start of a message.

@@ -57,24 +57,36 @@ impl Phase {
     }
 }
 
+/// Purpose of a delay.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum DelayKind {
+    /// A computation, in a phase if it is known.
+    Computation(Option<Phase>),
+    /// Communication that is not simulated, only its duration.
+    Communication,
+    /// Waiting: for the start of a job, or for other tasks.
+    Waiting,
+}
+
 /// Labels of a workload whose hosts compute.
 #[derive(Debug, Clone, PartialEq, Eq, Default)]
 pub struct Labels {
     /// Kind of parallelism by stream, for streams of messages; empty if unknown.
     pub parallelisms: BTreeMap<u32, Parallelism>,
-    /// By index of a delay: the phase of this delay and those after it, up to the next entry.
-    phases: BTreeMap<u32, Option<Phase>>,
+    /// By index of a delay: the kind of this delay and those after it, up to the next entry.
+    kinds: BTreeMap<u32, DelayKind>,
 }
 
 impl Labels {
-    /// Sets the phase of the delays from index `delay` on.
-    pub fn begin_phase(&mut self, delay: usize, phase: Option<Phase>) {
-        self.phases.insert(index(delay), phase);
+    /// Sets the kind of the delays from index `delay` on.
+    pub fn begin(&mut self, delay: usize, kind: DelayKind) {
+        self.kinds.insert(index(delay), kind);
     }
 
-    /// Returns the phase of a delay, if it is known.
-    pub fn phase(&self, delay: usize) -> Option<Phase> {
-        *self.phases.range(..=index(delay)).next_back()?.1
+    /// Returns the kind of a delay; a computation if none is set.
+    pub fn kind(&self, delay: usize) -> DelayKind {
+        let known = self.kinds.range(..=index(delay)).next_back();
+        known.map_or(DelayKind::Computation(None), |(_, kind)| *kind)
     }
 
     /// Adds the labels of a workload whose delays begin at index `delays` here and have the length
@@ -88,8 +100,9 @@ impl Labels {
     ) {
         let streams = other.parallelisms.iter().map(|(&stream, &it)| (stream_of(stream), it));
         self.parallelisms.extend(streams);
-        self.phases.extend(other.phases.iter().map(|(&at, &phase)| (at + index(delays), phase)));
-        self.begin_phase(delays + count, None);
+        self.begin(delays, other.kind(0));
+        self.kinds.extend(other.kinds.iter().map(|(&at, &kind)| (at + index(delays), kind)));
+        self.begin(delays + count, DelayKind::Waiting);
     }
 }
 
@@ -113,28 +126,30 @@ pub struct Operation {
 
 #[cfg(test)]
 mod tests {
+    use super::DelayKind::{Computation, Waiting};
     use super::*;
 
     #[test]
-    fn a_phase_lasts_until_the_next_begins() {
+    fn a_kind_lasts_until_the_next_begins() {
         let mut labels = Labels::default();
-        labels.begin_phase(2, Some(Phase::Forward));
-        labels.begin_phase(4, None);
-        assert_eq!(
-            [1, 2, 3, 4, 9].map(|delay| labels.phase(delay)),
-            [None, Some(Phase::Forward), Some(Phase::Forward), None, None]
-        );
+        labels.begin(2, Computation(Some(Phase::Forward)));
+        labels.begin(4, Waiting);
+        let kinds = [1, 2, 3, 4, 9].map(|delay| labels.kind(delay));
+        let forward = Computation(Some(Phase::Forward));
+        assert_eq!(kinds, [Computation(None), forward, forward, Waiting, Waiting]);
     }
 
     #[test]
     fn appended_labels_keep_their_delays_and_follow_their_streams() {
         let mut other = Labels::default();
         other.parallelisms.insert(7, Parallelism::Expert);
-        other.begin_phase(1, Some(Phase::Backward));
+        other.begin(1, Computation(Some(Phase::Backward)));
         let mut labels = Labels::default();
+        labels.begin(0, Waiting);
         labels.append(&other, 10, 3, &|stream| stream + 1);
         assert_eq!(labels.parallelisms, BTreeMap::from([(8, Parallelism::Expert)]));
-        let phases = [10, 11, 12, 13].map(|delay| labels.phase(delay));
-        assert_eq!(phases, [None, Some(Phase::Backward), Some(Phase::Backward), None]);
+        let backward = Computation(Some(Phase::Backward));
+        let kinds = [9, 10, 11, 12, 13].map(|delay| labels.kind(delay));
+        assert_eq!(kinds, [Waiting, Computation(None), backward, backward, Waiting]);
     }
 }

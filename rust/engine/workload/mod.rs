@@ -10,7 +10,7 @@ mod step_after;
 pub use blocks::{Blocks, equal_blocks};
 pub use chains::{ChainPlace, ChainShape, Chains, ring_block};
 pub use job::{Job, JobSpec, JobsError};
-pub use labels::{Labels, Operation, Parallelism, Phase};
+pub use labels::{DelayKind, Labels, Operation, Parallelism, Phase};
 pub use step_after::StepAfter;
 
 use serde::{Deserialize, Serialize};

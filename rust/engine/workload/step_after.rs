@@ -2,7 +2,7 @@
 
 use serde::{Deserialize, Serialize};
 
-use super::{Delay, Workload};
+use super::{Delay, DelayKind, Workload};
 use crate::ids::TaskId;
 use crate::units::Span;
 
@@ -49,7 +49,7 @@ impl StepAfter {
         let Workload { messages, mut delays, mut lanes, gap, jobs, starts_after, .. } = workload;
         let (mut labels, operation) = (workload.labels, workload.operation);
         if let Some(labels) = &mut labels {
-            labels.begin_phase(delays.len(), None);
+            labels.begin(delays.len(), DelayKind::Waiting);
         }
         delays.append(&mut completions);
         if !lanes.is_empty() {

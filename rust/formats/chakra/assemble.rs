@@ -10,7 +10,7 @@ use crate::collective::Algorithms;
 use crate::ids::HostId;
 use crate::units::{Span, Time};
 use crate::workload::graph::{GraphFault, GraphTask, MAX_TASKS, TaskGraph, at_least_a_byte};
-use crate::workload::{Labels, Message, Workload};
+use crate::workload::{DelayKind, Message, Workload};
 
 /// First stream of collectives. Each group has its own stream (and so its own queue pairs), as
 /// NCCL's communicators have: this number plus the index of the group. The stream of a send is its
@@ -253,6 +253,10 @@ impl<'a> Assembler<'a> {
         let call = self.call(nodes[0]);
         let tasks: Vec<NodeTasks> = nodes.iter().map(|&node| self.tasks(node)).collect();
         if let [NodeIndex { rank, .. }] = *nodes {
+            let index = self.graph.counts().1;
+            let labels = self.graph.labels.get_or_insert_default();
+            labels.begin(index, DelayKind::Communication);
+            labels.begin(index + 1, DelayKind::Computation(None));
             let recorded = self.graph.delay(HostId(rank), call.recorded);
             self.graph.wait(tasks[0].start, recorded);
             self.graph.wait(recorded, tasks[0].end);
@@ -281,7 +285,7 @@ impl<'a> Assembler<'a> {
 
     fn finish(mut self) -> Result<Workload, RankFault> {
         let of_all = |fault| NodeFault::of_file(fault).of_rank(0);
-        self.graph.labels = Some(Labels::default());
+        self.graph.labels.get_or_insert_default();
         let stuck = match std::mem::take(&mut self.graph).finish() {
             Ok(workload) => return Ok(workload),
             Err(GraphFault::TooManyTasks) => return Err(of_all(too_many())),

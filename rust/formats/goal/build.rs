@@ -34,7 +34,8 @@ pub(super) fn schedule(
     file.sections.iter().for_each(|section| builder.add_rank(section));
     matches.iter().for_each(|found| builder.add_match(found));
     let Builder { mut graph, tasks, .. } = builder;
-    graph.labels = Some(Labels::default());
+    // With several NICs, messages of a rank are not at the host that computes.
+    graph.labels = (place.nics == 1).then(Labels::default);
     let workload = graph.finish().map_err(|fault| match fault {
         GraphFault::TooManyTasks => (last, GoalFault::TooMuch("2^28 operations")),
         GraphFault::TooManyBytes => (last, GoalFault::TooMuch("2^64 bytes in all")),

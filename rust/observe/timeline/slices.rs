@@ -1,6 +1,7 @@
 //! Slices of messages and computations, and the arrows between them.
 
-use std::collections::BTreeMap;
+use std::cmp::Reverse;
+use std::collections::{BTreeMap, BTreeSet, BinaryHeap};
 
 use super::causes::Causes;
 use super::tracks::{Arrows, Label, Track};
@@ -8,22 +9,32 @@ use super::{Timeline, label};
 use crate::fabric::{FlowRecord, Outcome, Setup};
 use crate::ids::TaskId;
 use crate::units::{Span, Time};
-use crate::workload::Phase;
+use crate::workload::{DelayKind, Phase};
 
-/// Tracks on which slices do not overlap, and when each becomes free.
+/// Tracks on which slices do not overlap. Slices begin in order of time.
 #[derive(Debug, Default)]
-struct Lanes(Vec<(Track, Time)>);
+struct Lanes {
+    tracks: Vec<Track>,
+    /// Tracks with a slice, by its end.
+    busy: BinaryHeap<Reverse<(Time, usize)>>,
+    free: BTreeSet<usize>,
+}
 
 impl Lanes {
     /// Returns the first track that is free at `start`, and occupies it until `end`.
     fn take(&mut self, start: Time, end: Time, add: impl FnOnce() -> Track) -> Track {
-        let free = self.0.iter().position(|(_, until)| *until <= start);
-        let lane = free.unwrap_or_else(|| {
-            self.0.push((add(), Time::ZERO));
-            self.0.len() - 1
+        while let Some(&Reverse((until, lane))) = self.busy.peek()
+            && until <= start
+        {
+            self.busy.pop();
+            self.free.insert(lane);
+        }
+        let lane = self.free.pop_first().unwrap_or_else(|| {
+            self.tracks.push(add());
+            self.tracks.len() - 1
         });
-        self.0[lane].1 = end;
-        self.0[lane].0
+        self.busy.push(Reverse((end, lane)));
+        self.tracks[lane]
     }
 }
 
@@ -63,6 +74,7 @@ impl Timeline {
 
     fn write_computations(&mut self, setup: &Setup, outcome: &Outcome, causes: &Causes) {
         let workload = &setup.workload;
+        let labels = workload.labels.as_ref();
         let ended = workload.delays.iter().zip(&outcome.delay_ends).enumerate();
         let mut slices: Vec<(Time, Time, usize)> = ended
             .filter(|(_, (delay, end))| delay.span > Span::ZERO && **end != Time::NEVER)
@@ -80,10 +92,17 @@ impl Timeline {
             let task = TaskId((workload.messages.len() + index) as u32);
             let arrows =
                 Arrows { to: causes.arrow_to(task), from: causes.arrows_from(task).to_vec() };
-            let phase = workload.labels.as_ref().and_then(|labels| labels.phase(index));
-            let name = phase.map_or("computation", Phase::name).to_owned();
+            let (category, name) =
+                match labels.map_or(DelayKind::Waiting, |labels| labels.kind(index)) {
+                    DelayKind::Computation(phase) => {
+                        ("computation", phase.map_or("computation", Phase::name))
+                    }
+                    DelayKind::Communication => ("communication", "recorded communication"),
+                    DelayKind::Waiting => ("waiting", "waiting"),
+                };
+            let name = name.to_owned();
             let facts = &[("start_ps", start.as_ps()), ("end_ps", end.as_ps())];
-            let label = Label { category: "computation", name, facts };
+            let label = Label { category, name, facts };
             self.tracks.begin(start, track, label, arrows);
             self.tracks.end(end, track);
         }

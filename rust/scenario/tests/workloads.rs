@@ -128,3 +128,30 @@ fn groups_inside_servers_without_nvlink_are_a_warning() {
     let apart = format!("{tensor}\nhosts = \"0,4,8,12\"");
     assert!(warnings("", &apart).is_empty(), "one GPU of each server");
 }
+
+#[test]
+fn a_rotation_needs_several_channels_and_an_operation_without_a_root() {
+    let rotated = |kind: &str, channels: u32| {
+        let text = format!("[workload]\nkind = \"{kind}\"\nchannels = {channels}\nrotation = 4\n");
+        parse(&text).map(drop).map_err(|error| error.to_string())
+    };
+    assert_eq!(rotated("all-reduce", 4), Ok(()));
+    let error = rotated("all-reduce", 1).unwrap_err();
+    assert!(error.contains("a single channel has a single order of ranks"), "{error}");
+    for kind in ["broadcast", "reduce", "pipeline"] {
+        let error = rotated(kind, 4).expect_err(kind);
+        assert!(error.contains("begins or ends at one rank"), "{error}");
+    }
+}
+
+#[test]
+fn an_operation_takes_an_algorithm_of_its_own() {
+    let text = |workload: &str| format!("[workload]\n{workload}\n");
+    for operation in ["all-reduce", "all-gather", "reduce-scatter", "broadcast", "reduce"] {
+        let scenario = parse(&text(&format!("kind = \"{operation}\""))).unwrap();
+        let rated = scenario.setup().workload.operation.unwrap();
+        assert_eq!(rated.name, operation);
+    }
+    let error = parse(&text("kind = \"reduce\"\nalgorithm = \"ring-all\"")).unwrap_err();
+    assert!(error.to_string().contains("unknown algorithm 'ring-all'"), "{error}");
+}

@@ -105,9 +105,8 @@ fn resolve(
         let because = format!("{} has no groups", collective.name);
         return Err(context.misplaced(section.group.key(), because));
     }
-    if section.rotation.is_some() && *section.channels == 1 {
-        let because = "a single channel has a single order of ranks".to_owned();
-        return Err(context.misplaced(section.rotation.key(), because));
+    if section.rotation.is_some() {
+        check_rotation(inputs, section, collective)?;
     }
     if section.outstanding.is_some() && !collective.limits_outstanding() {
         let because = format!("the messages of {} wait for each other", collective.name);
@@ -132,6 +131,22 @@ fn resolve(
     let mut resolved = messages(inputs, section, collective, &plan)?;
     resolved.workload.operation = collective.rated(&plan);
     Ok(resolved)
+}
+
+/// Rejects a rotation without effect, or one that would move the root of an operation.
+fn check_rotation(
+    inputs: &WorkloadInputs<'_>,
+    section: &CollectiveSection,
+    collective: &Collective,
+) -> Result<(), ScenarioError> {
+    let because = match collective.operation {
+        CollectiveKind::Broadcast | CollectiveKind::Reduce | CollectiveKind::Pipeline => {
+            format!("{} begins or ends at one rank", collective.name)
+        }
+        _ if *section.channels == 1 => "a single channel has a single order of ranks".to_owned(),
+        _ => return Ok(()),
+    };
+    Err(inputs.context.misplaced(section.rotation.key(), because))
 }
 
 /// Returns the messages of a plan: generated during the run, summed, or all of them.
@@ -345,6 +360,7 @@ fn algorithm(
     let (context, kind) = (&inputs.context, inputs.kind.as_str());
     let given = section.algorithm.given();
     let named = given.as_ref().and_then(|name| collective::find(&format!("{name}-{kind}")).ok());
+    let named = named.filter(|it| it.operation.name() == kind);
     if let (None, Ok(collective)) = (named, collective::find(kind)) {
         if let Some(given) = given {
             let because = format!("{} = {kind} already names the algorithm", inputs.kind.key());
@@ -353,8 +369,10 @@ fn algorithm(
         return Ok(collective);
     }
     let suffix = format!("-{kind}");
+    // By operation: the name of an all-reduce ends like that of a reduce.
     let choices: Vec<Choice> = collective::ALL
         .iter()
+        .filter(|it| it.operation.name() == kind)
         .filter_map(|it| Some(Choice { name: it.name.strip_suffix(&suffix)?, collective: it }))
         .collect();
     let first = choices.first().expect("the file's reader knows the kind");

@@ -208,7 +208,8 @@ fn of_policy(
 /// Returns true for metrics that an incomplete run measures only on the messages or operations that
 /// did complete. Those are the quick ones, so the value would be biased.
 fn is_biased_if_incomplete(metric: &str) -> bool {
-    ["fct_ns", "operation_ns", "bytes_per_s"].iter().any(|name| metric.starts_with(name))
+    let biased = ["fct_ns", "operation_ns", "bytes_per_s", "breakdown"];
+    biased.iter().any(|name| metric.starts_with(name))
 }
 
 /// Returns the policy with the least median completion time among those that completed under every

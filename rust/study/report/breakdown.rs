@@ -119,7 +119,8 @@ impl Breakdown {
     /// Returns the division of a run; `None` if its hosts do not compute, or if it has jobs.
     pub(crate) fn of_run(outcome: &Outcome, setup: &Setup) -> Option<Self> {
         let workload = &setup.workload;
-        if workload.labels.is_none() || !workload.jobs.is_empty() {
+        let computes = workload.delays.iter().any(|delay| delay.span > Span::ZERO);
+        if workload.labels.is_none() || !computes || !workload.jobs.is_empty() {
             return None;
         }
         Self::of(&Tasks::of_all(outcome, workload, &Ends::of(outcome, workload))?)
@@ -233,7 +234,7 @@ mod tests {
     use crate::ids::HostId;
     use crate::units::{Bytes, Time};
     use crate::workload::graph::TaskGraph;
-    use crate::workload::{Message, Workload};
+    use crate::workload::{DelayKind, Message, Workload};
 
     /// Two hosts compute for 10 us and 5 us forwards, then 20 us backwards; an empty delay ends the
     /// update. Host 0 sends two messages.
@@ -243,7 +244,7 @@ mod tests {
         labels.parallelisms.extend([(0, Parallelism::Tensor), (1, Parallelism::Data)]);
         let phases = [(0, Phase::Forward), (2, Phase::Backward), (4, Phase::Update)];
         for (delay, phase) in phases {
-            labels.begin_phase(delay, Some(phase));
+            labels.begin(delay, DelayKind::Computation(Some(phase)));
         }
         let spans = [(0, 10), (1, 5), (0, 20), (1, 20), (0, 0), (1, 0)];
         for (host, span) in spans {

@@ -11,6 +11,7 @@ use super::jobs::Ends;
 use crate::fabric::Outcome;
 use crate::ids::HostId;
 use crate::units::{Span, Time};
+use crate::workload::DelayKind::{Communication, Computation, Waiting};
 use crate::workload::{Job, Labels, Parallelism, Phase, Workload};
 
 /// Number of kinds of messages: one per kind of parallelism, and others.
@@ -168,18 +169,28 @@ impl<'a> Tasks<'a> {
         own.map(|it| it.bytes.get()).sum()
     }
 
-    /// Returns the delays of each host that computes.
+    /// Returns the delays of each host that computes, without those that only wait.
     fn delays_of_hosts(&self) -> BTreeMap<HostId, Vec<usize>> {
         let mut of_host: BTreeMap<HostId, Vec<usize>> = BTreeMap::new();
         for index in self.delays.clone() {
             let delay = &self.workload.delays[index];
-            if delay.span > Span::ZERO || self.labels.phase(index) == Some(Phase::Update) {
+            let is_used = match self.labels.kind(index) {
+                Computation(Some(Phase::Update)) => true,
+                Computation(_) | Communication => delay.span > Span::ZERO,
+                Waiting => false,
+            };
+            if is_used {
                 of_host.entry(delay.host).or_default().push(index);
             }
         }
-        let span = |index: usize| self.workload.delays[index].span;
-        of_host.retain(|_, delays| delays.iter().any(|&index| span(index) > Span::ZERO));
+        of_host.retain(|_, delays| delays.iter().any(|&index| self.computes(index)));
         of_host
+    }
+
+    /// Returns true for a delay that is a computation of some duration.
+    fn computes(&self, delay: usize) -> bool {
+        let is_computation = matches!(self.labels.kind(delay), Computation(_));
+        is_computation && self.workload.delays[delay].span > Span::ZERO
     }
 
     /// Returns the messages that each of these hosts sends or receives.
@@ -209,12 +220,17 @@ impl<'a> Tasks<'a> {
         let mut phases: Vec<(Time, Phase)> = Vec::new();
         for &index in delays {
             let (end, span) = (self.ends.delays[index], self.workload.delays[index].span);
-            phases.extend(self.labels.phase(index).map(|phase| (end, phase)));
-            // A computation that did not end has no known beginning.
+            let change: fn(bool) -> Change = match self.labels.kind(index) {
+                Computation(phase) => {
+                    phases.extend(phase.map(|phase| (end, phase)));
+                    Change::Computation
+                }
+                Communication | Waiting => |begins| Change::Message(OTHER, begins),
+            };
+            // A delay that did not end has no known beginning.
             if span > Span::ZERO && end != Time::NEVER {
                 let begin = Time::from_ps(end.as_ps().saturating_sub(span.as_ps()));
-                changes.push((begin, Change::Computation(true)));
-                changes.push((end, Change::Computation(false)));
+                changes.extend([(begin, change(true)), (end, change(false))]);
             }
         }
         phases.sort_unstable();

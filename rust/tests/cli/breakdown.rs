@@ -95,6 +95,23 @@ fn the_time_of_a_job_begins_at_its_start() {
 }
 
 #[test]
+fn a_host_that_only_waits_is_not_a_rank_that_computes() {
+    let bench = Bench::new();
+    let goal = "num_ranks 2\nrank 0 {\nl1: calc 5000\nl2: send 4096b to 1 tag 1\n\
+                l2 requires l1\n}\n\
+                rank 1 {\nl1: recv 4096b from 0 tag 1\n}\n";
+    bench.write("a.goal", goal);
+    for start in ["0ms", "1ms"] {
+        let workload = format!("kind = \"goal\"\nfile = \"a.goal\"\nstart = \"{start}\"\n");
+        let text = format!("{FABRIC}[workload]\n{workload}");
+        let (summary, rows) = run(&bench, &text);
+        assert_eq!(summary["breakdown"]["ranks"], 1, "{start}: {summary}");
+        assert_eq!(summary["breakdown"]["compute_ns"], 5_000.0, "{start}");
+        assert_eq!(rows.len(), 1);
+    }
+}
+
+#[test]
 fn a_collective_has_rates_and_no_breakdown() {
     let bench = Bench::new();
     let collective =

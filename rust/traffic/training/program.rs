@@ -8,7 +8,7 @@ use crate::collective::{CollectiveKind, Plan};
 use crate::ids::{HostId, TaskId};
 use crate::units::{Bytes, Span, Time};
 use crate::workload::graph::{GraphFault, GraphTask, TaskGraph};
-use crate::workload::{Message, Parallelism, Phase, Workload};
+use crate::workload::{DelayKind, Message, Parallelism, Phase, Workload};
 
 /// Maximum number of messages, and of delays, of a training: 2^25, whose records take a few
 /// gigabytes.
@@ -131,7 +131,10 @@ impl<'a> ProgramBuilder<'a> {
     /// Labels the computations that are added from now on.
     pub(super) fn begin_phase(&mut self, phase: Phase) {
         let delays = self.graph.counts().1;
-        self.graph.labels.get_or_insert_default().begin_phase(delays, Some(phase));
+        self.graph
+            .labels
+            .get_or_insert_default()
+            .begin(delays, DelayKind::Computation(Some(phase)));
     }
 
     /// Returns the number of messages so far.
