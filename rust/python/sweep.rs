@@ -63,7 +63,8 @@ pub(super) fn sweep(
         Ok(ended) => ended.and_then(|table| SweepResult::new(&table, out)),
         Err(reason) => {
             let log = SweepFolder::read_log(&out).map_err(Failure::from);
-            let partial = log.and_then(|log| SweepResult::new(&sweep.finished(&log), out));
+            let finished = log.and_then(|log| Ok(sweep.finished(&log)?));
+            let partial = finished.and_then(|table| SweepResult::new(&table, out));
             // Without a log, no run has finished.
             if let Some(partial) = partial.ok().filter(|it| it.rows > 0) {
                 reason.value(py).setattr("finished", partial)?;
@@ -83,9 +84,8 @@ fn simulate(
     let folder = SweepFolder::open(out, sweep.text()).map_err(results)?;
     let log = SweepFolder::log(out)?;
     let missing = sweep.rows(Shard::ALL) - sweep.known(Shard::ALL, &log);
-    if missing > 0 {
-        folder.remove_results().map_err(results)?;
-    }
+    // The scenarios of known runs may have changed, so the old results are always removed.
+    folder.remove_results().map_err(results)?;
     control.expect_runs(missing);
     let observer = RunCounter(Arc::clone(control));
     let table = sweep.run(Shard::ALL, jobs, &observer, &log)?;

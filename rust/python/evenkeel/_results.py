@@ -336,6 +336,14 @@ class Sweep:
         """Draws the figures of ``evenkeel plot``; ``choices`` are those of :func:`plot`."""
         return plot(self, metric=metric, **choices)
 
+    def _is_in_folder(self) -> bool:
+        """False after an interruption, or if another start has replaced the results."""
+        try:
+            with open(os.path.join(self.folder, "results.csv"), "rb") as file:
+                return file.read() == self._found["csv"].encode()
+        except FileNotFoundError:
+            return False
+
     def __len__(self) -> int:
         return int(self._found["rows"])
 
@@ -485,12 +493,11 @@ def path_of(result: Drawn, folder: str, index: int) -> str:
         result.save(path)
         return path
     if isinstance(result, Sweep):
-        if os.path.exists(os.path.join(result.folder, "results.csv")):
+        if result._is_in_folder():
             return result.folder
-        # An interrupted sweep has no results in its folder yet.
         path = os.path.join(folder, f"{index}.csv")
-        with open(path, "w", encoding="utf-8", newline="") as file:
-            file.write(result._found["csv"])
+        with open(path, "wb") as file:
+            file.write(result._found["csv"].encode())
         return path
     if isinstance(result, (str, os.PathLike)):
         return os.fspath(result)

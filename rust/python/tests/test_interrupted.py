@@ -88,6 +88,35 @@ def test_an_interrupted_sweep_has_the_finished_rows_and_resumes(kept, tmp_path):
         assert (folder / "sweep.runs.jsonl").read_text().count("\n") == 2
 
 
+def test_an_interrupted_sweep_has_no_rows_of_another_scenario(tmp_path):
+    class Enough(Exception):
+        pass
+
+    def enough(progress):
+        if progress.runs_finished:
+            raise Enough
+
+    def study(size):
+        workload = {"kind": "all-to-all", "bytes": size}
+        topology = {"leaves": 2, "spines": 2, "hosts_per_leaf": 4}
+        policies = {"policy": ["ecmp", "spray", "reps", "drill"]}
+        scenario = {"topology": topology, "workload": workload}
+        return {"scenario": scenario, "run": [{"name": "policies", "over": policies}]}
+
+    folder = tmp_path / "sweep"
+    before = evenkeel.sweep(study("64KB"), out=folder)
+    # The names of the runs are the same, but their scenarios are not.
+    with pytest.raises(Enough) as raised:
+        evenkeel.sweep(study("256MB"), out=folder, jobs=1, progress=enough)
+    finished = raised.value.finished
+    assert 0 < len(finished) < 4 and not (folder / "results.csv").exists()
+    longest = max(run.cct_ns for run in before.runs)
+    assert all(run.cct_ns > longest for run in finished.runs)
+    # The folder has the results of another start, so both are drawn from their own.
+    evenkeel.sweep(study("64KB"), out=folder)
+    assert before.plot()[0].svg != finished.plot()[0].svg
+
+
 def test_without_a_finished_run_there_is_nothing(tmp_path):
     timer = "threading.Timer(0.5, os.kill, (os.getpid(), signal.SIGINT)).start()"
     command = COMPARISON.replace('["ecmp", Slow]', "[Slow]") + f"\nimport threading\n{timer}\n"

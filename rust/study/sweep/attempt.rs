@@ -117,9 +117,12 @@ mod tests {
         let payload = catch_unwind(AssertUnwindSafe(run)).unwrap_err();
         assert!(payload.is::<Stopped>());
         let log = RunLog::read_only(folder.path(), "sweep").unwrap();
-        let finished = sweep.finished(&log);
+        let finished = sweep.finished(&log).unwrap();
         let seeds: Vec<u64> = finished.rows.iter().map(|row| row.seed).collect();
         assert_eq!((seeds, finished.failed().count()), (vec![1], 0));
+        let edited = STUDY.replace("leaves = 2", "leaves = 3");
+        let edited = Sweep::parse(edited, Path::new("a.toml")).unwrap();
+        assert!(edited.finished(&log).unwrap().rows.is_empty(), "a result of another scenario");
     }
 
     #[test]

@@ -199,14 +199,18 @@ impl Sweep {
         }
     }
 
-    /// Returns the rows in the log: those that ended before an interruption.
-    pub fn finished(&self, log: &RunLog) -> SweepTable {
-        let known = by_name([log]);
-        let row = |task: Task<'_>| {
-            let (_, result) = known.get(&task.name())?.first()?;
-            Some(task.row(from_log((*result).clone())))
-        };
-        self.table(self.tasks(Shard::ALL).into_iter().filter_map(row).collect())
+    /// Returns the rows that ended before an interruption: those in the log with the scenarios of
+    /// this study. Runs that panicked are omitted, because a later start simulates them again.
+    ///
+    /// # Errors
+    /// Fails if a scenario cannot be prepared for a reason that is not about its point.
+    pub fn finished(&self, log: &RunLog) -> Result<SweepTable, StudyError> {
+        let (known, context) = (by_name([log]), self.study.run_context());
+        let tasks = self.tasks(Shard::ALL).into_iter();
+        let tasks = tasks.filter(|task| known.contains_key(&task.name()));
+        let rows = tasks.map(|task| task.logged(context, log));
+        let rows = rows.collect::<Result<Vec<_>, _>>()?;
+        Ok(self.table(rows.into_iter().flatten().collect()))
     }
 
     fn merge_error(&self, reason: String) -> StudyError {
@@ -299,6 +303,23 @@ impl Task<'_> {
         };
         log.append(key, &result)?;
         Ok(self.row(from_log(result)))
+    }
+
+    /// Returns the row if the log has its result for the scenario of this study.
+    fn logged(
+        &self,
+        context: RunContext<'_>,
+        log: &RunLog,
+    ) -> Result<Option<SweepRow>, StudyError> {
+        let job = self.job();
+        let result = match attempt(|| job.prepare(context))? {
+            Ok(prepared) => log.reuse(&job.key(&prepared)),
+            Err(failure) => {
+                let expected = json!({ "error": failure.reason() });
+                log.reuse(&job.key_of(String::new())).filter(|result| *result == expected)
+            }
+        };
+        Ok(result.map(|result| self.row(from_log(result))))
     }
 
     /// Returns the row of a point whose scenario is invalid or too large for memory, or whose run
