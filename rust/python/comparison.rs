@@ -152,14 +152,20 @@ impl Observer for Keeper {
 impl Compared {
     /// Returns the overrides for a scenario of several rails.
     fn overrides(&self, common: &Overrides) -> Result<Overrides, Failure> {
-        match self.parameters.is_empty() {
-            true => Ok(Overrides { policy: Some(self.name.clone()), ..common.clone() }),
-            false => Err(Failure::Argument(format!(
-                "policies: {}: a scenario with [[rail]] sections takes names of allocators; set \
-                 parameters in its [policy]",
-                self.label
-            ))),
+        let (name, label) = (&self.name, &self.label);
+        if self.custom.is_some() || !self.parameters.is_empty() {
+            return Err(Failure::Argument(format!(
+                "policies: {label}: a scenario with [[rail]] sections takes names of allocators; \
+                 set parameters in its [policy]"
+            )));
         }
+        if label != name {
+            return Err(Failure::Argument(format!(
+                "policies: label '{label}' of {name}: a scenario with [[rail]] sections has no \
+                 labels; expected a list of allocators, or '{name}' as the label"
+            )));
+        }
+        Ok(Overrides { policy: Some(name.clone()), ..common.clone() })
     }
 }
 

@@ -83,3 +83,7 @@ def test_rails_take_names_of_allocators():
         evenkeel.compare("examples/rails-failure.toml", [Policy("nezha", x=1)])
     with pytest.raises(evenkeel.ArgumentError, match="takes the name of an allocator"):
         evenkeel.run("examples/rails-failure.toml", policy=Policy("nezha", x=1))
+    with pytest.raises(evenkeel.ArgumentError, match="label 'mine' of nezha: .*has no labels"):
+        evenkeel.compare("examples/rails-failure.toml", {"mine": "nezha"}, baseline="mine")
+    labelled = evenkeel.compare("examples/rails-failure.toml", {"nezha": "nezha"})
+    assert [run.policy for run in labelled.runs] == ["nezha"]
