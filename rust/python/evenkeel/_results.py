@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import os
+import shutil
 import tempfile
 from typing import (
     TYPE_CHECKING,
@@ -494,7 +495,9 @@ def path_of(result: Drawn, folder: str, index: int) -> str:
         return path
     if isinstance(result, Sweep):
         if result._is_in_folder():
-            return result.folder
+            if result._temporary is None:
+                return result.folder
+            return shutil.copytree(result.folder, os.path.join(folder, str(index)))
         path = os.path.join(folder, f"{index}.csv")
         with open(path, "wb") as file:
             file.write(result._found["csv"].encode())

@@ -61,6 +61,11 @@ def test_a_report_of_results_names_no_temporary_folder(tmp_path):
     with pytest.raises(evenkeel.ResultsError, match="is not a page that evenkeel wrote"):
         evenkeel.report(comparison, out=foreign)
     assert foreign.read_text() == "mine"
+    study = {"run": [{"name": "a", "over": {"policy": ["ecmp", "spray"]}}]}
+    study["scenario"] = {"topology": {"leaves": 2, "spines": 2, "hosts_per_leaf": 2}}
+    evenkeel.report(evenkeel.sweep(study), out=page)
+    command = re.search(r'id="command">(.*?)</code>', page.read_text(), re.S).group(1)
+    assert "results/0" in command and "evenkeel-" not in command
     with pytest.raises(evenkeel.ArgumentError, match="results: none"):
         evenkeel.report(out=page)
     with pytest.raises(evenkeel.ResultsError, match="absent"):
