@@ -15,7 +15,7 @@ use pyo3::exceptions::PyKeyError;
 use pyo3::prelude::*;
 use pyo3::types::{PyCapsule, PyDict, PyList, PyType};
 
-use super::failure;
+use super::failure::{self, Failure};
 use evenkeel::record::unescape_csv;
 use evenkeel::report::{Cell, CellKind};
 use evenkeel::units::Span;
@@ -213,10 +213,20 @@ impl Table {
             "Float64" => Column::number(),
             _ => Column::text(),
         };
+        let invalid = |reason: String| Failure::Argument(format!("Table: {reason}")).raise(py);
+        if columns.is_empty() {
+            return Err(invalid("no columns; expected names and types of columns".to_owned()));
+        }
         let mut filled: Vec<Column> = columns.iter().map(|(_, kind)| column(kind)).collect();
-        let mut reader = csv::ReaderBuilder::new().has_headers(false).from_reader(csv);
-        for row in reader.records() {
+        let mut builder = csv::ReaderBuilder::new();
+        let mut reader = builder.has_headers(false).flexible(true).from_reader(csv);
+        for (index, row) in reader.records().enumerate() {
             let row = row.map_err(|error| failure::results(error).raise(py))?;
+            if row.len() != filled.len() {
+                let (row, values, expected) = (index + 1, row.len(), filled.len());
+                let reason = format!("row {row}: {values} values; expected {expected}");
+                return Err(invalid(reason));
+            }
             filled.iter_mut().zip(&row).for_each(|(column, value)| column.push_text(value));
         }
         let names = columns.iter().map(|(name, _)| name.as_str());

@@ -150,6 +150,19 @@ def test_a_table_keeps_types_missing_values_and_texts():
     assert pickled(data).to_dict() == data.to_dict()
 
 
+@pytest.mark.parametrize(
+    "columns, csv, message",
+    [
+        ([("a", "Int64"), ("b", "Int64")], b'"1"\n', "row 1: 1 values; expected 2"),
+        ([("a", "Int64")], b'"1"\n"1","2"\n', "row 2: 2 values; expected 1"),
+        ([], b"", "no columns"),
+    ],
+)
+def test_a_table_has_rows_of_equal_length(columns, csv, message):
+    with pytest.raises(ValueError, match=message):
+        evenkeel.Table(columns, csv)
+
+
 KEPT: dict = {}
 
 
