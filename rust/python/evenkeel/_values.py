@@ -129,8 +129,9 @@ def optional_text(name: str, value: Any) -> Optional[str]:
 def inline(value: Any) -> str:
     """Formats a plain value as TOML in one line."""
     if isinstance(value, dict):
-        pairs = ", ".join(f"{json.dumps(key)} = {inline(it)}" for key, it in value.items())
+        pairs = ", ".join(f"{inline(key)} = {inline(it)}" for key, it in value.items())
         return f"{{ {pairs} }}"
     if isinstance(value, list):
         return f"[{', '.join(map(inline, value))}]"
-    return json.dumps(value)
+    # JSON escapes characters beyond U+FFFF as surrogate pairs, which TOML rejects, but leaves DEL.
+    return json.dumps(value, ensure_ascii=False).replace("\x7f", "\\u007f")

@@ -206,6 +206,12 @@ def test_keys_are_set_as_on_the_command_line(command_line, tmp_path):
     assert caught.value.key == "topology.leaves"
 
 
+def test_a_list_may_have_any_character():
+    with pytest.raises(ScenarioError, match=r"\U00010400") as caught:
+        evenkeel.check(SMALL, set={"workload": {"kind": "\U00010400\x7f\n\u2028"}})
+    assert "kind" in str(caught.value)
+
+
 def test_paths_in_a_table_may_be_paths():
     table = {"workload": {"kind": "chakra", "file": pathlib.Path("examples/traces/ring-4")}}
     assert evenkeel.check({**table, "topology": {"leaves": 2, "hosts_per_leaf": 2}}).messages > 0
