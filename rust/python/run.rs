@@ -1,7 +1,7 @@
 //! A run of a scenario, and its results.
 
 use std::io::{self, Write};
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 use std::sync::{Arc, Mutex, PoisonError};
 
 use pyo3::prelude::*;
@@ -98,6 +98,11 @@ pub(super) fn write_run(
     files: Vec<(String, Vec<u8>)>,
 ) -> PyResult<()> {
     let names: Vec<String> = files.iter().map(|(name, _)| name.clone()).collect();
+    // A name with a folder would write outside of the results folder.
+    if let Some(name) = names.iter().find(|name| !is_file_name(name)) {
+        let reason = format!("file '{name}' of the run: expected the name of a file, not a path");
+        return Err(Failure::Argument(reason).raise(py));
+    }
     let (marks, others): (Vec<_>, Vec<_>) = files.iter().partition(|(it, _)| it == "summary.json");
     let writers: Vec<_> =
         others.iter().map(|(_, it)| |to: &mut dyn Write| to.write_all(it)).collect();
@@ -106,6 +111,11 @@ pub(super) fn write_run(
     let mark = |to: &mut dyn Write| marks.iter().try_for_each(|(_, it)| to.write_all(it));
     let written = Folder::open_for(&path, &names).and_then(|it| it.replace(&others, &mark));
     written.map_err(|error| results(error).raise(py))
+}
+
+/// Returns true for a name without a folder.
+fn is_file_name(name: &str) -> bool {
+    Path::new(name).file_name().is_some_and(|file| file == name)
 }
 
 /// Reads the table of a file of a run.

@@ -359,6 +359,11 @@ def _sweep_of(found: Dict[str, Any], files: Optional[Mapping[str, bytes]]) -> Sw
     """Restores a pickled sweep. The files of a temporary folder get another temporary folder."""
     if files is None:
         return Sweep(found)
+    for name in files:
+        # A name with a folder would write outside of the temporary folder.
+        if name in ("", os.curdir, os.pardir) or os.path.basename(name) != name:
+            expected = "expected the name of a file, not a path"
+            raise ArgumentError(f"file {name!r} of the sweep: {expected}")
     temporary = tempfile.TemporaryDirectory(prefix="evenkeel-")
     folder = os.path.join(temporary.name, "sweep")
     os.mkdir(folder)

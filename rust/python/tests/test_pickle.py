@@ -163,6 +163,19 @@ def test_a_table_has_rows_of_equal_length(columns, csv, message):
         evenkeel.Table(columns, csv)
 
 
+@pytest.mark.parametrize("name", ["", "..", "../outside", "/tmp/outside", "folder/file"])
+def test_files_of_a_pickle_stay_in_their_folder(name, recorded, tmp_path):
+    function, (native, warnings) = recorded.__reduce__()
+    native.files[name] = b"x"
+    with pytest.raises(evenkeel.ArgumentError, match="expected the name of a file, not a path"):
+        function(native, warnings).save(tmp_path / "run")
+    assert list(tmp_path.iterdir()) == []
+    study = {"run": [{"name": "a", "over": {"policy": ["ecmp"]}}], "scenario": TABLE}
+    restore, (found, files) = evenkeel.sweep(study).__reduce__()
+    with pytest.raises(evenkeel.ArgumentError, match="expected the name of a file, not a path"):
+        restore(found, {**files, name: b"x"})
+
+
 KEPT: dict = {}
 
 
