@@ -342,7 +342,7 @@ class Sweep:
         try:
             with open(os.path.join(self.folder, "results.csv"), "rb") as file:
                 return file.read() == self._found["csv"].encode()
-        except FileNotFoundError:
+        except OSError:
             return False
 
     def __len__(self) -> int:
