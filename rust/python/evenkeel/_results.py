@@ -341,7 +341,7 @@ class Sweep:
         """False after an interruption, or if another start has replaced the results."""
         try:
             with open(os.path.join(self.folder, "results.csv"), "rb") as file:
-                return file.read() == self._found["csv"].encode()
+                return file.read() == str(self._found["csv"]).encode()
         except OSError:
             return False
 
