@@ -30,7 +30,11 @@ LIMIT = 2**63
 
 def plain(value: Any, name: str = "") -> Any:
     """Converts a value to JSON types. Omits keys whose value is None. Errors name the parameter."""
-    if isinstance(value, (str, bool)):
+    if isinstance(value, str):
+        if any("\ud800" <= it <= "\udfff" for it in value):
+            raise ArgumentError(f"{_of(name, value)}: expected text without surrogates")
+        return value
+    if isinstance(value, bool):
         return value
     if isinstance(value, int):
         if not -LIMIT <= value < LIMIT:
@@ -46,7 +50,7 @@ def plain(value: Any, name: str = "") -> Any:
             if not isinstance(key, str):
                 raise ArgumentError(f"{_of(name, key)}: expected a str as the key of a table")
             if item is not None:
-                table[str(key)] = plain(item, f"{name}.{key}" if name else key)
+                table[plain(str(key), name)] = plain(item, f"{name}.{key}" if name else key)
         return table
     if isinstance(value, (list, tuple)):
         return [plain(item, f"{name}[{index}]") for index, item in enumerate(value)]

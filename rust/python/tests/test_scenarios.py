@@ -210,6 +210,9 @@ def test_a_list_may_have_any_character():
     with pytest.raises(ScenarioError, match=r"\U00010400") as caught:
         evenkeel.check(SMALL, set={"workload": {"kind": "\U00010400\x7f\n\u2028"}})
     assert "kind" in str(caught.value)
+    for key, value in [("kind", "\ud801"), ("\ud801", 1)]:
+        with pytest.raises(evenkeel.ArgumentError, match="expected text without surrogates"):
+            evenkeel.check(SMALL, set={"workload": {key: value}})
 
 
 def test_paths_in_a_table_may_be_paths():
