@@ -78,9 +78,9 @@ pub(super) fn run(arguments: &Arguments) -> anyhow::Result<Status> {
         let name = arguments.out.display();
         output::note(&format!("{name}: {known} of {rows} runs are already finished"));
     }
-    if known < rows {
-        folder.remove_results()?;
-    }
+    // Rows of the log may be of an earlier version of the study, which is known only once they are
+    // compared.
+    folder.remove_results()?;
     let bars = Bars::of_many(rows - known);
     let table = sweep.run(shard, arguments.jobs.unwrap_or_else(cores), &bars, &log);
     drop(bars);
