@@ -103,10 +103,9 @@ FabricHelper::ExpectBare(const std::string& call) const
     if (!m_sections.empty() || !m_classes.empty() || !m_failures.empty() ||
         m_firstHosts.GetN() > 0 || !m_ownAttributes.empty())
     {
-        EVENKEEL_REFUSE(
-            call,
-            "settings, classes, failures or a workload were added before, but have no "
-            "effect on a fabric made in one call: put them into the scenario");
+        EVENKEEL_REFUSE(call,
+                        "settings, classes, failures or a workload were added before, but have no "
+                        "effect on a fabric made in one call: put them into the scenario");
     }
 }
 
