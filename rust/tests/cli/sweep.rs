@@ -259,7 +259,7 @@ fn a_repeatedly_killed_sweep_is_byte_identical_to_an_undisturbed_one() {
 fn results_of_an_edited_study_do_not_stay_while_it_runs() {
     let bench = with_study();
     assert_eq!(sweep(&bench, "one", &[]).status, 0);
-    // The same points and seeds, which are all in the log, on fewer hosts.
+    // Every point and seed is in the log, but for another number of hosts.
     bench.write("study.toml", &STUDY.replace("hosts_per_leaf = 4", "hosts_per_leaf = 2"));
     assert_ne!(with_full_disk(&bench, "one", 0).status, 0);
     assert!(!bench.path("one/results.csv").exists(), "those of the former study");
