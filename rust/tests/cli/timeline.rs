@@ -150,6 +150,27 @@ fn computations_are_slices_and_arrows_lead_to_what_waited_for_them() {
 }
 
 #[test]
+fn a_computation_that_waited_for_its_processor_has_an_arrow_from_the_one_before_it() {
+    let bench = Bench::new();
+    let goal = "num_ranks 2\nrank 0 {\nl1: calc 1000 cpu 0\nl2: calc 2000 cpu 0\n\
+                l3: send 4096b to 1 tag 1\n}\nrank 1 {\nl1: recv 4096b from 0 tag 1\n}\n";
+    bench.write("a.goal", goal);
+    let fabric = "[topology]\nkind = \"leaf-spine\"\nleaves = 1\nspines = 1\nhosts_per_leaf = 2\n";
+    bench.write("a.toml", &format!("{fabric}[workload]\nkind = \"goal\"\nfile = \"a.goal\"\n"));
+    assert_eq!(bench.evenkeel(&["run", "a.toml", "--trace", "a.pftrace"]).status, 0);
+    let bytes = fs::read(bench.path("a.pftrace")).unwrap();
+    let trace = Trace::decode(&bytes[..]).expect("it is a trace");
+    let slices: Vec<(u64, Vec<u64>, Vec<u64>)> = events(&trace)
+        .into_iter()
+        .filter(|(_, _, it)| it.kind == Some(kind::BEGIN))
+        .map(|(at, _, it)| (at, it.arrows_from.clone(), it.arrows_to.clone()))
+        .collect();
+    let find = |at: u64| slices.iter().find(|it| it.0 == at && it.1.len() + it.2.len() > 0);
+    let (first, second) = (find(0).unwrap(), find(1_000).unwrap());
+    assert!(first.1.len() == 1 && first.1 == second.2, "{slices:?}");
+}
+
+#[test]
 fn timeline_counters_match_the_recorded_tables() {
     let of_switches = counters_compared(&traced());
     assert!(of_switches > 200, "{of_switches} counters were compared");
