@@ -110,7 +110,7 @@ impl Figure {
 /// Returns the figure with this name or else those whose names start with it.
 ///
 /// # Errors
-/// Fails with the reason if there are none.
+/// Fails with the reason if no figure matches.
 pub fn select(mut figures: Vec<Figure>, wanted: &str) -> Result<Vec<Figure>, String> {
     let names: Vec<String> = figures.iter().map(|figure| figure.name.clone()).collect();
     match names.iter().any(|name| name == wanted) {

@@ -216,7 +216,7 @@ fn stream(entries: &str, data: &[u8]) -> Vec<u8> {
     [head.as_bytes(), &packed, b"\nendstream"].concat()
 }
 
-/// Returns the file with these objects, of which the last one describes it.
+/// Returns the file with these objects. The last object describes the file.
 fn assembled(objects: &[Vec<u8>]) -> Vec<u8> {
     let mut file = PDF_HEAD.to_vec();
     let mut table = format!("xref\n0 {}\n0000000000 65535 f \n", objects.len() + 1);

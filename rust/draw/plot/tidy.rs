@@ -16,7 +16,7 @@ pub struct TidyRow {
     pub panel: String,
     /// Name of the line or of the row.
     pub series: String,
-    /// `point`, `run` (of which the point is the median), `reference` or `event`.
+    /// `point` (the median of its runs), `run`, `reference` or `event`.
     pub kind: &'static str,
     /// Number on the horizontal axis, or name of a column.
     pub x: Result<f64, String>,

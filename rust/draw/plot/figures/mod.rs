@@ -49,7 +49,7 @@ pub enum Band {
 }
 
 impl Band {
-    /// Returns the band of values; `None` if they have none.
+    /// Returns the band of values, if they have one.
     fn of(self, sample: &Sample, values: &[f64]) -> Option<(f64, f64)> {
         let mut sorted = values.to_vec();
         sorted.sort_by(f64::total_cmp);
