@@ -33,8 +33,8 @@ impl Narrow {
     }
 }
 
-/// Breaks a text into lines of `width` columns. The first line has `written` columns already. A full
-/// line ends when more follows. Returns the lines and the columns of the last one.
+/// Breaks a text into lines of `width` columns. The first line has `written` columns already. A
+/// full line ends when more follows. Returns the lines and the columns of the last one.
 fn wrapped(text: &str, written: usize, width: usize) -> (String, usize) {
     let (mut lines, mut column) = (String::with_capacity(text.len()), written);
     for character in text.chars() {
