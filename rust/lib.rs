@@ -120,7 +120,7 @@ pub use evenkeel_scenario as scenario;
 pub use evenkeel_study as study;
 #[cfg(feature = "fabric")]
 pub use evenkeel_study::{report, results};
-pub use evenkeel_traffic::{collective, pattern, training};
+pub use evenkeel_traffic::{collective, nccl, pattern, training};
 pub use evenkeel_worlds::rail;
 #[cfg(feature = "fabric")]
 pub use evenkeel_worlds::{bound, fluid, multirail};

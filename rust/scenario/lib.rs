@@ -36,7 +36,7 @@ use evenkeel_engine::{
 };
 use evenkeel_formats::{chakra, connection_matrix, goal, hpcc, infragraph, simccl, text_file};
 use evenkeel_observe::record;
-use evenkeel_traffic::{collective, pattern, training};
+use evenkeel_traffic::{collective, nccl, pattern, training};
 use evenkeel_worlds::{fluid, multirail, rail};
 
 mod catalogue;

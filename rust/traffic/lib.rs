@@ -19,6 +19,7 @@ pub mod collective;
 #[cfg(test)]
 #[path = "../tests/support/extent.rs"]
 mod extent;
+pub mod nccl;
 pub mod pattern;
 pub mod training;
 

@@ -10,6 +10,7 @@ use crate::goal::GoalError;
 use crate::hpcc::flows::FlowFileError;
 use crate::hpcc::topology::HpccTopologyError;
 use crate::infragraph::InfragraphError;
+use crate::nccl::NcclError;
 use crate::pattern::PatternError;
 use crate::simccl::SimcclError;
 use crate::topology::TopologyError;
@@ -159,6 +160,14 @@ pub enum Fault {
         /// Reason why it cannot be built.
         error: CollectiveError,
     },
+    /// A run of NCCL that cannot be built.
+    #[error("{key}: {error}")]
+    Nccl {
+        /// Key at fault.
+        key: String,
+        /// Reason why it cannot be built.
+        error: NcclError,
+    },
     /// An invalid traffic pattern.
     #[error("{key}: {error}")]
     Workload {
@@ -217,6 +226,7 @@ impl Fault {
             | Self::Unsupported { key, .. }
             | Self::TooLarge { key, .. }
             | Self::Collective { key, .. }
+            | Self::Nccl { key, .. }
             | Self::Workload { key, .. }
             | Self::Training { key, .. } => Some(key.clone()),
             Self::Unreadable { .. }

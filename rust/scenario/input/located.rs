@@ -120,6 +120,11 @@ impl<T: Clone> Located<Option<T>> {
         let value = self.value.get_or_insert(default).clone();
         self.with(value)
     }
+
+    /// Replaces a value such as `auto` by what it stands for.
+    pub(crate) fn stand_for(&mut self, value: T) {
+        self.value = Some(value);
+    }
 }
 
 impl<T> Deref for Located<T> {

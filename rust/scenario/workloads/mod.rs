@@ -10,6 +10,7 @@ pub(crate) mod flows;
 pub(crate) mod goal;
 pub(crate) mod incast;
 pub(crate) mod inputs;
+pub(crate) mod nccl;
 mod pattern;
 pub(crate) mod permutation;
 pub(crate) mod shift;
@@ -137,6 +138,7 @@ registry! {
     ConnectionMatrix(connection_matrix::ConnectionMatrixSection),
     Simccl(simccl::SimcclSection),
     Training(training::TrainingSection),
+    Nccl(nccl::NcclSection),
 }
 
 /// The kind of a section that names none.

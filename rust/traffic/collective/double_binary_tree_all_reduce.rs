@@ -82,6 +82,13 @@ fn other(rank: usize, ranks: usize) -> usize {
     if ranks.is_multiple_of(2) { ranks - 1 - rank } else { (rank + 1) % ranks }
 }
 
+/// Returns the edges of the first or the second tree as pairs of child and parent, starting at the
+/// root.
+pub(crate) fn tree_edges(ranks: usize, second: bool) -> Vec<(usize, usize)> {
+    let place = |rank| if second { other(rank, ranks) } else { rank };
+    edges(ranks).into_iter().map(|edge| (place(edge.child), place(edge.parent))).collect()
+}
+
 fn steps(schedule: &mut ScheduleBuilder<'_>) {
     let ranks = schedule.ranks();
     schedule.divide(2);

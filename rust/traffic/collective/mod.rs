@@ -27,6 +27,7 @@ mod schedule;
 mod tally;
 
 pub use algorithms::Algorithms;
+pub(crate) use double_binary_tree_all_reduce::tree_edges;
 pub use error::CollectiveError;
 pub use tally::MessageTally;
 

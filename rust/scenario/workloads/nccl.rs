@@ -1,0 +1,202 @@
+//! Collectives as NCCL runs them.
+
+use serde::{Deserialize, Serialize};
+
+use super::pattern::DEFAULT_BYTES;
+use super::{Bytes, Located, ResolvedWorkload, ScenarioError, Span, Work, WorkloadInputs, section};
+use crate::ids::{HostId, LinkId};
+use crate::input::error::Fault;
+use crate::input::section::named;
+use crate::nccl::{Algorithm, Cpu, Gpu, NcclError, NcclOperation, Protocol, Run, System, build};
+use crate::topology::{CrossRail, Routes, ScaleUp};
+
+/// `algorithm` as written.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "kebab-case")]
+pub enum AlgorithmName {
+    /// The fastest by NCCL's cost model.
+    Auto,
+    /// [`Algorithm::Ring`].
+    Ring,
+    /// [`Algorithm::Tree`].
+    Tree,
+    /// [`Algorithm::Nvls`].
+    Nvls,
+    /// [`Algorithm::NvlsTree`].
+    NvlsTree,
+}
+
+/// `protocol` as written.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "kebab-case")]
+pub enum ProtocolName {
+    /// The fastest by NCCL's cost model.
+    Auto,
+    /// [`Protocol::Ll`].
+    Ll,
+    /// [`Protocol::Ll128`].
+    Ll128,
+    /// [`Protocol::Simple`].
+    Simple,
+}
+
+named! { NcclOperation, AlgorithmName, ProtocolName, Gpu, Cpu }
+
+section! {
+    /// `kind = "nccl"`.
+    pub struct NcclSection {
+        /// Operation.
+        operation?: NcclOperation = "all-reduce",
+        /// Size as nccl-tests counts it: data of a rank; for all-gather, reduce-scatter and
+        /// all-to-all, of all ranks.
+        bytes: Bytes = DEFAULT_BYTES,
+        /// Number of ranks (the first of `hosts`).
+        ranks?: u32 = "all",
+        /// Algorithm; `auto` is the fastest by NCCL's cost model.
+        algorithm?: AlgorithmName = "auto",
+        /// Protocol; `auto` is the fastest by NCCL's cost model.
+        protocol?: ProtocolName = "auto",
+        /// Channels, each with its own queue pairs.
+        channels?: u32 = "NCCL's number for the size",
+        /// Generation of the GPUs, which selects latencies and ceilings.
+        gpu: Gpu = Gpu::default(),
+        /// Vendor of the CPUs, which selects ceilings of LL and the cost of posting.
+        cpu: Cpu = Cpu::default(),
+        /// NVSwitches reduce (NVLS), from Hopper on.
+        nvls: bool = true,
+    }
+}
+
+impl Work for NcclSection {
+    const NAME: &'static str = "nccl";
+    const SUMMARY: &'static str = "A collective as NCCL runs it: its algorithm, protocol, \
+                                   channels and latencies";
+    const SOURCE: &'static str = "NCCL 2.30.7, graph/tuning.cc, graph/search.cc, enqueue.cc";
+
+    fn resolve(&mut self, inputs: &WorkloadInputs<'_>) -> Result<ResolvedWorkload, ScenarioError> {
+        let operation = self.operation.fill(NcclOperation::AllReduce);
+        let system = self.system(inputs)?;
+        let fault = |section: &Self, error: NcclError| {
+            let key = match error {
+                NcclError::NoBytes => section.bytes.key(),
+                NcclError::NotOffered { .. } if section.algorithm.is_some() => {
+                    section.algorithm.key()
+                }
+                NcclError::NotOffered { .. } => section.protocol.key(),
+                _ => section.ranks.key(),
+            };
+            inputs.context.fault(key, Fault::Nccl { key: key.to_string(), error })
+        };
+        if let Some(channels) = self.channels.given() {
+            inputs.context.positive(&channels)?;
+        }
+        let chosen = Run::choose(
+            &system,
+            (*operation, *self.bytes),
+            self.algorithm.and_then(algorithm),
+            self.protocol.and_then(protocol),
+            *self.channels,
+        );
+        let run = chosen.map_err(|error| fault(self, error))?;
+        let workload = build(&system, &run).map_err(|error| fault(self, error))?;
+        self.channels.fill(run.channels);
+        if !operation.is_point_to_point() {
+            self.algorithm.stand_for(name_of(run.algorithm));
+            self.protocol.stand_for(name_of_protocol(run.protocol));
+        }
+        Ok(workload.into())
+    }
+
+    fn size(&self) -> Option<Located<String>> {
+        Some(self.bytes.with(self.bytes.to_string()))
+    }
+}
+
+impl NcclSection {
+    /// Returns the hardware that NCCL sees.
+    fn system(&mut self, inputs: &WorkloadInputs<'_>) -> Result<System, ScenarioError> {
+        let topology = inputs.shared.topology;
+        let count = inputs.count();
+        let ranks = *self.ranks.fill(count);
+        if !(2..=count).contains(&ranks) {
+            let expected = format!("it must be from 2 to the number of hosts, {count}");
+            return Err(inputs.context.invalid(&self.ranks.with(ranks), expected));
+        }
+        let host = |rank: u32| match &inputs.hosts {
+            Some(hosts) => hosts[rank as usize],
+            None => HostId(rank),
+        };
+        let scale_up = topology.scale_up();
+        let server = scale_up.map_or(Some(1), |it| server_size(it, ranks, host));
+        let Some(server) = server else {
+            let expected = "ranks of a server must be consecutive, and all servers equally full";
+            let key =
+                if inputs.hosts.is_some() { inputs.common.hosts.key() } else { self.ranks.key() };
+            return Err(inputs.context.invalid_as(key, format!("{ranks} ranks"), expected));
+        };
+        let far = host(ranks - server);
+        let delay = match ranks > server {
+            true => Routes::new(topology, &|_: LinkId| true).delay(host(0), far),
+            false => Span::ZERO,
+        };
+        Ok(System {
+            ranks,
+            server,
+            scale_up: scale_up.map_or(crate::units::BitRate::from_bps(0), |it| it.rate),
+            nic: topology.host_rate(host(0)),
+            delay,
+            gpu: *self.gpu,
+            cpu: *self.cpu,
+            nvls: *self.nvls,
+            relay: scale_up.is_some_and(|it| it.cross_rail == CrossRail::Relay),
+        })
+    }
+}
+
+/// Returns the number of consecutive ranks per server; `None` if servers differ.
+fn server_size(scale_up: &ScaleUp, ranks: u32, host: impl Fn(u32) -> HostId) -> Option<u32> {
+    let server = |rank| scale_up.server_of(host(rank));
+    let size = (0..ranks).take_while(|&rank| server(rank) == server(0)).count() as u32;
+    let starts: Vec<u32> = (0..ranks).step_by(size as usize).map(server).collect();
+    let is_full = (0..ranks).all(|rank| server(rank) == starts[(rank / size) as usize]);
+    let mut distinct = starts.clone();
+    distinct.sort_unstable();
+    distinct.dedup();
+    (is_full && ranks.is_multiple_of(size) && distinct.len() == starts.len()).then_some(size)
+}
+
+fn algorithm(name: AlgorithmName) -> Option<Algorithm> {
+    match name {
+        AlgorithmName::Auto => None,
+        AlgorithmName::Ring => Some(Algorithm::Ring),
+        AlgorithmName::Tree => Some(Algorithm::Tree),
+        AlgorithmName::Nvls => Some(Algorithm::Nvls),
+        AlgorithmName::NvlsTree => Some(Algorithm::NvlsTree),
+    }
+}
+
+fn protocol(name: ProtocolName) -> Option<Protocol> {
+    match name {
+        ProtocolName::Auto => None,
+        ProtocolName::Ll => Some(Protocol::Ll),
+        ProtocolName::Ll128 => Some(Protocol::Ll128),
+        ProtocolName::Simple => Some(Protocol::Simple),
+    }
+}
+
+fn name_of(algorithm: Algorithm) -> AlgorithmName {
+    match algorithm {
+        Algorithm::Ring => AlgorithmName::Ring,
+        Algorithm::Tree => AlgorithmName::Tree,
+        Algorithm::Nvls => AlgorithmName::Nvls,
+        Algorithm::NvlsTree => AlgorithmName::NvlsTree,
+    }
+}
+
+fn name_of_protocol(protocol: Protocol) -> ProtocolName {
+    match protocol {
+        Protocol::Ll => ProtocolName::Ll,
+        Protocol::Ll128 => ProtocolName::Ll128,
+        Protocol::Simple => ProtocolName::Simple,
+    }
+}
