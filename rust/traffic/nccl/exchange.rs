@@ -4,7 +4,7 @@ use super::NcclOperation;
 use super::build::{NcclError, Node, Program};
 use crate::units::Span;
 
-/// Sends of a rank that run at once (`P2P_PER_BATCH`).
+/// Ranks of a group, and rounds of a batch that run at once (`P2P_PER_BATCH`).
 const BATCH: u32 = 8;
 
 /// Adds the messages of the operation.
@@ -15,25 +15,48 @@ pub(super) fn add(program: &mut Program) -> Result<(), NcclError> {
     }
 }
 
-/// Adds the messages of an all-to-all, in batches that each rank completes before the next.
+/// Adds the messages of an all-to-all: in each batch, every rank sends to one group of ranks.
+/// Channels take batches in turn, and each completes one before the next.
 fn all_to_all(program: &mut Program) -> Result<(), NcclError> {
     let ranks = program.system.ranks;
     program.expect(u64::from(ranks) * u64::from(ranks - 1))?;
     let block = program.run.bytes.get().div_ceil(u64::from(ranks)).max(1);
     let launch = program.launch();
+    let size = if ranks.is_multiple_of(BATCH) { BATCH } else { 1 };
+    let channels = program.layout.channels.next_power_of_two() as usize;
+    let batches = group_deltas(ranks / size);
+    // Groups of one rank share batches.
+    let per_batch = (BATCH / size) as usize;
     for rank in 0..ranks {
-        let mut before: Vec<Node> = vec![program.delay(rank, launch, &[])];
-        for batch in (1..ranks).step_by(BATCH as usize) {
-            let sent = (batch..ranks.min(batch + BATCH))
-                .map(|step| {
-                    let ends = (rank, (rank + step) % ranks);
-                    program.step(ends, block, 0, Span::ZERO, &before)
-                })
-                .collect();
-            before = sent;
+        let started = program.delay(rank, launch, &[]);
+        let mut before: Vec<Vec<Node>> = vec![vec![started]; channels];
+        for (batch, deltas) in batches.chunks(per_batch).enumerate() {
+            let channel = batch % channels;
+            let mut sent = Vec::new();
+            for (delta, local) in
+                deltas.iter().flat_map(|&it| (0..size).map(move |local| (it, local)))
+            {
+                let group = (rank / size + delta) % (ranks / size);
+                let to = group * size + (rank + local) % size;
+                if to != rank {
+                    let after = before[channel].clone();
+                    sent.push(program.step((rank, to), block, channel as u32, Span::ZERO, &after));
+                }
+            }
+            if !sent.is_empty() {
+                before[channel] = sent;
+            }
         }
     }
     Ok(())
+}
+
+/// Returns the distances between groups in NCCL's order: triangular numbers modulo the next power
+/// of two (`init.cc`).
+fn group_deltas(groups: u32) -> Vec<u32> {
+    let modulus = u64::from(groups.next_power_of_two());
+    let triangular = (0..modulus).map(|x| (x * (x + 1) / 2 % modulus) as u32);
+    triangular.filter(|delta| *delta < groups).collect()
 }
 
 /// Adds a message from each rank to the next.

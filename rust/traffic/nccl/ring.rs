@@ -6,8 +6,11 @@ use super::{NcclOperation, Protocol};
 /// Most chunks of a channel; more run as fewer, larger ones.
 const MAX_CHUNKS: u64 = 64;
 
-/// Messages above which channels with the same ring become one.
+/// Messages above which channels with the same ring become one, and loops are not divided.
 const MANY_MESSAGES: u64 = 1 << 20;
+
+/// Most loops of a ring; more run as fewer, larger ones.
+const MAX_LOOPS: u64 = 16;
 
 /// Adds a ring per channel.
 pub(super) fn add(program: &mut Program) -> Result<(), NcclError> {
@@ -25,12 +28,27 @@ pub(super) fn add(program: &mut Program) -> Result<(), NcclError> {
     }
     program.expect(of_channel * u64::from(rings))?;
     for ring in 0..rings {
-        match is_chain {
-            true => add_chain(program, ring, share(rings)),
-            false => add_ring(program, ring, share(rings)),
+        if is_chain {
+            add_chain(program, ring, share(rings));
+            continue;
+        }
+        let loops = share(run.channels).div_ceil(ranks * chunk_bytes(run.protocol));
+        let most = MANY_MESSAGES / 4 / (of_channel * u64::from(rings));
+        let loops = loops.min(most.min(MAX_LOOPS)).max(1);
+        for _ in 0..loops {
+            add_loop(program, ring, share(rings).div_ceil(loops));
         }
     }
     Ok(())
+}
+
+/// Returns the bytes of a rank's block in a loop: four steps of a buffer with Simple, else one
+/// (`collectives.h`).
+const fn chunk_bytes(protocol: Protocol) -> u64 {
+    match protocol {
+        Protocol::Simple => 4 * protocol.step_bytes(),
+        _ => protocol.step_bytes(),
+    }
 }
 
 /// Returns the rank at a position of a ring.
@@ -43,8 +61,8 @@ fn chunks(share: u64, protocol: Protocol) -> u64 {
     share.div_ceil(protocol.step_bytes()).clamp(1, MAX_CHUNKS)
 }
 
-/// Adds the steps of a ring: each rank forwards what the rank before it sent one step earlier.
-fn add_ring(program: &mut Program, ring: u32, share: u64) {
+/// Adds a loop of a ring: each rank forwards what the rank before it sent one step earlier.
+fn add_loop(program: &mut Program, ring: u32, share: u64) {
     let ranks = program.system.ranks;
     let steps = program.run.operation.ring_steps(ranks);
     // The smallest transfer of a step is one line of 8 bytes.
