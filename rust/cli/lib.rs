@@ -31,6 +31,7 @@ mod kept_runs;
 mod list;
 mod memory;
 mod merge;
+mod nccl_tests;
 mod output;
 mod plot;
 mod progress;
@@ -135,6 +136,7 @@ commands! {
     Check(check::Arguments) => check::run,
     Bound(bound::Arguments) => bound::run,
     Qps(qps::Arguments) => qps::run,
+    NcclTests(nccl_tests::Arguments) => nccl_tests::run,
     List(list::Arguments) => list::run,
     Trace(trace::Arguments) => trace::run,
     Import(import::Arguments) => import::run,

@@ -47,6 +47,7 @@ mod in_flight;
 mod listing;
 mod lower_bound;
 pub mod metrics;
+mod nccl_tests;
 mod pieces;
 mod pool;
 mod queue_pairs;
@@ -69,10 +70,12 @@ pub use compare::{
     RunNumbers, Seeds, Statistics, Stopped, Unranked, compare, reference_topology,
 };
 pub use estimate::{Estimate, estimate_scenario, expect_memory};
+pub use evenkeel_traffic::nccl::NcclOperation;
 pub use explain::{Unexplained, explain};
 pub use import::{Import, ImportError, Imported, Source};
 pub use listing::Listing;
 pub use lower_bound::{BoundSummary, lower_bound, short_time_limit, wire};
+pub use nccl_tests::{NcclEstimate, NcclRow, NcclSizes, NcclStep, NcclTable, nccl_tests};
 pub use pool::map_in_order;
 pub use queue_pairs::{CountMethod, QpsSummary, QueuePairs, queue_pairs};
 pub use rails::{compare_rails, rail_identity, run_rails};

@@ -3,12 +3,17 @@
 use serde::{Deserialize, Serialize};
 
 use super::pattern::DEFAULT_BYTES;
-use super::{Bytes, Located, ResolvedWorkload, ScenarioError, Span, Work, WorkloadInputs, section};
+use super::{
+    Bytes, Located, ResolvedWorkload, ScenarioError, Span, Work, WorkloadInputs, WorkloadKeys,
+    section,
+};
+use crate::Scenario;
 use crate::ids::{HostId, LinkId};
 use crate::input::error::Fault;
 use crate::input::section::named;
 use crate::nccl::{Algorithm, Cpu, Gpu, NcclError, NcclOperation, Protocol, Run, System, build};
-use crate::topology::{CrossRail, Routes, ScaleUp};
+use crate::topology::{CrossRail, Routes, ScaleUp, Topology};
+use crate::units::BitRate;
 
 /// `algorithm` as written.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
@@ -126,23 +131,34 @@ impl NcclSection {
             Some(hosts) => hosts[rank as usize],
             None => HostId(rank),
         };
+        self.system_on(topology, ranks, host).ok_or_else(|| {
+            let expected = "a server's ranks must be consecutive, and servers equally full";
+            let hosts = inputs.common.hosts.key();
+            let key = if inputs.hosts.is_some() { hosts } else { self.ranks.key() };
+            inputs.context.invalid_as(key, ranks.to_string(), expected)
+        })
+    }
+
+    /// Returns the hardware of ranks on these hosts; `None` if servers are not equally full.
+    fn system_on(
+        &self,
+        topology: &Topology,
+        ranks: u32,
+        host: impl Fn(u32) -> HostId,
+    ) -> Option<System> {
         let scale_up = topology.scale_up();
-        let server = scale_up.map_or(Some(1), |it| server_size(it, ranks, host));
-        let Some(server) = server else {
-            let expected = "ranks of a server must be consecutive, and all servers equally full";
-            let key =
-                if inputs.hosts.is_some() { inputs.common.hosts.key() } else { self.ranks.key() };
-            return Err(inputs.context.invalid_as(key, format!("{ranks} ranks"), expected));
-        };
-        let far = host(ranks - server);
+        let server = scale_up.map_or(Some(1), |it| server_size(it, ranks, &host))?;
         let delay = match ranks > server {
-            true => Routes::new(topology, &|_: LinkId| true).delay(host(0), far),
+            true => {
+                let routes = Routes::new(topology, &|_: LinkId| true);
+                routes.delay(host(0), host(ranks - server))
+            }
             false => Span::ZERO,
         };
-        Ok(System {
+        Some(System {
             ranks,
             server,
-            scale_up: scale_up.map_or(crate::units::BitRate::from_bps(0), |it| it.rate),
+            scale_up: scale_up.map_or(BitRate::from_bps(0), |it| it.rate),
             nic: topology.host_rate(host(0)),
             delay,
             gpu: *self.gpu,
@@ -198,5 +214,23 @@ fn name_of_protocol(protocol: Protocol) -> ProtocolName {
         Protocol::Ll => ProtocolName::Ll,
         Protocol::Ll128 => ProtocolName::Ll128,
         Protocol::Simple => ProtocolName::Simple,
+    }
+}
+
+impl Scenario {
+    /// Returns the hardware and the run of a workload of kind `nccl`; `None` for other kinds, and
+    /// if `hosts` places its ranks.
+    pub fn nccl(&self) -> Option<(System, Run)> {
+        let workload = self.file.workload.as_ref()?;
+        let WorkloadKeys::Nccl(keys) = &workload.work else { return None };
+        if workload.common.hosts.is_some() {
+            return None;
+        }
+        let operation = keys.operation.unwrap_or(NcclOperation::AllReduce);
+        let system = keys.system_on(&self.topology, (*keys.ranks)?, HostId)?;
+        let chosen = (keys.algorithm.and_then(algorithm), keys.protocol.and_then(protocol));
+        let run =
+            Run::choose(&system, (operation, *keys.bytes), chosen.0, chosen.1, *keys.channels);
+        Some((system, run.ok()?))
     }
 }

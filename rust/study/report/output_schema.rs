@@ -11,7 +11,7 @@ use super::comparison_files::Record;
 use super::cost::CostSummary;
 use super::{AllRuns, CheckSummary, RailSummary, Summary, Twin};
 use crate::reproduce::{Reproduction, RunLine};
-use crate::{BoundSummary, QpsSummary};
+use crate::{BoundSummary, NcclTable, QpsSummary};
 
 /// An output with a schema: the name of its file or command, and the schema.
 pub struct OutputSchema {
@@ -23,7 +23,7 @@ pub struct OutputSchema {
 }
 
 /// All JSON outputs.
-pub const OUTPUT_SCHEMAS: [OutputSchema; 12] = [
+pub const OUTPUT_SCHEMAS: [OutputSchema; 13] = [
     OutputSchema {
         name: "run",
         of: "`run --json`, `hpcc --json`, and summary.json, which has no costs",
@@ -78,6 +78,11 @@ pub const OUTPUT_SCHEMAS: [OutputSchema; 12] = [
         name: "qps",
         of: "`qps --json`",
         make: || of::<QpsSummary>("The queue pairs of a scenario of evenkeel"),
+    },
+    OutputSchema {
+        name: "nccl-tests",
+        of: "`nccl-tests --json`",
+        make: || of::<NcclTable>("The table of an operation of NCCL of evenkeel"),
     },
     OutputSchema {
         name: "twin",

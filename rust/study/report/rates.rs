@@ -18,7 +18,7 @@ pub struct Rates {
 
 impl Rates {
     /// Returns the rates of an operation that took `cct`; `None` if it did not complete.
-    pub(super) fn of(operation: Option<&Operation>, cct: Option<Span>) -> Option<Self> {
+    pub(crate) fn of(operation: Option<&Operation>, cct: Option<Span>) -> Option<Self> {
         let (operation, cct) = (operation?, cct.filter(|cct| *cct > Span::ZERO)?);
         let rate = operation.bytes.get() as f64 * 1e9 / cct.as_ns_f64();
         let (times, over) = operation.bus_factor;

@@ -1,5 +1,7 @@
 //! Messages and delays of a run.
 
+use std::collections::BTreeMap;
+
 use thiserror::Error;
 
 use super::model::{self, Estimate};
@@ -187,6 +189,8 @@ pub(super) struct Program {
     delays: Vec<Delay>,
     lanes: Vec<Option<Lane>>,
     dependencies: Vec<(Node, Node)>,
+    /// Last step of each channel between two ranks.
+    last_local: BTreeMap<(u32, u32, u32), Node>,
     launch: Span,
     local: Span,
     network: Span,
@@ -209,6 +213,7 @@ impl Program {
             delays: Vec::new(),
             lanes: Vec::new(),
             dependencies: Vec::new(),
+            last_local: BTreeMap::new(),
             launch: micros(model::base(pair.0, pair.1)),
             local: micros(local * factor),
             network,
@@ -307,9 +312,15 @@ impl Program {
         after: &[Node],
     ) -> Node {
         let wait = self.latency(from, to) + extra;
-        let ready = self.delay(from, wait, after);
+        let mut before = vec![self.delay(from, wait, after)];
         let bytes = self.run.protocol.wire_bytes(data);
-        self.send((from, to), bytes, stream, &[ready])
+        // Queue pairs keep the order of a channel between servers; NVLink would share its port.
+        if from / self.system.server == to / self.system.server {
+            before.extend(self.last_local.get(&(from, to, stream)));
+        }
+        let sent = self.send((from, to), bytes, stream, &before);
+        self.last_local.insert((from, to, stream), sent);
+        sent
     }
 
     fn finish(self) -> Workload {

@@ -7,6 +7,15 @@ use crate::units::Span;
 /// Ranks of a group, and rounds of a batch that run at once (`P2P_PER_BATCH`).
 const BATCH: u32 = 8;
 
+/// Bytes of a chunk between servers.
+const CHUNK: u64 = 131_072;
+
+/// Most chunks of a message; more run as fewer, larger ones.
+const MAX_CHUNKS: u64 = 32;
+
+/// Chunks of a message in flight.
+const IN_FLIGHT: usize = 4;
+
 /// Adds the messages of the operation.
 pub(super) fn add(program: &mut Program) -> Result<(), NcclError> {
     match program.run.operation {
@@ -62,11 +71,19 @@ fn group_deltas(groups: u32) -> Vec<u32> {
 /// Adds a message from each rank to the next.
 fn to_the_next(program: &mut Program) -> Result<(), NcclError> {
     let ranks = program.system.ranks;
-    program.expect(u64::from(ranks))?;
+    program.expect(u64::from(ranks) * MAX_CHUNKS)?;
     let (bytes, launch) = (program.run.bytes.get(), program.launch());
+    // Chunks pass a relay one after another.
+    let chunks = bytes.div_ceil(CHUNK).clamp(1, MAX_CHUNKS);
     for rank in 0..ranks {
         let ready = program.delay(rank, launch, &[]);
-        program.step((rank, (rank + 1) % ranks), bytes, 0, Span::ZERO, &[ready]);
+        let mut sent: Vec<Node> = Vec::new();
+        for _ in 0..chunks {
+            let ends = (rank, (rank + 1) % ranks);
+            let mut after = vec![ready];
+            after.extend(sent.iter().rev().nth(IN_FLIGHT - 1));
+            sent.push(program.step(ends, bytes.div_ceil(chunks), 0, Span::ZERO, &after));
+        }
     }
     Ok(())
 }
