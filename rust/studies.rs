@@ -32,4 +32,5 @@ studies! {
     "reps-flapping",
     "hardware",
     "nezha",
+    "nccl",
 }

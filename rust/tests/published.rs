@@ -13,6 +13,7 @@ mod hpcc_family;
 mod hpcc_simulator;
 mod line_cut;
 mod link_failure;
+mod nccl;
 mod queue_growth;
 mod rccc_simulator;
 mod reps;

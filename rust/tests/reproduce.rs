@@ -17,7 +17,7 @@ use crate::support::{extent, snapshot};
 const CORES: NonZeroUsize = NonZeroUsize::new(2).unwrap();
 
 /// The snapshots of the studies, in study order.
-const SNAPSHOTS: [&str; 19] = [
+const SNAPSHOTS: [&str; 20] = [
     "reproduce-ethereal-collectives",
     "reproduce-ethereal-leaf-spine",
     "reproduce-ethereal-fat-tree",
@@ -37,9 +37,10 @@ const SNAPSHOTS: [&str; 19] = [
     "reproduce-reps-flapping",
     "reproduce-hardware",
     "reproduce-nezha",
+    "reproduce-nccl",
 ];
 
-struct Unobserved;
+pub(crate) struct Unobserved;
 
 impl Observer for Unobserved {
     fn started(&self, _: ComparisonRun, _: &Identity) {}

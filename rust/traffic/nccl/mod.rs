@@ -18,6 +18,8 @@ mod model;
 mod nvls;
 mod ring;
 mod tables;
+#[cfg(test)]
+mod tests;
 mod tree;
 
 pub use build::{NcclError, Run, build};
