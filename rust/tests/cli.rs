@@ -20,6 +20,7 @@ mod hpcc;
 mod inspect;
 mod memory;
 mod metrics_table;
+mod nccl_tests;
 mod outputs;
 mod plot;
 #[cfg(target_os = "linux")]

@@ -155,3 +155,38 @@ fn an_operation_takes_an_algorithm_of_its_own() {
     let error = parse(&text("kind = \"reduce\"\nalgorithm = \"ring-all\"")).unwrap_err();
     assert!(error.to_string().contains("unknown algorithm 'ring-all'"), "{error}");
 }
+
+/// Two servers of four GPUs.
+const SERVERS: &str = "[topology]\nkind = \"rail-optimized\"\nrails = 4\nservers = 2\nunits = 1\n\
+    scale_up = { gpus = 4, cross_rail = \"relay\" }\n";
+
+#[test]
+fn nccl_fills_in_what_it_chooses_and_repeats_it() {
+    let scenario = |keys: &str| parse(&format!("{SERVERS}[workload]\nkind = \"nccl\"\n{keys}"));
+    let chosen = scenario("bytes = \"8B\"").unwrap();
+    let rendered = chosen.render();
+    for line in ["algorithm = \"tree\"", "protocol = \"ll\"", "channels = 1", "ranks = 8"] {
+        assert!(rendered.contains(line), "{line}: {rendered}");
+    }
+    let auto = scenario("bytes = \"8B\"\nalgorithm = \"auto\"\nprotocol = \"auto\"").unwrap();
+    assert_eq!(auto.workload, chosen.workload);
+    assert_eq!(parse(&rendered).unwrap().workload, chosen.workload);
+    let (system, run) = chosen.nccl().unwrap();
+    assert_eq!((system.ranks, system.server, run.channels), (8, 4, 1));
+    let error = |keys: &str| scenario(keys).unwrap_err().to_string();
+    for (keys, expected) in [
+        ("ranks = 6", "a server's ranks must be consecutive"),
+        ("hosts = \"0,4,1,5\"", "a server's ranks must be consecutive"),
+        ("operation = \"all-gather\"\nalgorithm = \"tree\"", "all-gather has no tree"),
+        ("protocol = \"ll128\"\ngpu = \"ampere\"", "no algorithm with ll128"),
+        ("channels = 0", "channels = 0"),
+        ("bytes = \"0B\"", "0 bytes"),
+    ] {
+        let error = error(keys);
+        assert!(error.contains(expected), "{keys}: {error}");
+    }
+    // One server, and one rank of each, are clusters too.
+    assert_eq!(scenario("ranks = 4").unwrap().nccl().unwrap().0.servers(), 1);
+    let spread = scenario("hosts = \"0,4\"").unwrap();
+    assert!(spread.workload.messages.iter().all(|it| it.src.0 % 4 == 0 && it.dst.0 % 4 == 0));
+}
