@@ -185,6 +185,8 @@ fn nccl_fills_in_what_it_chooses_and_repeats_it() {
         let error = error(keys);
         assert!(error.contains(expected), "{keys}: {error}");
     }
+    let auto = parse("[workload]\nkind = \"all-reduce\"\nalgorithm = \"auto\"").unwrap_err();
+    assert!(auto.to_string().contains("kind = \"nccl\" with operation = \"all-reduce\""), "{auto}");
     // One server, and one rank of each, are clusters too.
     assert_eq!(scenario("ranks = 4").unwrap().nccl().unwrap().0.servers(), 1);
     let spread = scenario("hosts = \"0,4\"").unwrap();

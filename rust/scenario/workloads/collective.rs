@@ -378,6 +378,12 @@ fn algorithm(
     let first = choices.first().expect("the file's reader knows the kind");
     let wanted = section.algorithm.fill(first.name.to_owned());
     let found = choices.iter().find(|choice| choice.name == *wanted);
+    if *wanted == "auto" {
+        let because = format!(
+            "NCCL's choice is a kind of its own: kind = \"nccl\" with operation = \"{kind}\""
+        );
+        return Err(context.misplaced(wanted.key(), because));
+    }
     found.map(|choice| choice.collective).ok_or_else(|| {
         let known: Vec<&str> = choices.iter().map(|choice| choice.name).collect();
         let lookup = Lookup { what: "algorithm", name: &wanted, known: &known };
