@@ -134,7 +134,7 @@ impl Endpoints {
                 .queue_for_driver(now, AssignedFlow { record: id, connection, path, bytes });
         }
         let qp = self.ledger.connections.as_slice()[connection as usize].qp;
-        self.hosts[src.index()].nic.post(qp, flow.bytes, u64::from(id), flow.path);
+        self.hosts[src.index()].nic.post_at(now, qp, flow.bytes, u64::from(id), flow.path);
     }
 
     /// Returns the connection for a flow, which is created if needed.

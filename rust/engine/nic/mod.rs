@@ -33,6 +33,7 @@ mod config;
 pub mod congestion;
 mod counters;
 mod event;
+mod hardware;
 mod output;
 pub mod parameters;
 mod ports;
@@ -48,6 +49,10 @@ pub use config::round_trips::RoundTrips;
 pub use config::{Mismatch, NicConfig, Peers, PortFacts};
 pub use counters::NicCounters;
 pub use event::{Backlog, NicEvent, Owner};
+pub use hardware::{
+    AckTimeout, CnpLimiter, CnpSources, HardwareConfig, HardwareCounters, MessageCost, PacketRate,
+    QpTurns, ReceivePool,
+};
 pub use ports::classes::{ExternalTraffic, Start};
 pub use ports::control_paths::ControlPaths;
 pub use ports::planes::FreePorts;
@@ -64,6 +69,7 @@ pub use recovery::Recovery;
 pub use send::sending_state::SendingState;
 pub use timer::Timer;
 
+use hardware::Hardware;
 use output::Output;
 use ports::planes::Planes;
 use qp::context_cache::ContextCache;
@@ -140,11 +146,13 @@ pub struct Nic {
     responders: Responders,
     config: std::sync::Arc<NicConfig>,
     cache: Option<Box<ContextCache>>,
+    /// Present with limits or costs of hardware.
+    hardware: Option<Box<Hardware>>,
     /// Present with several ports.
     planes: Option<Box<Planes>>,
     port: PortFacts,
-    host: HostId,
     qps: QpTable,
+    host: HostId,
     qp_setup: QpSetup,
     verbs: Verbs,
 }
@@ -155,9 +163,10 @@ impl Nic {
         let cache = config.queue_pairs.cache.map(|cache| Box::new(ContextCache::new(cache)));
         Self {
             schedule: Schedule::default(),
-            out: Output::default(),
+            out: Output::new(&config.hardware),
             requesters: Requesters::new(&config),
             responders: Responders::new(host, port, &config),
+            hardware: Hardware::of(&config.hardware),
             config,
             cache,
             planes: None,
@@ -188,6 +197,14 @@ impl Nic {
     /// Handles a received packet. A packet for a queue pair that does not exist is dropped and
     /// counted.
     pub fn handle_packet(&mut self, now: Time, packet: &Packet) {
+        if self.hardware.is_some() {
+            return self.handle_limited(now, packet);
+        }
+        self.handle_admitted(now, packet);
+    }
+
+    #[inline(always)]
+    fn handle_admitted(&mut self, now: Time, packet: &Packet) {
         if self.planes.is_some() {
             return self.handle_packet_from_plane(now, packet);
         }
@@ -249,6 +266,9 @@ impl Nic {
 
     /// Handles everything that is due at `now`. An early call is harmless.
     pub fn handle_timeout(&mut self, now: Time) {
+        if self.hardware.is_some() {
+            self.handle_message_costs(now);
+        }
         self.handle_ack_timeouts(now);
         while let Some((due, Turn { slot, .. })) = self.schedule.timers.pop(now) {
             let requester = &mut self.requesters[slot];
@@ -273,6 +293,9 @@ impl Nic {
             }
             if timed_out && let Some(max_retries) = self.retries_of(slot) {
                 self.count_timeout(slot, max_retries);
+            }
+            if timed_out && self.hardware.is_some() {
+                self.count_attempt(now, slot);
             }
             self.make_sharers_ready(slot);
             self.update_timer(slot);

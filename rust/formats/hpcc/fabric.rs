@@ -12,7 +12,7 @@ use crate::fabric::{
     PfcConfig, Rounding, SwitchConfig, TieOrder,
 };
 use crate::ids::LinkId;
-use crate::nic::{AckConfig, NicConfig};
+use crate::nic::{AckConfig, HardwareConfig, NicConfig};
 use crate::topology::{Node, Topology};
 use crate::units::{BitRate, Bytes, Fraction, Span, Time};
 
@@ -209,6 +209,7 @@ pub(super) fn nic(
     let overhead = congestion.overhead();
     let is_moved = congestion.telemetry().is_some() || config.window;
     Ok(NicConfig {
+        hardware: HardwareConfig::default(),
         payload: config.payload,
         header: wire::HEADER + overhead,
         ack: AckConfig {

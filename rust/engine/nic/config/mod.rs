@@ -9,6 +9,7 @@ pub use peers::{Mismatch, Peers};
 
 use super::config::round_trips::RoundTrips;
 use super::congestion::{CongestionControl, PathFacts, nscc};
+use super::hardware::HardwareConfig;
 use super::qp::delivery::Delivery;
 use super::receive::ack::AckConfig;
 use super::receive::receiver::ReceiverSettings;
@@ -50,6 +51,8 @@ pub struct NicConfig {
     pub cnp_interval: Span,
     /// Settings of queue pairs: queues, retries, per-operation costs.
     pub queue_pairs: QpConfig,
+    /// Limits and costs of hardware; none by default.
+    pub hardware: HardwareConfig,
     /// Intervals between packets are rounded down to multiples of this. A picosecond, or coarser to
     /// match a simulator whose results are compared.
     pub pace_unit: Span,
@@ -73,6 +76,7 @@ impl Default for NicConfig {
             nack_interval: Span::from_us(500),
             cnp_interval: Span::from_us(50),
             queue_pairs: QpConfig::default(),
+            hardware: HardwareConfig::default(),
             pace_unit: Span::from_ps(1),
             round_trips: None,
             peers: None,
@@ -114,9 +118,14 @@ impl NicConfig {
         self.peers.as_ref().is_none_or(|peers| peers.wants_cnp(peer))
     }
 
+    /// True if receivers of its packets must send congestion notification packets.
+    pub fn wants_cnp(&self) -> bool {
+        self.congestion.wants_cnp() || self.hardware.cnp.is_active()
+    }
+
     /// The settings of the responders.
     pub(super) fn receiver_settings(&self) -> ReceiverSettings {
-        let own = self.congestion.wants_cnp();
+        let own = self.wants_cnp();
         // A responder serves senders of any host, so one host that wants CNPs turns them on.
         let wants_cnp = self.peers.as_ref().map_or(own, |peers| peers.any_wants_cnp());
         ReceiverSettings {

@@ -28,7 +28,7 @@ impl Peers {
     pub fn new<'a>(configs: impl Iterator<Item = &'a NicConfig>) -> Self {
         let facts = |config: &NicConfig| Facts {
             ack: config.ack,
-            wants_cnp: config.congestion.wants_cnp(),
+            wants_cnp: config.wants_cnp(),
         };
         Self { facts: configs.map(facts).collect() }
     }

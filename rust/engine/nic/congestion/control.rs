@@ -33,6 +33,11 @@ pub trait ControlConfig: Configuration + Into<CongestionControl> {
         Scope::Qp
     }
 
+    /// True if receivers acknowledge marked packets with congestion notification packets (CNPs).
+    fn wants_cnp(&self) -> bool {
+        false
+    }
+
     /// Bytes that it adds to each data packet and to each control packet.
     fn overhead(&self) -> Bytes {
         Bytes::ZERO

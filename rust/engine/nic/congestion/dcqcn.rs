@@ -131,6 +131,10 @@ impl ControlConfig for Config {
         CongestionPreset { name: "authors", config: Self::default },
         CongestionPreset { name: "paper", config: Self::paper },
     ];
+
+    fn wants_cnp(&self) -> bool {
+        true
+    }
 }
 
 /// The phase of rate increase.
@@ -265,8 +269,6 @@ impl LazyTimers<2> for Dcqcn {
 }
 
 impl CongestionController for Dcqcn {
-    const WANTS_CNP: bool = true;
-
     #[inline]
     fn rate(&mut self, now: Time) -> BitRate {
         self.catch_up(now);

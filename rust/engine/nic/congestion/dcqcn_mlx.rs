@@ -5,8 +5,9 @@
 //! acknowledgements; there are no notification packets.
 //!
 //! Presets: `hpcc` and `hpcc-paper` are the two DCQCNs of HPCC's run script, `conweave` that of
-//! ConWeave's. `connectx` has the defaults of the adapters' registers as printed by `mlxconfig`
-//! (without the byte counter and `rpg_gd`, which this form lacks). The scripts scale increases with
+//! ConWeave's. `connectx` has the defaults of the adapters' registers as printed by `mlxconfig`,
+//! without the byte counter; `connectx-registers` also has that, and notification packets in
+//! place of flags, as the adapters use. The scripts scale increases with
 //! the link rate. The presets are for 100 Gbps: a link four times as fast needs increases four
 //! times as large. For `hpcc`, the switches mark by
 //! `ecn = { kmin = "400KB", kmax = "1600KB", pmax = "1/5" }` at 100 Gbps.
@@ -20,7 +21,7 @@ use super::rate_window::{Pacing, RateExtras, RateWindow, WindowRule};
 use super::timed::{LazyTimers, Rates};
 use super::{AckSample, CongestionController, CongestionPreset, ControlConfig, PathFacts, floor};
 use crate::nic::parameters::{
-    Configuration, InvalidValue, at_most_one, positive_at_most_one, rate, timer,
+    Configuration, InvalidValue, at_most_one, positive_at_most_one, rate, require, timer,
 };
 use crate::nic::timer::{RateTimers, Timer};
 use crate::units::{BitRate, Bytes, Fraction, Span, Time};
@@ -49,6 +50,15 @@ pub struct Config {
     pub min_rate: BitRate,
     /// The rate after the first mark, as a fraction of line rate: 1.
     pub rate_on_first_cnp: Fraction,
+    /// Bytes after which the rate also rises (`rpg_byte_reset`): `0B`, none.
+    #[serde(skip_serializing_if = "is_none")]
+    pub byte_counter: Bytes,
+    /// Logarithm of the divisor of alpha in a cut (`rpg_gd`, alpha counts to 1024): 11, a half.
+    #[serde(skip_serializing_if = "is_half")]
+    pub rpg_gd: u32,
+    /// Signal that cuts the rate: the `flag` of acknowledgements, or notification packets (`cnp`).
+    #[serde(skip_serializing_if = "CutSignal::is_flag")]
+    pub signal: CutSignal,
     /// Whether each cut also lowers the target rate; otherwise only the first after a rise: no.
     pub clamp_target_rate: bool,
     /// The window in addition to the rate: `none` (`HAS_WIN`, `VAR_WIN`).
@@ -77,6 +87,9 @@ impl Default for Config {
             hyper_increase: BitRate::from_bps(200_000_000),
             min_rate: BitRate::from_bps(1_000_000_000),
             rate_on_first_cnp: Fraction::ONE,
+            byte_counter: Bytes::ZERO,
+            rpg_gd: HALF,
+            signal: CutSignal::Flag,
             clamp_target_rate: false,
             window: WindowRule::None,
             window_bytes: AbsoluteOrFraction::WHOLE,
@@ -120,6 +133,40 @@ impl Config {
             ..Self::default()
         }
     }
+
+    /// `connectx` with `rpg_byte_reset` 32767 and notification packets.
+    fn connectx_registers() -> Self {
+        let byte_counter = Bytes::new(32_767);
+        Self { byte_counter, signal: CutSignal::Cnp, ..Self::connectx() }
+    }
+}
+
+/// The signal that cuts the rate.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Serialize, Deserialize)]
+#[serde(rename_all = "kebab-case")]
+pub enum CutSignal {
+    /// Flags in acknowledgements.
+    #[default]
+    Flag,
+    /// Notification packets.
+    Cnp,
+}
+
+impl CutSignal {
+    fn is_flag(&self) -> bool {
+        *self == Self::Flag
+    }
+}
+
+/// Value of `rpg_gd` with which a cut takes half of alpha.
+const HALF: u32 = 11;
+
+fn is_none(bytes: &Bytes) -> bool {
+    *bytes == Bytes::ZERO
+}
+
+fn is_half(rpg_gd: &u32) -> bool {
+    *rpg_gd == HALF
 }
 
 impl Configuration for Config {
@@ -135,6 +182,8 @@ impl Configuration for Config {
         timer("decrease_timer", self.decrease_timer)?;
         timer("increase_timer", self.increase_timer)?;
         rate("min_rate", self.min_rate)?;
+        let range = "it must be from 10 to 15";
+        require("rpg_gd", self.rpg_gd, (10..=15).contains(&self.rpg_gd), range)?;
         positive_at_most_one("rate_on_first_cnp", self.rate_on_first_cnp)
     }
 }
@@ -145,7 +194,31 @@ impl ControlConfig for Config {
         CongestionPreset { name: "hpcc-paper", config: Self::hpcc_paper },
         CongestionPreset { name: "conweave", config: Self::conweave },
         CongestionPreset { name: "connectx", config: Self::connectx },
+        CongestionPreset { name: "connectx-registers", config: Self::connectx_registers },
     ];
+
+    fn wants_cnp(&self) -> bool {
+        self.signal == CutSignal::Cnp
+    }
+}
+
+/// State that few configurations need.
+#[derive(Debug, Clone)]
+struct Extras {
+    rate: Option<Box<RateExtras>>,
+    /// Rises by the byte counter since the last cut, and bytes until the next one.
+    byte_stage: u32,
+    bytes_left: u64,
+}
+
+impl Extras {
+    fn of(config: &Config, path: &PathFacts) -> Option<Box<Self>> {
+        let window = RateWindow::new(config.window, config.window_bytes, path);
+        let rate = RateExtras::of(window, config.pacing);
+        let bytes_left = config.byte_counter.get();
+        let has_any = rate.is_some() || bytes_left > 0;
+        has_any.then(|| Box::new(Self { rate, byte_stage: 0, bytes_left }))
+    }
 }
 
 /// The control of one queue pair.
@@ -154,8 +227,8 @@ pub struct DcqcnMlx {
     // Shared: a run may have a million queue pairs.
     config: Arc<Config>,
     rates: Rates,
-    /// The window and pacing that accompany the rate.
-    extras: Option<Box<RateExtras>>,
+    /// The window and pacing that accompany the rate, and the byte counter.
+    extras: Option<Box<Extras>>,
     /// True if a mark arrived since alpha was last updated.
     flagged_for_alpha: bool,
     /// True if a mark arrived since the rate was last cut.
@@ -170,10 +243,7 @@ impl DcqcnMlx {
         Self {
             config: Arc::new(*config),
             rates: Rates::new(path.line_rate, config.initial_alpha.as_f64()),
-            extras: RateExtras::of(
-                RateWindow::new(config.window, config.window_bytes, path),
-                config.pacing,
-            ),
+            extras: Extras::of(config, path),
             flagged_for_alpha: false,
             flagged_for_cut: false,
             stage: 0,
@@ -196,6 +266,14 @@ impl DcqcnMlx {
         self.timers.set(timer, due + self.config.alpha_timer * ticks);
     }
 
+    fn byte_stage(&self) -> u32 {
+        self.extras.as_ref().map_or(0, |extras| extras.byte_stage)
+    }
+
+    fn rate_extras(&self) -> Option<&RateExtras> {
+        self.extras.as_ref()?.rate.as_deref()
+    }
+
     fn cut_if_flagged(&mut self, at: Time) {
         if !self.flagged_for_cut {
             return;
@@ -203,27 +281,50 @@ impl DcqcnMlx {
         self.flagged_for_cut = false;
         // The cut uses alpha as of its own time, which may be well before the call.
         self.update_alpha(at);
-        if self.config.clamp_target_rate || self.stage > 0 {
+        if self.config.clamp_target_rate || self.stage > 0 || self.byte_stage() > 0 {
             self.rates.target = self.rates.current;
         }
-        self.rates.cut(self.config.min_rate);
+        self.rates.cut_by(f64::from(1_u32 << (self.config.rpg_gd - 10)), self.config.min_rate);
         // Each cut postpones the next rise by a full period.
         self.stage = 0;
+        if let Some(extras) = &mut self.extras {
+            (extras.byte_stage, extras.bytes_left) = (0, self.config.byte_counter.get());
+        }
         self.timers.set(Timer::RateIncrease, at + self.config.increase_timer);
     }
 
-    fn increase_rate(&mut self) {
-        // Below F fast recovery, at F one additive step, beyond it hyper increase.
-        let increase = match self.stage.cmp(&self.config.fast_recovery_steps) {
-            std::cmp::Ordering::Less => 0,
-            std::cmp::Ordering::Equal => self.config.additive_increase.as_bps(),
-            std::cmp::Ordering::Greater => self.config.hyper_increase.as_bps(),
+    fn increase_rate(&mut self, stage: u32) {
+        let increase = match self.config.byte_counter {
+            Bytes::ZERO => self.increase_by_timer(stage),
+            _ => self.increase_by_both(),
         };
         let rates = &mut self.rates;
         // Rt stops at line rate here, unlike in `dcqcn`.
         rates.target = (rates.target + increase as f64).min(rates.line);
         rates.current = f64::midpoint(rates.current, rates.target);
-        self.stage += 1;
+    }
+
+    /// Below F fast recovery, at F one additive step, beyond it hyper increase.
+    fn increase_by_timer(&self, stage: u32) -> u64 {
+        match stage.cmp(&self.config.fast_recovery_steps) {
+            std::cmp::Ordering::Less => 0,
+            std::cmp::Ordering::Equal => self.config.additive_increase.as_bps(),
+            std::cmp::Ordering::Greater => self.config.hyper_increase.as_bps(),
+        }
+    }
+
+    /// Fast recovery until timer or bytes have risen F times, hyper increase once both have risen
+    /// more often (Zhu et al., 2015, section 5).
+    fn increase_by_both(&self) -> u64 {
+        let steps = self.config.fast_recovery_steps;
+        let (low, high) = (self.stage.min(self.byte_stage()), self.stage.max(self.byte_stage()));
+        if low > steps {
+            self.config.hyper_increase.as_bps()
+        } else if high >= steps {
+            self.config.additive_increase.as_bps()
+        } else {
+            0
+        }
     }
 
     fn start_timers(&mut self, now: Time) {
@@ -274,7 +375,8 @@ impl LazyTimers<3> for DcqcnMlx {
     fn handle_timer(&mut self, timer: Timer, due: Time) {
         if timer == Timer::RateIncrease {
             self.timers.set(timer, due + self.config.increase_timer);
-            self.increase_rate();
+            self.increase_rate(self.stage);
+            self.stage += 1;
         } else {
             self.timers.set(timer, due + self.config.decrease_timer);
             self.cut_if_flagged(due);
@@ -286,18 +388,44 @@ impl CongestionController for DcqcnMlx {
     #[inline]
     fn rate(&mut self, now: Time) -> BitRate {
         self.catch_up(now);
-        RateExtras::pace(self.extras.as_deref(), self.rates.current())
+        RateExtras::pace(self.rate_extras(), self.rates.current())
     }
 
     #[inline]
     fn window(&self) -> u64 {
-        RateExtras::window(self.extras.as_deref(), self.rates.current as u64)
+        RateExtras::window(self.rate_extras(), self.rates.current as u64)
     }
 
     fn handle_ack(&mut self, now: Time, sample: AckSample) {
         // Unmarked acknowledgements touch no timer: due actions run when the rate is needed.
-        if sample.marked > 0 {
+        if sample.marked > 0 && self.config.signal == CutSignal::Flag {
             self.handle_marked_nack(now);
+        }
+    }
+
+    fn handle_cnp(&mut self, now: Time) {
+        self.handle_marked_nack(now);
+    }
+
+    #[inline]
+    fn handle_sent(&mut self, now: Time, bytes: u32) {
+        // Before the first cut nothing counts: the rate is line rate.
+        if self.config.byte_counter == Bytes::ZERO
+            || self.timers.deadline(Timer::RateIncrease) == Time::NEVER
+        {
+            return;
+        }
+        let Some(extras) = &mut self.extras else { return };
+        let bytes = u64::from(bytes);
+        if bytes <= extras.bytes_left {
+            extras.bytes_left -= bytes;
+            return;
+        }
+        self.catch_up(now);
+        let stage = self.byte_stage();
+        self.increase_rate(stage);
+        if let Some(extras) = &mut self.extras {
+            (extras.byte_stage, extras.bytes_left) = (stage + 1, self.config.byte_counter.get());
         }
     }
 

@@ -76,12 +76,9 @@ macro_rules! registry {
                 match self { $(Self::$control(_) => $module::Config::NAME,)* }
             }
 
-            /// True if receivers must send CNPs: [`CongestionController::WANTS_CNP`].
-            pub const fn wants_cnp(&self) -> bool {
-                match self {
-                    $(Self::$control(_) =>
-                        <$module::$control as CongestionController>::WANTS_CNP,)*
-                }
+            /// True if receivers must send CNPs: [`ControlConfig::wants_cnp`].
+            pub fn wants_cnp(&self) -> bool {
+                match self { $(Self::$control(config) => config.wants_cnp(),)* }
             }
 
             /// The telemetry that switches write into data packets: [`ControlConfig::telemetry`].
@@ -273,9 +270,6 @@ fn floor(min_rate: BitRate, line_rate: f64) -> f64 {
 
 /// Decides how fast a queue pair may send.
 pub trait CongestionController {
-    /// True if receivers acknowledge marked packets with congestion notification packets (CNPs).
-    const WANTS_CNP: bool = false;
-
     /// Returns the rate for a packet that is sent at `now`. By default it is above line rate: the
     /// wire paces packets, and only the window limits the sender.
     fn rate(&mut self, _now: Time) -> BitRate {

@@ -56,7 +56,12 @@ impl Rates {
 
     /// Cuts the current rate by half of alpha, not below `min_rate`.
     pub(super) fn cut(&mut self, min_rate: BitRate) {
+        self.cut_by(2.0, min_rate);
+    }
+
+    /// Cuts the current rate by alpha over `divisor`, not below `min_rate`.
+    pub(super) fn cut_by(&mut self, divisor: f64, min_rate: BitRate) {
         let floor = floor(min_rate, self.line);
-        self.current = (self.current * (1.0 - self.alpha / 2.0)).max(floor);
+        self.current = (self.current * (1.0 - self.alpha / divisor)).max(floor);
     }
 }

@@ -7,7 +7,7 @@ use std::collections::BTreeMap;
 
 use crate::ids::{HostId, QpId};
 use crate::nic::qp::{Life, Origin, Qp, Role};
-use crate::nic::{CacheCounters, Nic};
+use crate::nic::{CacheCounters, HardwareCounters, Nic};
 use crate::units::Bytes;
 
 /// The queue pairs of one NIC. Each end of a connection is counted at its own NIC.
@@ -31,10 +31,13 @@ pub struct QpAccount {
     pub context_bytes: Bytes,
     /// Counters of the context cache, if there is one.
     pub cache: CacheCounters,
+    /// Counters of the limits of hardware, if there are any.
+    pub hardware: Option<HardwareCounters>,
 }
 
 impl QpAccount {
-    /// Returns the maximum of each count over several NICs. The cache counters are summed.
+    /// Returns the maximum of each count over several NICs. The counters of caches and limits are
+    /// summed.
     pub fn maxima(accounts: &[Self]) -> Self {
         accounts.iter().fold(Self::default(), |maxima, it| Self {
             opened: maxima.opened.max(it.opened),
@@ -50,6 +53,10 @@ impl QpAccount {
                 hits: maxima.cache.hits + it.cache.hits,
                 send_misses: maxima.cache.send_misses + it.cache.send_misses,
                 receive_misses: maxima.cache.receive_misses + it.cache.receive_misses,
+            },
+            hardware: match (maxima.hardware, it.hardware) {
+                (Some(sum), Some(more)) => Some(sum.plus(more)),
+                (sum, more) => sum.or(more),
             },
         })
     }
@@ -94,6 +101,7 @@ impl Nic {
             per_peer_max: peers.values().map(|peer| peer.live).max().unwrap_or(0),
             context_bytes: Bytes::new(self.qps.peak() * context),
             cache: self.cache.as_ref().map(|cache| cache.counters()).unwrap_or_default(),
+            hardware: self.hardware_counters(),
         }
     }
 

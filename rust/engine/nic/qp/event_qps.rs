@@ -138,11 +138,16 @@ impl Nic {
     /// Posts a WRITE of `bytes` to `qp`, which reports by events that carry `work`. The message is
     /// pinned to `path` if the policy pins and the queue pair is idle.
     ///
+    /// Work posted after the retries were exceeded is flushed without an event.
+    ///
     /// # Panics
     /// If `qp` is not ready to send or has completions: [`Nic::post_send`] is the verb for those.
     #[inline]
     pub fn post(&mut self, qp: QpId, bytes: Bytes, work: u64, path: u16) {
         let Qp { state, requester: slot, queues, .. } = self.qps[qp];
+        if self.flushes(qp) {
+            return;
+        }
         assert!(queues.is_none() && state == QpState::ReadyToSend, "{qp} must be ready to send");
         self.requesters[slot].post(bytes, work, path, &self.config);
         self.make_ready(slot);

@@ -78,6 +78,16 @@ impl Responder {
         self.receiving.handle_data(now, packet, &mut self.acks, out);
     }
 
+    /// Sends a congestion notification packet about a packet that the NIC dropped.
+    pub(in crate::nic) fn notify_congestion(
+        &mut self,
+        now: Time,
+        packet: DataView<'_>,
+        out: &mut Outbox,
+    ) {
+        self.acks.notify_congestion(now, packet, out);
+    }
+
     /// Returns when arrivals must be acknowledged; `NEVER` if all are.
     #[inline]
     pub(in crate::nic) fn deadline(&self) -> Time {

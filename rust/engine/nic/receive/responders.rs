@@ -84,6 +84,18 @@ impl Responders {
         self.list[slot.index()].handle_data(now, packet, &mut out);
     }
 
+    /// Sends a congestion notification packet about a packet that the NIC dropped.
+    pub(in crate::nic) fn notify_congestion(
+        &mut self,
+        now: Time,
+        packet: DataView<'_>,
+        slot: Slot,
+        out: &mut Output,
+    ) {
+        let mut out = Outbox::new(&self.settings, out);
+        self.list[slot.index()].notify_congestion(now, packet, &mut out);
+    }
+
     /// Handles the acknowledgement timer of the responder in `slot`.
     pub(in crate::nic) fn handle_timeout(&mut self, now: Time, slot: Slot, out: &mut Output) {
         let responder = &mut self.list[slot.index()];

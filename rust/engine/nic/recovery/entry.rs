@@ -33,6 +33,11 @@ crate::nic::parameters::registered_name!(
 );
 
 impl RecoveryName {
+    /// Returns the name of `recovery`.
+    pub const fn of(recovery: Recovery) -> Self {
+        Self(recovery.name())
+    }
+
     /// Returns the recovery of this name. If it is that of the policy (`policy_default`), the
     /// parameters of the policy are the defaults.
     pub fn recovery(self, policy_default: Recovery) -> Recovery {

@@ -177,6 +177,10 @@ impl SendRecovery for GoBackN {
         self.timers.deadline(Timer::Retransmission)
     }
 
+    fn set_timeout(&mut self, timeout: Span) {
+        self.timeout = timeout;
+    }
+
     fn handle_timeout(&mut self, _now: Time) -> Option<TimedOut> {
         self.go_back();
         // The lost packet is unknown: the entropy value sent last stands for all packets in flight.

@@ -222,6 +222,9 @@ macro_rules! registry {
             fn has_timed_out(&self, now: Time) -> bool {
                 match self { $(Self::$recovery(it) => it.has_timed_out(now),)* }
             }
+            fn set_timeout(&mut self, timeout: Span) {
+                match self { $(Self::$recovery(it) => it.set_timeout(timeout),)* }
+            }
             fn handle_timeout(&mut self, now: Time) -> Option<TimedOut> {
                 match self { $(Self::$recovery(it) => it.handle_timeout(now),)* }
             }
@@ -441,6 +444,9 @@ pub(super) trait SendRecovery {
     fn has_timed_out(&self, now: Time) -> bool {
         self.deadline() <= now
     }
+
+    /// Sets the retransmission timeout from the next start of the timer on (go-back-N).
+    fn set_timeout(&mut self, _timeout: Span) {}
 
     /// Handles the expiry of the retransmission timer.
     fn handle_timeout(&mut self, now: Time) -> Option<TimedOut>;

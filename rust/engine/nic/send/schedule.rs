@@ -72,6 +72,9 @@ impl Nic {
         if self.poll_transmit_control_to(buffer) {
             return true;
         }
+        if self.is_held(now) {
+            return false;
+        }
         // Before the turns: a requester whose pause ends now joins the queue at its end.
         self.end_pauses(now);
         while let Some(slot) = self.schedule.ready.pop_front() {
@@ -158,14 +161,20 @@ impl Nic {
         // A rate that permits the next packet before this one has left the wire is no limit. The
         // requester then goes to the end of the queue without a wake-up.
         let (rate, bytes) = (self.port.line_rate, Bytes::new(u64::from(buffer.wire_bytes)));
+        if self.hardware.is_some() {
+            self.limit_packets(now, slot);
+        }
         self.schedule(slot, |start| start <= now || start <= now + rate.time_for(bytes));
+        if self.hardware.is_some() {
+            self.keep_turn(slot, buffer);
+        }
         self.update_timer(slot);
     }
 
     /// Returns when the first requester that waits for its rate may start.
     #[inline]
     pub fn next_paced(&self) -> Option<Time> {
-        let start = self.schedule.paced.first();
+        let start = self.held_until(self.schedule.paced.first());
         (start != Time::NEVER).then_some(start)
     }
 
@@ -174,6 +183,7 @@ impl Nic {
     #[inline]
     pub fn next_timer(&self) -> Option<Time> {
         let due = self.schedule.timers.first().min(self.schedule.ack_timers.first());
+        let due = due.min(self.next_message_cost());
         (due != Time::NEVER).then_some(due)
     }
 

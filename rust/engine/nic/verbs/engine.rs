@@ -263,6 +263,7 @@ impl Nic {
             control: &mut self.out.control,
             events: &mut self.verbs.events,
             counters: &mut self.out.counters,
+            cnps: self.out.cnps.as_deref_mut(),
         };
         // With ordered delivery a packet beyond any other gap is refused for the gap.
         let in_order = header.filter(|_| out_of_order.is_none());

@@ -6,6 +6,7 @@ use std::collections::VecDeque;
 use crate::ids::{HostId, QpId};
 use crate::nic::counters::NicCounters;
 use crate::nic::event::{NicEvent, Owner};
+use crate::nic::hardware::CnpOutput;
 use crate::nic::output::Output;
 use crate::nic::receive::ack::{
     AckConfig, AckRange, AckSpan, Echo, Marked, NackSignal, Resent, Unreported,
@@ -36,12 +37,13 @@ pub(in crate::nic) struct Outbox<'a> {
     pub control: &'a mut VecDeque<Packet>,
     pub events: &'a mut VecDeque<NicEvent>,
     pub counters: &'a mut NicCounters,
+    pub cnps: Option<&'a mut CnpOutput>,
 }
 
 impl<'a> Outbox<'a> {
     pub(in crate::nic) fn new(settings: &'a ReceiverSettings, out: &'a mut Output) -> Self {
-        let Output { control, events, counters } = out;
-        Self { settings, control, events, counters }
+        let Output { control, events, counters, cnps } = out;
+        Self { settings, control, events, counters, cnps: cnps.as_deref_mut() }
     }
 
     /// Returns the payload bytes of a whole data packet.
@@ -285,8 +287,16 @@ impl AckState {
     pub(crate) fn notify_congestion(&mut self, now: Time, packet: DataView<'_>, out: &mut Outbox) {
         let Some(interval) = out.settings.cnp_interval else { return };
         // DCQCN, section 3.1: at most one CNP per flow and interval, the first one immediately.
-        if self.timers.is_due(Timer::Cnp, now) {
+        let is_due = self.timers.is_due(Timer::Cnp, now);
+        let shared = match self.timers.deadline(Timer::Cnp) == Time::NEVER {
+            true => None,
+            false => out.cnps.as_mut().and_then(|it| it.permits(now, self.endpoints.peer, interval)),
+        };
+        if shared.unwrap_or(is_due) {
             self.timers.set(Timer::Cnp, now.saturating_add(interval));
+            if let Some(cnps) = &mut out.cnps {
+                cnps.sent += 1;
+            }
             let echo = Echo::of(packet);
             self.send_bare(Packet::cnp(echo.stamp), echo, out);
         }

@@ -77,6 +77,9 @@ impl InOrder {
         if trimmed {
             acks.nack_trimmed(packet, self.expected, out);
         } else {
+            if out.cnps.as_ref().is_some_and(|cnps| cnps.on_nack) {
+                acks.notify_congestion(now, packet, out);
+            }
             acks.send_reply(packet, Reply::nack(self.expected).beyond_gap(out), out);
         }
     }
