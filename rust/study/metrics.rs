@@ -251,13 +251,20 @@ pub static METRICS: [Metric; 46] = [
     Metric::new("events", Count, Neither, "events", "events of the simulation"),
 ];
 
-/// Rates of messages, for claims and tables of studies; not columns of `results.csv`.
-pub(crate) static RATES: [Metric; 5] = [
+/// Rates of messages and counters of NICs, for claims and tables of studies; not columns of `results.csv`.
+pub(crate) static RATES: [Metric; 12] = [
     Metric::new("rate_gbps.min", BitRate, More, "lowest rate", "lowest rate of a message"),
     Metric::new("rate_gbps.p01", BitRate, More, "p01 rate", "1st percentile of message rates"),
     Metric::new("rate_gbps.p50", BitRate, More, "p50 rate", "median rate of messages"),
     Metric::new("rate_gbps.mean", BitRate, More, "mean rate", "mean rate of messages"),
     Metric::new("rate_gbps.max", BitRate, More, "highest rate", "highest rate of a message"),
+    Metric::new("hardware.rx_discards", Packets, Less, "discards", "packets dropped in NICs"),
+    Metric::new("hardware.nacks_received", Count, Less, "NACKs", "NACKs that senders received"),
+    Metric::new("hardware.cnps_sent", Count, Less, "CNPs sent", "CNPs that receivers sent"),
+    Metric::new("hardware.cnps_received", Count, Less, "CNPs", "CNPs that senders received"),
+    Metric::new("hardware.timeouts", Count, Less, "timeouts", "timeouts before a retransmission"),
+    Metric::new("hardware.qp_errors", Count, Less, "QP errors", "queue pairs that failed"),
+    Metric::new("hardware.first_error_ns", Time, Neither, "error", "time of the first QP error"),
 ];
 
 /// Indicators of the IETF's benchmarking draft, in the order of

@@ -67,12 +67,22 @@ pub struct Finished {
 }
 
 impl Finished {
+    fn qp_errors(&self) -> u64 {
+        self.summary.hardware.map_or(0, |hardware| hardware.qp_errors)
+    }
+
     /// Returns why and when the run did not complete, with its open messages; `None` if it
     /// completed. `limit` is the key of its time limit.
     pub fn incomplete(&self, limit: &str) -> Option<String> {
         let reason = match self.verdict {
             Verdict::Completed => return None,
-            Verdict::Stalled => "it stalled (no pending event can complete it)".to_owned(),
+            Verdict::Stalled => match self.qp_errors() {
+                0 => "it stalled (no pending event can complete it)".to_owned(),
+                count => format!(
+                    "{} exceeded the retries (ack_timeout) and went to the error state",
+                    human::plural(count, "queue pair")
+                ),
+            },
             Verdict::TimeLimit => format!("it reached its time limit ({limit})"),
         };
         let Self { summary, ended, open, .. } = self;

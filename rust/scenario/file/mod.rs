@@ -5,6 +5,7 @@
 
 pub(super) mod class;
 pub(super) mod failure;
+pub(super) mod hardware;
 pub(super) mod record;
 pub(super) mod switch;
 pub(super) mod toggle;

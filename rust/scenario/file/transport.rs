@@ -3,10 +3,15 @@
 use serde::{Deserialize, Serialize};
 
 use crate::balance::Parameters;
+use crate::file::hardware::{
+    AckTimeoutSection, MessageSection, NicPreset, PacketRateSection, ReceiveSection,
+};
 use crate::input::section::{named, section};
 use crate::nic::congestion::CongestionName;
 use crate::nic::recovery::RecoveryName;
-use crate::nic::{AckRange, AckSpan, Entropies, First, Marked, NackSignal, Resent};
+use crate::nic::{
+    AckRange, AckSpan, CnpLimiter, Entropies, First, Marked, NackSignal, QpTurns, Resent,
+};
 use crate::units::{Bytes, Span};
 
 /// Delivery order of a queue pair's messages.
@@ -23,11 +28,13 @@ pub enum DeliveryName {
 }
 
 named! { CongestionName, RecoveryName, DeliveryName, AckRange, AckSpan, First, Resent, Marked,
-Entropies, NackSignal }
+Entropies, NackSignal, CnpLimiter, QpTurns }
 
 section! {
     /// `[transport]`: the settings of every NIC.
     pub struct TransportSection {
+        /// Adapter whose values are the defaults of the keys below.
+        preset?: NicPreset = "none",
         /// Payload of a full packet.
         payload: Bytes = Bytes::new(4096),
         /// Headers of a data packet on the wire.
@@ -90,9 +97,25 @@ section! {
         /// Time until a receiver repeats a NACK (HPCC's simulator).
         nack_interval: Span = Span::from_us(500),
         /// Minimum time between two CNPs of a queue pair (Zhu et al., SIGCOMM 2015).
-        cnp_interval: Span = Span::from_us(50),
+        cnp_interval?: Span = "`50us`; with a preset `4us`",
         /// Cache of queue pair contexts per NIC.
         qp_cache?: QpCacheSection = "none: every context is cached",
+        /// Pool in the NIC that arriving data passes.
+        receive?: ReceiveSection = "none",
+        /// Costs of a message.
+        message?: MessageSection = "none",
+        /// Ceilings in data packets per second.
+        packet_rate?: PacketRateSection = "none",
+        /// Turns of queue pairs.
+        qp_turns?: QpTurns = "`packet`",
+        /// Sends a CNP with a NACK for a gap (Lumina).
+        cnp_on_nack?: bool = "`false`",
+        /// Sends a CNP for a packet that the pool drops.
+        cnp_on_discard?: bool = "`false`",
+        /// Scope of `cnp_interval`.
+        cnp_limiter?: CnpLimiter = "`qp`",
+        /// Timeouts by code, instead of `retransmit_timeout`.
+        ack_timeout?: AckTimeoutSection = "none",
     }
 }
 

@@ -1,7 +1,7 @@
 //! Links, switches and failures of a file, except what depends on the workload
 //! ([`super::derived`]).
 
-use super::{buffering, class, failure, immediates, switch};
+use super::{buffering, class, failure, hardware, immediates, switch};
 use crate::balance::Scheme;
 use crate::fabric::{FabricConfig, Rounding};
 use crate::file::ScenarioFile;
@@ -25,6 +25,7 @@ pub(crate) fn resolve(
     (nic, scheme, time_limit): (&NicConfig, &Scheme, Time),
 ) -> Result<FabricConfig, ScenarioError> {
     immediates::check_fidelity(context, file)?;
+    hardware::check_fidelity(context, file)?;
     let switch = switch::resolve(context, &mut file.switch, frames(nic, scheme))?;
     let run = failure::RandomContext { seed: *file.general.seed, time_limit };
     let fabric = FabricConfig {

@@ -7,6 +7,7 @@ pub(super) mod congestion;
 pub(super) mod derived;
 pub(super) mod fabric;
 pub(super) mod failure;
+pub(super) mod hardware;
 pub(super) mod host_set;
 pub(super) mod immediates;
 pub(super) mod job;

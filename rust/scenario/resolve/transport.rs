@@ -1,6 +1,6 @@
 //! `[transport]`: packets, acknowledgements, congestion control and loss recovery.
 
-use super::{congestion, immediates, recovery};
+use super::{congestion, hardware, immediates, recovery};
 use crate::balance::{AckFrequency, Scheme};
 use crate::file::switch::TrimSection;
 use crate::file::toggle::Toggle;
@@ -27,6 +27,7 @@ pub(crate) fn resolve(
     trim: &Toggle<TrimSection>,
 ) -> Result<NicConfig, ScenarioError> {
     let timer = |span: &Located<Span>| context.span(span, AtLeast::OnePicosecond);
+    hardware::fill_preset(section);
     let payload = context.wire_bytes(&section.payload, Bytes::new(1))?;
     let header = context.wire_bytes(&section.header.fill(policy.transport.header), Bytes::ZERO)?;
     let ack = acknowledgements(context, section, policy)?;
@@ -54,6 +55,7 @@ pub(crate) fn resolve(
     check_credit(context, section, (&congestion, recovery, delivery))?;
     let immediate_messages = immediates::resolve(context, section, recovery, delivery)?;
     let cache = cache(context, section)?;
+    let hardware = hardware::resolve(context, section, recovery)?;
     Ok(NicConfig {
         payload,
         header: header + overhead,
@@ -66,12 +68,23 @@ pub(crate) fn resolve(
             None => Span::ZERO,
         },
         nack_interval: timer(&section.nack_interval)?,
-        cnp_interval: timer(&section.cnp_interval)?,
+        cnp_interval: cnp_interval(context, section)?,
+        hardware,
         queue_pairs: QpConfig { cache, delivery, immediate_messages, ..QpConfig::default() },
         pace_unit: Span::from_ps(1),
         round_trips: None,
         peers: None,
     })
+}
+
+/// Returns the interval between notifications, which a preset may have set.
+fn cnp_interval(
+    context: &Context<'_>,
+    section: &TransportSection,
+) -> Result<Span, ScenarioError> {
+    let interval = section.cnp_interval.given();
+    let interval = interval.expect("filled in with the preset");
+    context.span(&interval, AtLeast::OnePicosecond)
 }
 
 /// Rejects a congestion control that compares samples of one path under a policy that uses several.

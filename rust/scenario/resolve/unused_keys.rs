@@ -100,7 +100,7 @@ impl<'a> Facts<'a> {
         let section = &self.file.transport;
         let recoveries = || self.jobs.iter().map(|job| job.recovery).chain([self.nic.recovery]);
         let repeats = recoveries().any(|it| matches!(it, Recovery::GoBackN(_) | Recovery::Rod(_)));
-        let has_cnps = self.nic.congestion.wants_cnp();
+        let has_cnps = self.nic.wants_cnp();
         let coalesces = self.nic.ack.every > 1;
         let answers = |it| {
             !matches!(

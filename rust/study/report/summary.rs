@@ -9,8 +9,8 @@ use serde::Serialize;
 
 use super::cost::{CostSummary, write_without_costs};
 use super::{
-    Breakdown, ClassSummary, Cost, FailureSummary, Identity, JobSummary, Qps, Rates,
-    ScaleUpSummary, State, TransportSummary, VERSION,
+    Breakdown, ClassSummary, Cost, FailureSummary, HardwareSummary, Identity, JobSummary, Qps,
+    Rates, ScaleUpSummary, State, TransportSummary, VERSION,
 };
 use crate::endpoint::Spans;
 use crate::fabric::{Counters, Outcome};
@@ -79,6 +79,9 @@ pub struct Summary {
     /// Transport, with `auto` resolved; absent for a fluid run.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub transport: Option<TransportSummary>,
+    /// Counters of NICs with limits of hardware; absent without such limits.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub hardware: Option<HardwareSummary>,
     /// Queue pairs of the NICs, and those that splitters added.
     pub qps: Qps,
     /// State that policies keep; `None` for a fluid run.
@@ -224,6 +227,7 @@ impl Summary {
             failures: Vec::new(),
             record: None,
             resolved: None,
+            hardware: QpAccount::maxima(&outcome.qp_accounts).hardware.map(HardwareSummary::of),
             qp_account: QpAccount::maxima(&outcome.qp_accounts),
             events: count.events,
             packet_hops: Some(count.packet_hops),

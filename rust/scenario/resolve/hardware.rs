@@ -1,0 +1,210 @@
+//! `[transport]`: limits and costs of NICs, and the adapters that have them.
+//!
+//! Sources of the presets, as *measured*, *documented* or *assumed*:
+//!
+//! - `connectx-5` (ConnectX-5 Ex, 100 GbE, firmware 16.3x; simllm, pull requests 189 to 196):
+//!   `pool` measured; `stall` inferred from bursts of 73 lost packets; `stall_above` and
+//!   `stall_after` chosen for 0.18 % of lost packets above about 94 Gb/s of goodput; `rate` assumed
+//!   (PCIe Gen4 x16); `message`: the sum with the path measured, its split assumed; `packet_rate`
+//!   measured.
+//! - `connectx-6` (ConnectX-6 VPI, firmware 20.43.4100; rdma-fault-characterization): the series of
+//!   `ack_timeout` measured; `message` and `packet_rate` assumed to be those of `connectx-5`; no
+//!   pool, of which nothing is known.
+//! - `connectx-7`: nothing measured. All of it is assumed to be that of `connectx-6`, without
+//!   ceilings.
+//! - All: `cnp_on_nack` measured on ConnectX-5 and ConnectX-6 Dx (Lumina); `cnp_on_discard`,
+//!   `cnp_limiter` and `qp_turns` assumed; `cnp_interval` and the parameters of `dcqcn-mlx`
+//!   documented (`mlxconfig`); `recovery` documented; `ack_timeout.code` is that of the
+//!   measurements.
+
+use crate::file::ScenarioFile;
+use crate::file::hardware::{
+    AckTimeoutSection, MessageSection, NicPreset, PacketRateSection, ReceiveSection,
+};
+use crate::file::transport::TransportSection;
+use crate::fluid::Fidelity;
+use crate::input::context::{AtLeast, Context};
+use crate::input::error::ScenarioError;
+use crate::input::located::{Key, Located};
+use crate::nic::congestion::{CongestionName, dcqcn_mlx};
+use crate::nic::recovery::RecoveryName;
+use crate::nic::{
+    AckTimeout, CnpLimiter, CnpSources, HardwareConfig, MessageCost, PacketRate, QpTurns,
+    ReceivePool, Recovery,
+};
+use crate::units::{BitRate, Bytes, Span};
+
+/// Default interval of notifications (Zhu et al., SIGCOMM 2015), and that of the adapters' registers.
+const CNP_INTERVAL: Span = Span::from_us(50);
+const CNP_INTERVAL_OF_PRESETS: Span = Span::from_us(4);
+/// Set of parameters of `dcqcn-mlx` with the adapters' registers.
+const REGISTERS: &str = "connectx-registers";
+
+/// Fills in the values of the preset that the section names.
+pub(crate) fn fill_preset(section: &mut TransportSection) {
+    let preset = match section.preset.given() {
+        Some(preset) => *preset,
+        None => {
+            section.cnp_interval.fill(CNP_INTERVAL);
+            return;
+        }
+    };
+    let control = CongestionName::of::<dcqcn_mlx::Config>();
+    if *section.congestion_control.fill(control) == control && section.parameters.is_empty() {
+        section.parameters.insert("preset".to_owned(), REGISTERS.into());
+    }
+    if *section.recovery == RecoveryName::default() {
+        *section.recovery = RecoveryName::of(Recovery::GO_BACK_N);
+    }
+    section.cnp_interval.fill(CNP_INTERVAL_OF_PRESETS);
+    section.cnp_on_nack.fill(true);
+    section.cnp_on_discard.fill(true);
+    section.cnp_limiter.fill(CnpLimiter::Port);
+    section.qp_turns.fill(QpTurns::Packet);
+    section.message.fill(MessageSection {
+        start: Located::new(Span::from_ns(600)),
+        complete: Located::new(Span::from_ns(300)),
+    });
+    if section.retransmit_timeout.is_none() {
+        section.ack_timeout.fill(AckTimeoutSection::default());
+    }
+    if preset != NicPreset::ConnectX7 {
+        section.packet_rate.fill(PacketRateSection {
+            qp: Located::new(Some(3_870_000)),
+            nic: Located::new(Some(16_600_000)),
+        });
+    }
+    if preset == NicPreset::ConnectX5 {
+        section.receive.fill(ReceiveSection {
+            pool: Located::new(Some(Bytes::new(262_016))),
+            rate: Located::new(Some(BitRate::from_gbps(200))),
+            stall: Located::new(Span::from_us(45)),
+            stall_above: Located::new(Some(BitRate::from_bps(95_400_000_000))),
+            stall_after: Located::new(Some(Bytes::new(7_000_000))),
+        });
+    }
+}
+
+/// Resolves the limits and costs of a section.
+pub(crate) fn resolve(
+    context: &Context<'_>,
+    section: &TransportSection,
+    recovery: Recovery,
+) -> Result<HardwareConfig, ScenarioError> {
+    let message = match &*section.message {
+        None => MessageCost::default(),
+        Some(message) => MessageCost {
+            start: context.span(&message.start, AtLeast::Zero)?,
+            complete: context.span(&message.complete, AtLeast::Zero)?,
+        },
+    };
+    Ok(HardwareConfig {
+        receive: receive(context, section)?,
+        message,
+        packet_rate: packet_rate(context, section)?,
+        turns: section.qp_turns.unwrap_or_default(),
+        cnp: CnpSources {
+            on_nack: section.cnp_on_nack.unwrap_or(false),
+            on_discard: section.cnp_on_discard.unwrap_or(false),
+            limiter: section.cnp_limiter.unwrap_or_default(),
+        },
+        ack_timeout: ack_timeout(context, section, recovery)?,
+    })
+}
+
+fn receive(
+    context: &Context<'_>,
+    section: &TransportSection,
+) -> Result<Option<ReceivePool>, ScenarioError> {
+    let Some(receive) = &*section.receive else { return Ok(None) };
+    let missing = |key: &Key, because: &str, example: &str| context.missing(key, because, example);
+    let Some(pool) = receive.pool.given() else {
+        let because = "a pool has a size";
+        return Err(missing(receive.pool.key(), because, "pool = \"262016B\""));
+    };
+    if *pool < Bytes::new(10_000) {
+        let expected = "it must hold at least a packet: 10000B or more";
+        return Err(context.invalid(&pool, expected));
+    }
+    let stall = context.span(&receive.stall, AtLeast::Zero)?;
+    if stall > Span::ZERO && receive.stall_above.is_none() {
+        let because = "a stall follows load above a rate";
+        return Err(missing(receive.stall_above.key(), because, "stall_above = \"95Gbps\""));
+    }
+    if stall > Span::ZERO && receive.stall_after.is_none() {
+        let because = "a stall follows an excess of arrivals";
+        return Err(missing(receive.stall_after.key(), because, "stall_after = \"7MB\""));
+    }
+    for rate in [receive.rate.given(), receive.stall_above.given()].iter().flatten() {
+        if rate.as_bps() == 0 {
+            return Err(context.invalid(rate, "it must be at least 1bps"));
+        }
+    }
+    Ok(Some(ReceivePool {
+        pool: *pool,
+        rate: *receive.rate,
+        stall,
+        stall_above: receive.stall_above.unwrap_or(BitRate::MAX),
+        stall_after: receive.stall_after.unwrap_or(Bytes::ZERO),
+    }))
+}
+
+fn packet_rate(
+    context: &Context<'_>,
+    section: &TransportSection,
+) -> Result<PacketRate, ScenarioError> {
+    let Some(rates) = &*section.packet_rate else { return Ok(PacketRate::default()) };
+    for rate in [rates.qp.given(), rates.nic.given()].iter().flatten() {
+        if **rate == 0 {
+            return Err(context.invalid(rate, "it must be at least 1 packet per second"));
+        }
+    }
+    Ok(PacketRate { qp: *rates.qp, nic: *rates.nic })
+}
+
+fn ack_timeout(
+    context: &Context<'_>,
+    section: &TransportSection,
+    recovery: Recovery,
+) -> Result<Option<AckTimeout>, ScenarioError> {
+    let Some(timeout) = &*section.ack_timeout else { return Ok(None) };
+    if !matches!(recovery, Recovery::GoBackN(_)) {
+        let expected = format!(
+            "it requires {} = 'go-back-n'; omit ack_timeout, or use that recovery",
+            section.recovery.key()
+        );
+        return Err(context.invalid_as(section.ack_timeout.key(), "{ ... }", expected));
+    }
+    if !(1..=31).contains(&*timeout.code) {
+        return Err(context.invalid(&timeout.code, "it must be from 1 to 31"));
+    }
+    if *timeout.retries > 7 {
+        return Err(context.invalid(&timeout.retries, "it must be at most 7"));
+    }
+    let (code, retries) = (*timeout.code, *timeout.retries);
+    Ok(Some(AckTimeout { code, floor: *timeout.floor, adaptive: *timeout.adaptive, retries }))
+}
+
+/// Rejects limits and costs in fluid mode, whose messages have no packets.
+pub(crate) fn check_fidelity(
+    context: &Context<'_>,
+    file: &ScenarioFile,
+) -> Result<(), ScenarioError> {
+    let section = &file.transport;
+    let keys = [
+        (section.receive.is_some(), section.receive.key()),
+        (section.message.is_some(), section.message.key()),
+        (section.packet_rate.is_some(), section.packet_rate.key()),
+        (section.qp_turns.is_some(), section.qp_turns.key()),
+        (section.ack_timeout.is_some(), section.ack_timeout.key()),
+    ];
+    let given = keys.iter().find(|(is_given, _)| *is_given);
+    match given {
+        Some((_, key)) if *file.general.fidelity == Fidelity::Fluid => {
+            let expected = "the fluid mode has no packets in NICs; omit it and preset, or use \
+                            fidelity = 'packet'";
+            Err(context.invalid_as(key, "{ ... }", expected))
+        }
+        _ => Ok(()),
+    }
+}

@@ -1,0 +1,42 @@
+//! The counters of NICs with limits of hardware, as part of a run's results.
+
+use schemars::JsonSchema;
+use serde::Serialize;
+
+use crate::nic::HardwareCounters;
+use crate::units::Time;
+
+/// Sums over all NICs.
+#[derive(Debug, Clone, Copy, PartialEq, Serialize, JsonSchema)]
+pub struct HardwareSummary {
+    /// Data packets dropped inside NICs because the receive pool was full.
+    pub rx_discards: u64,
+    /// NACKs for a gap that senders received.
+    pub nacks_received: u64,
+    /// Congestion notification packets that receivers sent.
+    pub cnps_sent: u64,
+    /// Congestion notification packets that senders received.
+    pub cnps_received: u64,
+    /// Timeouts that led to a retransmission.
+    pub timeouts: u64,
+    /// Queue pairs whose retries were exceeded.
+    pub qp_errors: u64,
+    /// Time of the first such error; absent without one.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub first_error_ns: Option<f64>,
+}
+
+impl HardwareSummary {
+    pub(super) fn of(counters: HardwareCounters) -> Self {
+        let ns = |time: Time| time.as_ps() as f64 / 1_000.0;
+        Self {
+            rx_discards: counters.rx_discards,
+            nacks_received: counters.nacks_received,
+            cnps_sent: counters.cnps_sent,
+            cnps_received: counters.cnps_received,
+            timeouts: counters.timeouts,
+            qp_errors: counters.qp_errors,
+            first_error_ns: counters.first_error.map(ns),
+        }
+    }
+}
