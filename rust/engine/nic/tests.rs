@@ -315,6 +315,7 @@ mod classes;
 mod delivery;
 mod destinations;
 mod discarding;
+mod hardware;
 mod limits;
 mod peers;
 mod planes;

@@ -78,9 +78,9 @@ pub(crate) fn fill_preset(section: &mut TransportSection) {
         section.receive.fill(ReceiveSection {
             pool: Located::new(Some(Bytes::new(262_016))),
             rate: Located::new(Some(BitRate::from_gbps(200))),
-            stall: Located::new(Span::from_us(45)),
+            stall: Located::new(Span::from_ns(45_500)),
             stall_above: Located::new(Some(BitRate::from_bps(95_400_000_000))),
-            stall_after: Located::new(Some(Bytes::new(7_000_000))),
+            stall_after: Located::new(Some(Bytes::new(6_100_000))),
         });
     }
 }

@@ -19,7 +19,9 @@ use serde::{Deserialize, Serialize};
 use super::absolute_or_fraction::AbsoluteOrFraction;
 use super::rate_window::{Pacing, RateExtras, RateWindow, WindowRule};
 use super::timed::{LazyTimers, Rates};
-use super::{AckSample, CongestionController, CongestionPreset, ControlConfig, PathFacts, floor};
+use super::{
+    AckSample, CongestionController, CongestionPreset, ControlConfig, Loss, PathFacts, floor,
+};
 use crate::nic::parameters::{
     Configuration, InvalidValue, at_most_one, positive_at_most_one, rate, require, timer,
 };
@@ -59,6 +61,9 @@ pub struct Config {
     /// Signal that cuts the rate: the `flag` of acknowledgements, or notification packets (`cnp`).
     #[serde(skip_serializing_if = "CutSignal::is_flag")]
     pub signal: CutSignal,
+    /// Whether a loss cuts with the initial alpha (`roce_slow_restart_en`): no.
+    #[serde(skip_serializing_if = "is_off")]
+    pub slow_restart: bool,
     /// Whether each cut also lowers the target rate; otherwise only the first after a rise: no.
     pub clamp_target_rate: bool,
     /// The window in addition to the rate: `none` (`HAS_WIN`, `VAR_WIN`).
@@ -90,6 +95,7 @@ impl Default for Config {
             byte_counter: Bytes::ZERO,
             rpg_gd: HALF,
             signal: CutSignal::Flag,
+            slow_restart: false,
             clamp_target_rate: false,
             window: WindowRule::None,
             window_bytes: AbsoluteOrFraction::WHOLE,
@@ -134,10 +140,15 @@ impl Config {
         }
     }
 
-    /// `connectx` with `rpg_byte_reset` 32767 and notification packets.
+    /// `connectx` with `rpg_byte_reset` 32767 (kilobytes \[inferred\]: in bytes the rate would be
+    /// whole again after microseconds), notification packets and slow restart.
     fn connectx_registers() -> Self {
-        let byte_counter = Bytes::new(32_767);
-        Self { byte_counter, signal: CutSignal::Cnp, ..Self::connectx() }
+        Self {
+            byte_counter: Bytes::new(32_767_000),
+            signal: CutSignal::Cnp,
+            slow_restart: true,
+            ..Self::connectx()
+        }
     }
 }
 
@@ -163,6 +174,10 @@ const HALF: u32 = 11;
 
 fn is_none(bytes: &Bytes) -> bool {
     *bytes == Bytes::ZERO
+}
+
+fn is_off(is_on: &bool) -> bool {
+    !is_on
 }
 
 fn is_half(rpg_gd: &u32) -> bool {
@@ -405,6 +420,13 @@ impl CongestionController for DcqcnMlx {
 
     fn handle_cnp(&mut self, now: Time) {
         self.handle_marked_nack(now);
+    }
+
+    fn handle_loss(&mut self, now: Time, loss: Loss) {
+        if self.config.slow_restart && matches!(loss, Loss::Nack | Loss::Timeout) {
+            self.handle_marked_nack(now);
+            self.rates.alpha = self.config.initial_alpha.as_f64();
+        }
     }
 
     #[inline]

@@ -91,7 +91,7 @@ mod tests {
     #[test]
     fn a_limiter_counts_for_a_host_or_for_the_port() {
         let interval = Span::from_us(4);
-        let mut sent = |limiter, at: [u64; 4]| {
+        let sent = |limiter, at: [u64; 4]| {
             let mut output = CnpOutput::new(CnpSources { limiter, ..CnpSources::default() });
             let peers = [1, 2, 1, 2].into_iter().zip(at);
             let sent = peers.map(|(peer, us)| {

@@ -59,6 +59,7 @@ fn the_account_of_several_nics_has_maxima_and_summed_cache_counts() {
         per_peer_max: 5,
         context_bytes: Bytes::new(8),
         cache: cache(10, 20, 30),
+        hardware: None,
     };
     let other = QpAccount {
         opened: 8,
@@ -70,6 +71,7 @@ fn the_account_of_several_nics_has_maxima_and_summed_cache_counts() {
         per_peer_max: 2,
         context_bytes: Bytes::new(9),
         cache: cache(1, 2, 3),
+        hardware: None,
     };
     let most = QpAccount::maxima(&[one, other]);
     let counts = [most.opened, most.live, most.peak, most.sending, most.extra, most.peers];
