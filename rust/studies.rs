@@ -31,6 +31,7 @@ studies! {
     "reps-law",
     "reps-flapping",
     "hardware",
+    "silicon",
     "nezha",
     "nccl",
 }

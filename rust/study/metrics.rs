@@ -264,7 +264,7 @@ pub(crate) static RATES: [Metric; 12] = [
     Metric::new("hardware.cnps_received", Count, Less, "CNPs", "CNPs that senders received"),
     Metric::new("hardware.timeouts", Count, Less, "timeouts", "timeouts before a retransmission"),
     Metric::new("hardware.qp_errors", Count, Less, "QP errors", "queue pairs that failed"),
-    Metric::new("hardware.first_error_ns", Time, Neither, "error", "time of the first QP error"),
+    Metric::new("qp_error_ns", Time, Neither, "QP error at", "time of the first QP error"),
 ];
 
 /// Indicators of the IETF's benchmarking draft, in the order of

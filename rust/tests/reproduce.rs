@@ -36,6 +36,7 @@ const SNAPSHOTS: [&str; 20] = [
     "reproduce-reps-law",
     "reproduce-reps-flapping",
     "reproduce-hardware",
+    "reproduce-silicon",
     "reproduce-nezha",
     "reproduce-nccl",
 ];

@@ -78,10 +78,7 @@ pub(crate) fn resolve(
 }
 
 /// Returns the interval between notifications, which a preset may have set.
-fn cnp_interval(
-    context: &Context<'_>,
-    section: &TransportSection,
-) -> Result<Span, ScenarioError> {
+fn cnp_interval(context: &Context<'_>, section: &TransportSection) -> Result<Span, ScenarioError> {
     let interval = section.cnp_interval.given();
     let interval = interval.expect("filled in with the preset");
     context.span(&interval, AtLeast::OnePicosecond)

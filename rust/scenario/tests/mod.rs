@@ -3,6 +3,7 @@
 mod failures;
 mod faults;
 mod files;
+mod hardware;
 mod job_policies;
 mod limits;
 mod matrix_failures;

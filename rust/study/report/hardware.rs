@@ -4,10 +4,9 @@ use schemars::JsonSchema;
 use serde::Serialize;
 
 use crate::nic::HardwareCounters;
-use crate::units::Time;
 
 /// Sums over all NICs.
-#[derive(Debug, Clone, Copy, PartialEq, Serialize, JsonSchema)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, JsonSchema)]
 pub struct HardwareSummary {
     /// Data packets dropped inside NICs because the receive pool was full.
     pub rx_discards: u64,
@@ -21,14 +20,10 @@ pub struct HardwareSummary {
     pub timeouts: u64,
     /// Queue pairs whose retries were exceeded.
     pub qp_errors: u64,
-    /// Time of the first such error; absent without one.
-    #[serde(skip_serializing_if = "Option::is_none")]
-    pub first_error_ns: Option<f64>,
 }
 
 impl HardwareSummary {
     pub(super) fn of(counters: HardwareCounters) -> Self {
-        let ns = |time: Time| time.as_ps() as f64 / 1_000.0;
         Self {
             rx_discards: counters.rx_discards,
             nacks_received: counters.nacks_received,
@@ -36,7 +31,6 @@ impl HardwareSummary {
             cnps_received: counters.cnps_received,
             timeouts: counters.timeouts,
             qp_errors: counters.qp_errors,
-            first_error_ns: counters.first_error.map(ns),
         }
     }
 }

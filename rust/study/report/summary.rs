@@ -82,6 +82,9 @@ pub struct Summary {
     /// Counters of NICs with limits of hardware; absent without such limits.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub hardware: Option<HardwareSummary>,
+    /// Time at which the first queue pair exceeded its retries; absent without such an error.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub qp_error_ns: Option<f64>,
     /// Queue pairs of the NICs, and those that splitters added.
     pub qps: Qps,
     /// State that policies keep; `None` for a fluid run.
@@ -188,6 +191,8 @@ impl Summary {
         let count = &outcome.counters;
         let completed = outcome.flows.iter().filter(|flow| flow.completed != Time::NEVER).count();
         let discarded = outcome.discarded.as_ref();
+        let counters = QpAccount::maxima(&outcome.qp_accounts).hardware;
+        let nanoseconds = |time: Time| time.since(Time::ZERO).as_ns_f64();
         let discarded_flows = discarded.map_or(0, |it| it.flows as usize);
         Self {
             scenario: identity.scenario.clone(),
@@ -227,7 +232,8 @@ impl Summary {
             failures: Vec::new(),
             record: None,
             resolved: None,
-            hardware: QpAccount::maxima(&outcome.qp_accounts).hardware.map(HardwareSummary::of),
+            hardware: counters.map(HardwareSummary::of),
+            qp_error_ns: counters.and_then(|it| it.first_error).map(nanoseconds),
             qp_account: QpAccount::maxima(&outcome.qp_accounts),
             events: count.events,
             packet_hops: Some(count.packet_hops),

@@ -8,6 +8,7 @@ mod delays;
 mod failures;
 mod final_checks;
 mod golden;
+mod hardware;
 mod idle_path;
 mod links;
 mod lossless;

@@ -26,10 +26,7 @@ pub struct Peers {
 impl Peers {
     /// Collects the configurations of all hosts, given in host order.
     pub fn new<'a>(configs: impl Iterator<Item = &'a NicConfig>) -> Self {
-        let facts = |config: &NicConfig| Facts {
-            ack: config.ack,
-            wants_cnp: config.wants_cnp(),
-        };
+        let facts = |config: &NicConfig| Facts { ack: config.ack, wants_cnp: config.wants_cnp() };
         Self { facts: configs.map(facts).collect() }
     }
 

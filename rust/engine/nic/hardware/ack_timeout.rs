@@ -27,7 +27,17 @@ const UNIT: Span = Span::from_ns(4_096);
 const FLOOR: u32 = 16;
 /// Waits of adaptive retransmission, in units.
 const SERIES: [u64; 11] = [
-    3 << 10, 1 << 11, 1 << 12, 1 << 13, 1 << 14, 3 << 13, 3 << 14, 1 << 17, 3 << 16, 1 << 19, 1 << 20,
+    3 << 10,
+    1 << 11,
+    1 << 12,
+    1 << 13,
+    1 << 14,
+    3 << 13,
+    3 << 14,
+    1 << 17,
+    3 << 16,
+    1 << 19,
+    1 << 20,
 ];
 
 impl AckTimeout {
@@ -92,8 +102,7 @@ mod tests {
     #[test]
     fn the_adaptive_phase_has_the_measured_times() {
         let all = times(AckTimeout { code: 20, retries: 1, ..DEFAULT });
-        let measured =
-            [12.5, 21.0, 37.5, 71.5, 138.4, 239.0, 440.4, 977.2, 1782.5, 3930.3, 8225.1];
+        let measured = [12.5, 21.0, 37.5, 71.5, 138.4, 239.0, 440.4, 977.2, 1782.5, 3930.3, 8225.1];
         assert_eq!(all.len(), measured.len());
         all.iter().zip(measured).for_each(|(of, at)| assert!((of - at).abs() <= 0.5, "{of} {at}"));
         let last = |code| *times(AckTimeout { code, retries: 1, ..DEFAULT }).last().unwrap();

@@ -22,8 +22,8 @@ use serde::{Deserialize, Serialize};
 pub use ack_timeout::AckTimeout;
 pub(in crate::nic) use cnp::CnpOutput;
 pub use cnp::{CnpLimiter, CnpSources};
-pub use pool::ReceivePool;
 use pool::Pool;
+pub use pool::ReceivePool;
 
 use crate::ids::QpId;
 use crate::nic::NicEvent;

@@ -123,7 +123,8 @@ impl Nic {
             hardware.counters.timeouts += 1;
             return;
         };
-        let attempts = hardware.attempts.entry(slot).or_insert(Attempts { unacknowledged, expired: 0 });
+        let attempts =
+            hardware.attempts.entry(slot).or_insert(Attempts { unacknowledged, expired: 0 });
         if attempts.unacknowledged != unacknowledged {
             *attempts = Attempts { unacknowledged, expired: 0 };
         }

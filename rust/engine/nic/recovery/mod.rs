@@ -1,9 +1,7 @@
 //! Loss recovery: which packet a requester sends next, when it gives up waiting, and which packets
-//! a responder accepts. A recovery is one file and one line of the registry. The file has its
-//! `Config` with defaults and check, the sending side, the choice of a receiving side from
-//! `nic::receiver`, and tests.
-//!
-//! Sequence numbers never wrap here; only on the wire do they have 24 bits.
+//! a responder accepts. A recovery is one file and one line of the registry: its `Config`, sending
+//! side, choice of a receiving side from `nic::receiver`, and tests. Sequence numbers never wrap
+//! here; only on the wire do they have 24 bits.
 
 mod by_plane;
 mod entry;
@@ -445,9 +443,8 @@ pub(super) trait SendRecovery {
         self.deadline() <= now
     }
 
-    /// Sets the retransmission timeout from the next start of the timer on (go-back-N).
+    /// Sets the timeout from the next start of the timer on (go-back-N).
     fn set_timeout(&mut self, _timeout: Span) {}
-
     /// Handles the expiry of the retransmission timer.
     fn handle_timeout(&mut self, now: Time) -> Option<TimedOut>;
 }

@@ -290,7 +290,9 @@ impl AckState {
         let is_due = self.timers.is_due(Timer::Cnp, now);
         let shared = match self.timers.deadline(Timer::Cnp) == Time::NEVER {
             true => None,
-            false => out.cnps.as_mut().and_then(|it| it.permits(now, self.endpoints.peer, interval)),
+            false => {
+                out.cnps.as_mut().and_then(|it| it.permits(now, self.endpoints.peer, interval))
+            }
         };
         if shared.unwrap_or(is_due) {
             self.timers.set(Timer::Cnp, now.saturating_add(interval));

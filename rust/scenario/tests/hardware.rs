@@ -1,0 +1,68 @@
+//! Limits and costs of NICs, and the presets of adapters.
+
+use super::parse;
+use crate::nic::congestion::CongestionControl;
+use crate::nic::{AckTimeout, HardwareConfig, Recovery};
+use crate::units::{Bytes, Span};
+
+#[test]
+fn without_their_keys_nics_have_no_limits_and_the_resolved_file_names_none() {
+    let scenario = parse("").unwrap();
+    assert_eq!(scenario.nic.hardware, HardwareConfig::default());
+    for key in ["receive", "message", "packet_rate", "qp_turns", "cnp_on", "ack_timeout"] {
+        assert!(!scenario.render().contains(key), "{key}");
+    }
+}
+
+#[test]
+fn a_preset_fills_in_every_key_and_written_keys_win() {
+    for preset in ["connectx-5", "connectx-6", "connectx-7"] {
+        let text = format!("[transport]\npreset = \"{preset}\"\n");
+        let scenario = parse(&text).unwrap();
+        let again = parse(&scenario.render()).unwrap();
+        assert_eq!((&again.nic, &again.file), (&scenario.nic, &scenario.file), "{preset}");
+        assert_eq!(scenario.nic.recovery, Recovery::GO_BACK_N);
+        assert_eq!(scenario.nic.cnp_interval, Span::from_us(4));
+        let CongestionControl::DcqcnMlx(control) = scenario.nic.congestion else { panic!() };
+        assert!(control.slow_restart && control.byte_counter > Bytes::ZERO);
+        let own = parse(&format!("{text}message = {{ start = \"1us\" }}\n")).unwrap();
+        let message = own.nic.hardware.message;
+        assert_eq!((message.start, message.complete), (Span::from_us(1), Span::ZERO));
+        assert_eq!(own.nic.hardware.packet_rate, scenario.nic.hardware.packet_rate);
+    }
+}
+
+#[test]
+fn the_adapters_differ_in_what_is_measured() {
+    let of = |preset: &str| {
+        let text = format!("[transport]\npreset = \"connectx-{preset}\"\n");
+        parse(&text).unwrap().nic.hardware
+    };
+    let [five, six, seven] = ["5", "6", "7"].map(of);
+    assert!(five.receive.is_some() && six.receive.is_none() && seven.receive.is_none());
+    assert_eq!((six.packet_rate.qp, seven.packet_rate.qp), (Some(3_870_000), None));
+    let timeout = AckTimeout { code: 14, floor: true, adaptive: true, retries: 7 };
+    assert!([five, six, seven].iter().all(|it| it.ack_timeout == Some(timeout)));
+}
+
+#[test]
+fn ack_timeout_replaces_the_retransmission_timeout() {
+    let scenario =
+        parse("[transport]\nrecovery = \"go-back-n\"\nack_timeout = { code = 8 }\n").unwrap();
+    let timeout = scenario.nic.hardware.ack_timeout.unwrap();
+    assert_eq!(scenario.nic.retransmit_timeout, timeout.first());
+    assert!(scenario.file.transport.retransmit_timeout.is_none());
+    let both = "[transport]\nrecovery = \"go-back-n\"\nack_timeout = {}\n\
+                retransmit_timeout = \"1ms\"\n";
+    let error = parse(both).unwrap_err().to_string();
+    assert!(error.contains("ack_timeout replaces it"), "{error}");
+    let preset = "[transport]\npreset = \"connectx-5\"\nretransmit_timeout = \"1ms\"\n";
+    assert_eq!(parse(preset).unwrap().nic.hardware.ack_timeout, None);
+}
+
+#[test]
+fn a_fluid_run_rejects_limits() {
+    let text = "fidelity = \"fluid\"\n[transport]\nqp_turns = \"message\"\n";
+    let error = parse(text).unwrap_err().to_string();
+    assert!(error.contains("fidelity"), "{error}");
+}
