@@ -70,18 +70,13 @@ pub(crate) fn fill(
     let is_one = marking.iter().all(|(_, ecn)| *ecn == fabric.switch.ecn);
     fabric.ecn_by_rate = if is_one { Vec::new() } else { marking };
     ack_time(transport, scheme, path.round_trip, nic);
-    if let Some(timeout) = nic.hardware.ack_timeout {
-        if let Some(given) = written.transport.retransmit_timeout.given() {
-            let expected = "ack_timeout replaces it; omit one of the two";
-            return Err(context.invalid(&given, expected));
-        }
-        nic.retransmit_timeout = timeout.first();
-    } else if written.transport.retransmit_timeout.is_none() {
-        let coalesced = coalesced(nic, workload);
-        let derived = timer(path, waiting(topology, fabric, path) + coalesced);
-        transport.retransmit_timeout.fill(derived);
-    }
+    // With a timeout by code, that is resolved already.
     if nic.hardware.ack_timeout.is_none() {
+        if written.transport.retransmit_timeout.is_none() {
+            let coalesced = coalesced(nic, workload);
+            let derived = timer(path, waiting(topology, fabric, path) + coalesced);
+            transport.retransmit_timeout.fill(derived);
+        }
         nic.retransmit_timeout = transport.retransmit_timeout.unwrap_or(Span::MAX);
     }
     Ok(Vec::from_iter(late_marks(context, &switch.ecn, &fabric.switch)))

@@ -168,6 +168,9 @@ fn ack_timeout(
     recovery: Recovery,
 ) -> Result<Option<AckTimeout>, ScenarioError> {
     let Some(timeout) = &*section.ack_timeout else { return Ok(None) };
+    if let Some(given) = section.retransmit_timeout.given() {
+        return Err(context.invalid(&given, "ack_timeout replaces it; omit one of the two"));
+    }
     if !matches!(recovery, Recovery::GoBackN(_)) {
         let expected = format!(
             "it requires {} = 'go-back-n'; omit ack_timeout, or use that recovery",

@@ -63,9 +63,10 @@ pub(crate) fn resolve(
         congestion,
         recovery,
         // The default depends on the fabric and is set in [`super::derived`].
-        retransmit_timeout: match section.retransmit_timeout.given() {
-            Some(span) => timer(&span)?,
-            None => Span::ZERO,
+        retransmit_timeout: match (hardware.ack_timeout, section.retransmit_timeout.given()) {
+            (Some(timeout), _) => timeout.first(),
+            (None, Some(span)) => timer(&span)?,
+            (None, None) => Span::ZERO,
         },
         nack_interval: timer(&section.nack_interval)?,
         cnp_interval: cnp_interval(context, section)?,

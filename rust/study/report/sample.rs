@@ -162,6 +162,7 @@ pub(super) fn stalled() -> Outcome {
             per_peer_max: 3,
             context_bytes: Bytes::new(1_125),
             cache: CacheCounters { hits: 8, send_misses: 2, receive_misses: 0 },
+            hardware: None,
         }],
         scale_up: None,
         queue_bytes_max: Bytes::new(4_158),

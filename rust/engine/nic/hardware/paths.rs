@@ -172,8 +172,13 @@ impl Nic {
 
     /// True if the ceiling of the NIC permits no data packet at `now`.
     #[inline]
-    pub(in crate::nic) fn is_held(&self, now: Time) -> bool {
-        self.hardware.as_ref().is_some_and(|hardware| now < hardware.next_data)
+    pub(in crate::nic) fn is_held(&mut self, now: Time) -> bool {
+        let Some(hardware) = &mut self.hardware else { return false };
+        let is_held = now < hardware.next_data;
+        if !is_held {
+            hardware.next_data = Time::ZERO;
+        }
+        is_held
     }
 
     /// Returns when the first requester may start, given the start that the rates permit.
@@ -181,7 +186,7 @@ impl Nic {
         let Some(hardware) = &self.hardware else { return paced };
         // Requesters that are ready wait for the ceiling alone.
         let is_ready = !self.schedule.ready.is_empty() || self.schedule.has_open_class();
-        match hardware.nic_interval > Span::ZERO {
+        match hardware.next_data > Time::ZERO {
             true if is_ready => hardware.next_data,
             true if paced != Time::NEVER => paced.max(hardware.next_data),
             _ => paced,

@@ -144,7 +144,7 @@ impl Nic {
         if let Some(packet) = self.poll_control_on(free.control) {
             return Some(packet);
         }
-        if free.data.is_empty() {
+        if free.data.is_empty() || self.is_held(now) {
             return None;
         }
         self.end_pauses(now);
