@@ -17,7 +17,7 @@ use crate::support::{extent, snapshot};
 const CORES: NonZeroUsize = NonZeroUsize::new(2).unwrap();
 
 /// The snapshots of the studies, in study order.
-const SNAPSHOTS: [&str; 20] = [
+const SNAPSHOTS: [&str; 21] = [
     "reproduce-ethereal-collectives",
     "reproduce-ethereal-leaf-spine",
     "reproduce-ethereal-fat-tree",

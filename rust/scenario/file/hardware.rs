@@ -14,7 +14,7 @@ pub enum NicPreset {
     /// ConnectX-6 VPI, 100 GbE.
     #[serde(rename = "connectx-6")]
     ConnectX6,
-    /// ConnectX-7, of which nothing is measured.
+    /// ConnectX-7, without measured values.
     #[serde(rename = "connectx-7")]
     ConnectX7,
 }

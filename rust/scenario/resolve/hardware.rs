@@ -9,7 +9,7 @@
 //!   measured.
 //! - `connectx-6` (ConnectX-6 VPI, firmware 20.43.4100; rdma-fault-characterization): the series of
 //!   `ack_timeout` measured; `message` and `packet_rate` assumed to be those of `connectx-5`; no
-//!   pool, of which nothing is known.
+//!   pool.
 //! - `connectx-7`: nothing measured. All of it is assumed to be that of `connectx-6`, without
 //!   ceilings.
 //! - All: `cnp_on_nack` measured on ConnectX-5 and ConnectX-6 Dx (Lumina); `cnp_on_discard`,

@@ -3,6 +3,7 @@
 use schemars::JsonSchema;
 use serde::Serialize;
 
+use super::human;
 use crate::nic::HardwareCounters;
 
 /// Sums over all NICs.
@@ -32,5 +33,17 @@ impl HardwareSummary {
             timeouts: counters.timeouts,
             qp_errors: counters.qp_errors,
         }
+    }
+
+    /// Returns the counters for the table of a run.
+    pub(super) fn line(&self) -> String {
+        format!(
+            "{} discarded; {} NACKs and {} CNPs received; {}; {} failed",
+            human::plural(self.rx_discards, "packet"),
+            self.nacks_received,
+            self.cnps_received,
+            human::plural(self.timeouts, "timeout"),
+            human::plural(self.qp_errors, "queue pair"),
+        )
     }
 }

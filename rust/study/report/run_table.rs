@@ -112,6 +112,7 @@ fn rows(summary: &Summary) -> Vec<(&'static str, String)> {
     rows.extend([("links", format!("{} at most", human::bytes(summary.link_bytes_max as f64)))]);
     rows.extend(summary.scale_up.as_ref().map(|it| ("scale-up", it.line())));
     rows.extend(summary.transport.as_ref().map(|it| ("NIC", transport(it))));
+    rows.extend(summary.hardware.map(|it| ("NIC limits", it.line())));
     rows.extend([("QPs", qps(summary)), ("contexts", contexts(summary))]);
     rows.extend(summary.state.as_ref().map(|it| ("state", state(it))));
     rows.push(("work", work(summary)));

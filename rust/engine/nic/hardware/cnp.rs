@@ -18,7 +18,7 @@ pub struct CnpSources {
     pub on_nack: bool,
     /// A packet that the receive pool drops also sends one.
     pub on_discard: bool,
-    /// What the interval between two notifications applies to.
+    /// Scope of the interval between two notifications.
     pub limiter: CnpLimiter,
 }
 
@@ -29,7 +29,7 @@ impl CnpSources {
     }
 }
 
-/// What the interval between two notifications applies to.
+/// Scope of the interval between two notifications.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Serialize, Deserialize)]
 #[serde(rename_all = "kebab-case")]
 pub enum CnpLimiter {

@@ -146,7 +146,7 @@ fn a_queue_pair_fails_when_its_retries_are_exceeded() {
     assert_eq!((counters.qp_errors, counters.first_error), (1, Some(now)));
     assert_eq!((sent, counters.timeouts), (8, 7));
     assert_eq!(a.query_qp(qp), Ok(QpState::Error));
-    // What is posted afterwards is flushed.
+    // Later posts are flushed.
     a.post(qp, Bytes::new(64), 2, 0);
     assert!(drain(&mut a, now).is_empty());
 }

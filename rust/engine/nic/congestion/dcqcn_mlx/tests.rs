@@ -103,7 +103,7 @@ fn a_mark_decays_with_the_ticks_made_up_after_it() {
     let mut control = DcqcnMlx::new(&config, &PathFacts::FOR_TEST);
     [at(0), at(0)].into_iter().for_each(|time| marked(&mut control, time));
     assert!(control.flagged_for_alpha);
-    // Ticks at 1, 2 and 3 us, the first of which is flagged.
+    // Ticks at 1, 2 and 3 us; the first is flagged.
     control.update_alpha(at(3));
     assert_eq!(control.rates.alpha, 0.5 * 0.75 * 0.75 * 0.75 + 0.25 * 0.75 * 0.75);
     assert_eq!((control.flagged_for_alpha, control.timers.deadline(Timer::Alpha)), (false, at(4)));
