@@ -251,7 +251,8 @@ pub static METRICS: [Metric; 46] = [
     Metric::new("events", Count, Neither, "events", "events of the simulation"),
 ];
 
-/// Rates of messages and counters of NICs, for claims and tables of studies; not columns of `results.csv`.
+/// Rates of messages and counters of NICs, for claims and tables of studies; not columns of
+/// `results.csv`.
 pub(crate) static RATES: [Metric; 12] = [
     Metric::new("rate_gbps.min", BitRate, More, "lowest rate", "lowest rate of a message"),
     Metric::new("rate_gbps.p01", BitRate, More, "p01 rate", "1st percentile of message rates"),

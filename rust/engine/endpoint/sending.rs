@@ -5,7 +5,7 @@ use super::{Endpoints, Policy, RoundTrip, Site};
 use crate::balance::sender::{NetworkParameters, PathSpace, QpContext, Sender, SenderPolicy as _};
 use crate::balance::{Forwarding, Scheme, Weights};
 use crate::ids::{HostId, LinkId, MessageId, TaskId};
-use crate::nic::{Mismatch, ReceiveHalf, SendHalf};
+use crate::nic::{Mismatch, ReceiveHalf, SendHalf, Write};
 use crate::split::{Flow, QueuePairChoice, Request, Split};
 use crate::topology::{KnownFailures, LinkState};
 use crate::units::{Bytes, Time};
@@ -134,7 +134,8 @@ impl Endpoints {
                 .queue_for_driver(now, AssignedFlow { record: id, connection, path, bytes });
         }
         let qp = self.ledger.connections.as_slice()[connection as usize].qp;
-        self.hosts[src.index()].nic.post_at(now, qp, flow.bytes, u64::from(id), flow.path);
+        let write = Write { bytes: flow.bytes, work: u64::from(id), path: flow.path };
+        self.hosts[src.index()].nic.post_at(now, qp, write);
     }
 
     /// Returns the connection for a flow, which is created if needed.

@@ -51,7 +51,7 @@ pub use counters::NicCounters;
 pub use event::{Backlog, NicEvent, Owner};
 pub use hardware::{
     AckTimeout, CnpLimiter, CnpSources, HardwareConfig, HardwareCounters, MessageCost, PacketRate,
-    QpTurns, ReceivePool,
+    QpTurns, ReceivePool, Write,
 };
 pub use ports::classes::{ExternalTraffic, Start};
 pub use ports::control_paths::ControlPaths;

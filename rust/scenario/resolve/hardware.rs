@@ -34,8 +34,9 @@ use crate::nic::{
 };
 use crate::units::{BitRate, Bytes, Span};
 
-/// Default interval of notifications (Zhu et al., SIGCOMM 2015), and that of the adapters' registers.
+/// Default interval of notifications (Zhu et al., SIGCOMM 2015).
 const CNP_INTERVAL: Span = Span::from_us(50);
+/// Interval in the registers of the adapters.
 const CNP_INTERVAL_OF_PRESETS: Span = Span::from_us(4);
 /// Set of parameters of `dcqcn-mlx` with the adapters' registers.
 const REGISTERS: &str = "connectx-registers";

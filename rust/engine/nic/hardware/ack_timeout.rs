@@ -74,6 +74,11 @@ impl AckTimeout {
         self.wait(0).unwrap_or(UNIT)
     }
 
+    /// Returns the shortest wait.
+    pub fn shortest(self) -> Span {
+        (0..).map_while(|expired| self.wait(expired)).min().unwrap_or(UNIT)
+    }
+
     /// Returns the time from the first transmission to the error, if no answer arrives.
     pub fn until_error(self) -> Span {
         (0..).map_while(|expired| self.wait(expired)).fold(Span::ZERO, |sum, wait| sum + wait)
@@ -93,7 +98,7 @@ mod tests {
     fn times(timeout: AckTimeout) -> Vec<f64> {
         let waits = (0..).map_while(|expired| timeout.wait(expired));
         let sums = waits.scan(Span::ZERO, |sum, wait| {
-            *sum = *sum + wait;
+            *sum += wait;
             Some(ms(*sum))
         });
         sums.collect()
@@ -107,6 +112,7 @@ mod tests {
         all.iter().zip(measured).for_each(|(of, at)| assert!((of - at).abs() <= 0.5, "{of} {at}"));
         let last = |code| *times(AckTimeout { code, retries: 1, ..DEFAULT }).last().unwrap();
         assert_eq!([8, 16, 17, 18].map(last), [440.4, 440.4, 977.3, 1782.6]);
+        assert_eq!([ms(DEFAULT.first()), ms(DEFAULT.shortest())], [12.6, 8.4]);
     }
 
     #[test]
@@ -126,7 +132,7 @@ mod tests {
     #[test]
     fn without_the_adaptive_phase_each_retry_is_a_timeout() {
         let off = AckTimeout { floor: false, adaptive: false, code: 8, retries: 0 };
-        assert_eq!(off.until_error(), Span::from_ns(2 * 4_096 << 8));
+        assert_eq!(off.until_error(), UNIT * (2 << 8));
         let three = AckTimeout { retries: 3, ..off };
         assert_eq!(three.until_error(), off.until_error() * 4);
     }

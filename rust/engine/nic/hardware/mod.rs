@@ -26,8 +26,8 @@ use pool::Pool;
 pub use pool::ReceivePool;
 
 use crate::ids::QpId;
-use crate::nic::NicEvent;
 use crate::nic::qp::Slot;
+use crate::nic::NicEvent;
 use crate::units::{Bytes, Span, Time};
 
 /// The optional limits and costs of a NIC.
@@ -119,14 +119,23 @@ impl HardwareCounters {
     }
 }
 
+/// A message for [`post_at`](crate::nic::Nic::post_at).
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct Write {
+    /// Its length.
+    pub bytes: Bytes,
+    /// Id in its events.
+    pub work: u64,
+    /// Path that it is pinned to, if the policy pins and the queue pair is idle.
+    pub path: u16,
+}
+
 /// A message whose initiation is in progress.
 #[derive(Debug, Clone, Copy)]
 struct Starting {
     due: Time,
     qp: QpId,
-    bytes: Bytes,
-    work: u64,
-    path: u16,
+    write: Write,
 }
 
 /// Timeouts of a requester since its last progress.

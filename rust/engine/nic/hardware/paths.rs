@@ -1,6 +1,6 @@
 //! The slow paths of a NIC with limits or costs: arrivals, starts, completions and timeouts.
 
-use super::{Attempts, Hardware, HardwareCounters, QpTurns, Starting};
+use super::{Attempts, Hardware, HardwareCounters, QpTurns, Starting, Write};
 use crate::ids::QpId;
 use crate::nic::qp::{QpState, Slot};
 use crate::nic::recovery::SendRecovery as _;
@@ -8,7 +8,7 @@ use crate::nic::send::requester::SendState;
 use crate::nic::verbs::CompletionStatus;
 use crate::nic::{Nic, NicEvent, Owner};
 use crate::packet::{Flags, Packet, View};
-use crate::units::{Bytes, Span, Time};
+use crate::units::{Span, Time};
 
 impl Nic {
     /// Returns the counters of its limits.
@@ -22,14 +22,14 @@ impl Nic {
     ///
     /// # Panics
     /// As [`Nic::post`].
-    pub fn post_at(&mut self, now: Time, qp: QpId, bytes: Bytes, work: u64, path: u16) {
+    pub fn post_at(&mut self, now: Time, qp: QpId, write: Write) {
         let start = self.hardware.as_ref().map_or(Span::ZERO, |it| it.config.message.start);
         match &mut self.hardware {
             Some(hardware) if start > Span::ZERO => {
                 let due = now.saturating_add(start);
-                hardware.starting.push_back(Starting { due, qp, bytes, work, path });
+                hardware.starting.push_back(Starting { due, qp, write });
             }
-            _ => self.post(qp, bytes, work, path),
+            _ => self.post(qp, write.bytes, write.work, write.path),
         }
     }
 
@@ -108,7 +108,8 @@ impl Nic {
                 hardware.completing.pop_front();
                 self.out.events.push_back(event);
             } else if let Some(it) = hardware.starting.pop_front() {
-                self.post(it.qp, it.bytes, it.work, it.path);
+                let Write { bytes, work, path } = it.write;
+                self.post(it.qp, bytes, work, path);
             }
         }
     }

@@ -31,8 +31,8 @@ fn of_message(start: u64, complete: u64) -> HardwareConfig {
 #[test]
 fn the_costs_of_a_message_delay_its_start_and_its_completion() {
     let (mut a, mut b, qp) = limited(of_message(600, 300));
-    a.post_at(at(0), qp, Bytes::new(10), 1, 0);
-    a.post_at(at(0), qp, Bytes::new(10), 2, 0);
+    a.post_at(at(0), qp, Write { bytes: Bytes::new(10), work: 1, path: 0 });
+    a.post_at(at(0), qp, Write { bytes: Bytes::new(10), work: 2, path: 0 });
     assert!(drain(&mut a, at(0)).is_empty());
     assert_eq!(a.poll_timeout(), Some(at(600)));
     a.handle_timeout(at(600));
@@ -134,7 +134,7 @@ fn a_queue_pair_fails_when_its_retries_are_exceeded() {
     let timeout = AckTimeout { code: 14, floor: true, adaptive: true, retries: 2 };
     let hardware = HardwareConfig { ack_timeout: Some(timeout), ..HardwareConfig::default() };
     let (mut a, _, qp) = limited(hardware);
-    a.post_at(at(0), qp, Bytes::new(64), 1, 0);
+    a.post_at(at(0), qp, Write { bytes: Bytes::new(64), work: 1, path: 0 });
     let (mut sent, mut now) = (drain(&mut a, at(0)).len(), at(0));
     while let Some(due) = a.poll_timeout() {
         now = due;
