@@ -226,7 +226,10 @@ impl CongestionController for DcqcnMlx {
     }
 
     fn handle_cnp(&mut self, now: Time) {
-        self.handle_marked_nack(now);
+        // With flags, the acknowledgements have the marks.
+        if self.config.signal == CutSignal::Cnp {
+            self.handle_marked_nack(now);
+        }
     }
 
     fn handle_loss(&mut self, now: Time, loss: Loss) {
