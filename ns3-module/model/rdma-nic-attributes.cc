@@ -20,6 +20,33 @@ namespace ns3
 
 using evenkeelinternal::Noticed;
 
+namespace
+{
+
+/// Returns true if a line of parameters sets the key.
+bool
+NamesKey(const std::string& parameters, const std::string& key)
+{
+    std::istringstream lines(PolicyParameterLines(parameters));
+    std::string line;
+    while (std::getline(lines, line))
+    {
+        const auto begin = line.find_first_not_of(" \t");
+        if (begin == std::string::npos || line.compare(begin, key.size(), key) != 0)
+        {
+            continue;
+        }
+        const auto next = line.find_first_not_of(" \t", begin + key.size());
+        if (next != std::string::npos && (line[next] == '=' || line[next] == '.'))
+        {
+            return true;
+        }
+    }
+    return false;
+}
+
+} // namespace
+
 TypeId
 RdmaNic::GetTypeId()
 {
@@ -168,6 +195,9 @@ RdmaNic::HandleAttribute()
 std::string
 RdmaNic::DescribeSettings() const
 {
+    // A preset is the base of what it covers, unless an attribute is set to another value.
+    const bool hasPreset = NamesKey(m_parameters, "preset");
+    const bool hasTimeout = NamesKey(m_parameters, "ack_timeout");
     std::ostringstream text;
     text << "[transport]\n";
     text << "payload = \"" << m_payload << "B\"\n";
@@ -175,9 +205,18 @@ RdmaNic::DescribeSettings() const
     text << "ack = \"" << m_ackBytes << "B\"\n";
     text << "ack_every = " << m_ackEvery << "\n";
     text << "ack_priority = " << (m_ackPriority ? "true" : "false") << "\n";
-    text << "congestion_control = " << Quoted(m_congestionControl) << "\n";
-    text << "recovery = " << Quoted(m_recovery) << "\n";
-    text << "retransmit_timeout = \"" << m_retransmitTimeout.GetNanoSeconds() << "ns\"\n";
+    if (!hasPreset || m_congestionControl != "dcqcn")
+    {
+        text << "congestion_control = " << Quoted(m_congestionControl) << "\n";
+    }
+    if (!hasPreset || m_recovery != "auto")
+    {
+        text << "recovery = " << Quoted(m_recovery) << "\n";
+    }
+    if (!hasTimeout && (!hasPreset || m_retransmitTimeout != MilliSeconds(1)))
+    {
+        text << "retransmit_timeout = \"" << m_retransmitTimeout.GetNanoSeconds() << "ns\"\n";
+    }
     text << PolicyParameterLines(m_parameters) << "\n";
     return text.str();
 }

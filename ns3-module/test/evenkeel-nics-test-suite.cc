@@ -186,6 +186,8 @@ class TwoKindsTestCase : public TestCase
                                             {{"Recovery", "per-packet"}},
                                             {{"RetransmitTimeout", "25us"}},
                                             {{"Parameters", "nack_interval = \"3us\""}},
+                                            {{"Parameters", "ack_timeout = { code = 8 }"}},
+                                            {{"Parameters", "preset = \"connectx-5\""}},
                                             OTHER};
         const uint64_t plain = Run({{2, 3}}, [](NicSite&) {}).at(Way(2, 3));
         for (const Attributes& kind : kinds)
