@@ -1,7 +1,7 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: GPL-2.0-only
-"""Makes the table of README.md: runs a fork of ns-3 under several policies and prints, for each,
-the first, the mean and the last completion time of its flows.
+"""Makes the tables of docs/reproduce/forks.txt: runs a fork of ns-3 under several policies and
+prints, for each, the first, the mean and the last completion time of its flows.
 
     cpp-bridge/fork-table.py --fct mix/output/1/1_out_fct.txt -- COMMAND...
 
