@@ -6,7 +6,9 @@ use std::path::PathBuf;
 use clap::{Args, ValueEnum};
 use evenkeel_study as study;
 use evenkeel_study::report::{self, JunitSuite, StudyFolder};
-use evenkeel_study::reproduce::{BuiltIn, Reproduction, RunLog, RunRow, Scale, Study, StudyError};
+use evenkeel_study::reproduce::{
+    BuiltIn, Reproduction, RunLog, Scale, Study, StudyError, StudyResults,
+};
 use serde::Serialize;
 
 use super::gates::JunitArgument;
@@ -22,6 +24,7 @@ Examples:
   evenkeel reproduce ofan-sweeps --scale paper --out results/studies --resume
   evenkeel reproduce all --json | jq '.studies[].claims[].verdict'
   evenkeel reproduce my-study.toml --strict --junit results.xml
+  evenkeel reproduce reps-coalescing --why
 
 The table of a study has one line per claim:
   by        source of the value: paper (a publication prints it), slides,
@@ -41,6 +44,10 @@ verdicts of all studies in DIR.
 Until these are written, each finished run is a line in DIR/NAME.runs.jsonl, and
 --resume continues from there after an interruption. With --keep-runs the file
 stays, so that --resume judges edited claims without a simulation.
+
+--why repeats the runs of each claim that does not hold with one setting changed
+at a time, such as another order of simultaneous arrivals or another seed, and
+lists those with which it holds. It has a list of its own; [[why]] adds to it.
 
 A study is a TOML file; docs/studies.md has the format.
 ";
@@ -73,6 +80,9 @@ pub(super) struct Arguments {
     /// Keep the finished runs (NAME.runs.jsonl) after the results are written
     #[arg(long, requires = "out")]
     keep_runs: bool,
+    /// Find settings with which claims hold that do not
+    #[arg(long)]
+    why: bool,
     /// Exit with status 1 if a claim does not hold, or if its runs lack the number to judge it by
     #[arg(long)]
     strict: bool,
@@ -128,20 +138,21 @@ impl Arguments {
         Ok(status)
     }
 
-    /// Runs a study.
-    fn results(
-        &self,
-        study: &Study,
-        log: Option<&RunLog>,
-    ) -> anyhow::Result<(Reproduction, Vec<RunRow>)> {
+    /// Runs a study, and with `--why` the alternatives for its claims.
+    fn results(&self, study: &Study, log: Option<&RunLog>) -> anyhow::Result<StudyResults> {
         let threads = self.jobs.unwrap_or_else(study::cores);
         let bars = Bars::of_many(study.runs());
-        let Some(log) = log else { return Ok(study.run(threads, &bars)?) };
-        let results = study.run_with_log(threads, &bars, log)?;
+        let mut results = study.results(threads, &bars, log)?;
         drop(bars);
-        if self.resume {
+        if let Some(log) = log.filter(|_| self.resume) {
             let (taken, runs, name) = (log.reused(), study.runs(), log.name());
             output::note(&format!("{name}: {taken} of {runs} runs of {} reused", study.name));
+        }
+        if self.why {
+            let search = study.alternatives(&results, threads)?;
+            let bars = Bars::of_many(search.runs());
+            let found = search.run(threads, &bars, log)?;
+            results.reproduction.alternatives = Some(found);
         }
         Ok(results)
     }
@@ -172,7 +183,8 @@ pub(super) fn run(arguments: &Arguments, built_in: &'static [BuiltIn]) -> anyhow
     let logs = studies.iter().map(|study| arguments.log(study)).collect::<anyhow::Result<Vec<_>>>();
     let mut results = Vec::new();
     for (index, (study, log)) in studies.iter().zip(logs?).enumerate() {
-        let (result, rows) = arguments.results(study, log.as_ref())?;
+        let StudyResults { reproduction: result, rows, .. } =
+            arguments.results(study, log.as_ref())?;
         folder.as_ref().map(|folder| folder.add(&result, &rows)).transpose()?;
         let log = log.filter(|_| !arguments.keep_runs);
         log.map(RunLog::remove).transpose()?;

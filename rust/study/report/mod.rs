@@ -43,6 +43,7 @@ mod rates;
 mod remarks;
 mod reproduction_index;
 mod reproduction_page;
+mod reproduction_alternatives;
 mod reproduction_table;
 mod resolved;
 mod run_results;

@@ -4,6 +4,7 @@ use std::fmt::Write as _;
 
 use super::human;
 use super::markdown::markdown_text;
+use super::reproduction_alternatives::{HEADER, notes, rows, summary};
 use super::reproduction_table::{heading, meanings, reason_of, reasons, tally};
 use crate::reproduce::{Reproduction, ResultTable};
 
@@ -34,6 +35,7 @@ pub fn reproduction_page(study: &Reproduction) -> String {
         tally(study)
     );
     claims(&mut page, study);
+    alternatives(&mut page, study);
     for table in &study.tables {
         values(&mut page, table);
     }
@@ -84,6 +86,22 @@ fn claims(page: &mut String, study: &Reproduction) {
          setting for it."
     )
     .expect("a text");
+}
+
+fn alternatives(page: &mut String, study: &Reproduction) {
+    let Some(found) = &study.alternatives else { return };
+    let row = |cells: &[String; 4]| {
+        format!("| {} |", cells.each_ref().map(|it| markdown_text(it)).join(" | "))
+    };
+    writeln!(page, "\n## Alternatives\n\n{}", markdown_text(&summary(found))).expect("a text");
+    let rows = rows(study, found);
+    if !rows.is_empty() {
+        writeln!(page, "\n| {} |\n|---|---|---|---|", HEADER.join(" | ")).expect("a text");
+        rows.iter().for_each(|cells| writeln!(page, "{}", row(cells)).expect("a text"));
+    }
+    for note in notes(found) {
+        writeln!(page, "\n{}", markdown_text(&note)).expect("a text");
+    }
 }
 
 fn values(page: &mut String, table: &ResultTable) {

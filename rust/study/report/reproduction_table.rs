@@ -5,6 +5,7 @@ use std::fmt::Write as _;
 use comfy_table::{ColumnConstraint, Table, Width};
 
 use super::human;
+use super::reproduction_alternatives::{alternatives_table, notes, summary};
 use super::table::{finish, plain, wrap};
 use crate::reproduce::{ClaimOutcome, ClaimVerdict, Origin, Reproduction, ResultTable, Target};
 
@@ -24,6 +25,16 @@ pub fn reproduction_table(study: &Reproduction) -> String {
         let separator = if index == 0 { "\n" } else { "" };
         text.push_str(separator);
         wrap(&mut text, &format!("[{}] {why}", index + 1));
+    }
+    if let Some(found) = &study.alternatives {
+        text.push('\n');
+        wrap(&mut text, &summary(found));
+        text.push('\n');
+        text.push_str(&alternatives_table(study, found));
+        for (index, note) in notes(found).iter().enumerate() {
+            text.push_str(if index == 0 { "\n" } else { "" });
+            wrap(&mut text, note);
+        }
     }
     for table in &study.tables {
         text.push('\n');

@@ -72,6 +72,7 @@ pub(super) fn reproduction() -> Reproduction {
             rows: vec![("ecmp".to_owned(), vec!["55.00".to_owned(), "195.2".to_owned()])],
         }],
         learned: vec!["Splitting costs nothing where there are enough flows.".to_owned()],
+        alternatives: None,
     }
 }
 

@@ -1,5 +1,7 @@
 //! Claims: resolves their axes against the groups of runs, before anything runs.
 
+use std::collections::BTreeSet;
+
 use toml::{Table, Value};
 
 use super::Scale;
@@ -53,6 +55,36 @@ pub(super) enum Kind {
     Fit { axis: usize, cases: Vec<usize>, fit: Fit },
     /// The expected order of an axis's cases, with a relative tolerance.
     Order { axis: usize, cases: Vec<usize>, slack: f64 },
+}
+
+impl Measure {
+    /// Returns the runs that it needs.
+    pub(super) fn runs(&self) -> BTreeSet<Combination> {
+        let mut runs = BTreeSet::new();
+        for point in &self.points {
+            let at = |axis: usize, case: usize| {
+                let mut point = point.clone();
+                point[axis] = case;
+                point
+            };
+            match &self.kind {
+                Kind::Value => drop(runs.insert(point.clone())),
+                Kind::Against(other, _) => {
+                    runs.insert(point.clone());
+                    runs.insert(moved(point, other));
+                }
+                Kind::Fit { axis, cases, .. } | Kind::Order { axis, cases, .. } => {
+                    runs.extend(cases.iter().map(|&case| at(*axis, case)));
+                }
+            }
+        }
+        runs
+    }
+}
+
+/// Returns the combination with the selected cases of axes.
+pub(super) fn moved(point: &Combination, to: &Selection) -> Combination {
+    point.iter().zip(to).map(|(case, other)| other.unwrap_or(*case)).collect()
 }
 
 impl Claim {

@@ -38,6 +38,9 @@ pub(super) struct StudyFile {
     /// Time series of recorded quantities.
     #[serde(default)]
     pub series: Vec<SeriesSection>,
+    /// Settings that `reproduce --why` tries, in addition to the built-in ones.
+    #[serde(default)]
+    pub why: Vec<WhySection>,
 }
 
 /// A group of runs: every combination of the values of its axes, under several seeds.
@@ -194,6 +197,18 @@ pub(super) struct TableSection {
     pub of: Table,
     #[serde(default)]
     pub seeds: SeedStatistic,
+}
+
+/// Settings that may turn the verdict of a claim that does not hold.
+#[derive(Debug, Clone, JsonSchema)]
+#[serde(deny_unknown_fields)]
+pub(super) struct WhySection {
+    /// Keys of a scenario with their values.
+    #[schemars(schema_with = "schema::keys")]
+    pub set: Table,
+    /// Name in the results; the keys and their values by default.
+    #[serde(default)]
+    pub label: String,
 }
 
 /// A recorded quantity over time.

@@ -2,7 +2,7 @@
 
 use serde_json::Value;
 
-use super::claim::{Claim, Kind, Measure, Selection, expected_number, magnitude, percent};
+use super::claim::{Claim, Kind, Measure, Selection, expected_number, magnitude, moved, percent};
 use super::file::{Comparison, Fit, SeedStatistic, Take};
 use super::matrix::{Combination, Group};
 use super::outcome::{ClaimOutcome, ClaimVerdict};
@@ -82,8 +82,8 @@ impl Results<'_> {
         other: &Selection,
         comparison: Comparison,
     ) -> Option<f64> {
-        let moved = point.iter().zip(other).map(|(&case, other)| other.unwrap_or(case)).collect();
-        let (ours, other) = (self.quantity(claim, point)?, self.quantity(claim, &moved)?);
+        let other = moved(point, other);
+        let (ours, other) = (self.quantity(claim, point)?, self.quantity(claim, &other)?);
         let ratio = ours / other;
         Some(match comparison {
             Comparison::Ratio => ratio,

@@ -7,6 +7,7 @@ use std::collections::BTreeSet;
 use toml::{Table, Value};
 
 use super::Scale;
+use super::alternative::Alternative;
 use super::error::Rejection;
 use super::file::{FlowRate, RunSection};
 use super::range;
@@ -36,6 +37,8 @@ pub(crate) struct Group {
     is_run: bool,
     /// Scenario that all its runs share.
     base: Table,
+    /// Settings that replace those of the study.
+    alternative: Option<Alternative>,
 }
 
 /// A parameter that varies from run to run.
@@ -228,7 +231,18 @@ impl Group {
         }
         let is_run = scale == Scale::Paper || !quick.skip;
         let (name, rate) = (section.name.clone(), section.rate);
-        Ok(Self { name, axes, seeds, rate, index, scale, zipped, is_run, base })
+        let alternative = None;
+        Ok(Self { name, axes, seeds, rate, index, scale, zipped, is_run, base, alternative })
+    }
+
+    /// Returns the group with settings that replace those of the study.
+    pub(super) fn with_alternative(&self, alternative: &Alternative) -> Self {
+        Self { alternative: Some(alternative.clone()), ..self.clone() }
+    }
+
+    /// Returns true if an axis sets a key that these keys change.
+    pub(super) fn varies(&self, keys: &Table) -> bool {
+        clashes::are_varied(&self.axes, keys)
     }
 
     /// Returns the number of simulations.
@@ -272,6 +286,9 @@ impl Group {
                 set(&mut scenario, key, value)?;
             }
         }
+        if let Some(alternative) = &self.alternative {
+            apply(&mut scenario, &alternative.set)?;
+        }
         Ok(scenario)
     }
 
@@ -279,7 +296,10 @@ impl Group {
     pub(crate) fn label(&self, combination: &Combination) -> String {
         let named =
             |(axis, &case): (&Axis, &usize)| format!("{} {}", axis.name(), axis.cases[case].label);
-        self.axes.iter().zip(combination).map(named).collect::<Vec<_>>().join(", ")
+        let named = self.axes.iter().zip(combination).map(named);
+        // The log of runs tells runs of the study and of an alternative apart by their labels.
+        let alternative = self.alternative.iter().map(|it| it.label.clone());
+        named.chain(alternative).collect::<Vec<_>>().join(", ")
     }
 }
 

@@ -12,11 +12,13 @@
 //! - `reading`: the quantities; `claim`: claims with resolved names.
 //! - `simulate`: the runs; `run_log`: those that have finished.
 //! - `even_rate`: the rate of flows under failures; `rates`: the rates of messages.
+//! - `alternative`: settings that may turn a verdict; `search`: finds those that do.
 //! - `judge`: measurements and verdicts; `outcome`: the results.
 //! - `schema`: the JSON Schema of the file.
 //!
 //! [`docs/studies.md`]: https://github.com/evenkeel/evenkeel
 
+mod alternative;
 mod claim;
 mod error;
 mod even_rate;
@@ -31,6 +33,7 @@ mod read;
 pub(super) mod reading;
 pub(super) mod run_log;
 mod schema;
+mod search;
 mod series;
 mod settings;
 pub(super) mod simulate;
@@ -46,14 +49,19 @@ use serde_json::Value;
 
 pub use error::StudyError;
 pub use forecast::{InvalidPoint, StudyForecast};
-pub use outcome::{ClaimOutcome, ClaimVerdict, Origin, Reproduction, ResultTable, RunRow, Target};
+pub use outcome::{
+    AlternativeResults, ClaimOutcome, ClaimVerdict, Origin, Reproduction, ResultTable, RunRow,
+    Target, Trial, TrialResult, TriedClaim,
+};
 pub use run_log::{RunLine, RunLog};
 pub use schema::schema;
+pub use search::AlternativeSearch;
 
 use super::Observer;
 use crate::report::{Stopwatch, VERSION};
 use crate::scenario::{Context, Fault, Key, ScenarioError, Source, Subject};
 use crate::units::Bytes;
+use alternative::Alternative;
 use claim::Claim;
 use error::Rejection;
 use file::{SeriesSection, StudyFile, TableSection};
@@ -95,8 +103,21 @@ pub struct Study {
     file: StudyFile,
     pub(super) groups: Vec<Group>,
     claims: Vec<Claim>,
+    /// Alternatives of the study's own.
+    alternatives: Vec<Alternative>,
     /// Memory that a run may take; unlimited if `None`.
     memory_limit: Option<Bytes>,
+}
+
+/// Results of all runs of a study.
+#[derive(Debug)]
+pub struct StudyResults {
+    /// The claims with their verdicts, and the tables.
+    pub reproduction: Reproduction,
+    /// Numbers of each run.
+    pub rows: Vec<RunRow>,
+    /// Results of the runs, by group.
+    measured: Vec<Measured>,
 }
 
 impl Study {
@@ -177,9 +198,15 @@ impl Study {
                 .and_then(|()| series::check(section, &groups));
             checked.map_err(|rejection| at("series", index).error(rejection))?;
         }
+        let mut alternatives = Vec::new();
+        for (index, section) in file.why.iter().enumerate() {
+            let alternative = Alternative::of_section(section, &alternatives);
+            alternatives.push(alternative.map_err(|it| at("why", index).error(it))?);
+        }
         let name = path.file_stem().unwrap_or_default().to_string_lossy().into_owned();
         let (path, source) = (path.to_owned(), Arc::new(source));
-        Ok(Self { name, path, scale, source, file, groups, claims, memory_limit: None })
+        let memory_limit = None;
+        Ok(Self { name, path, scale, source, file, groups, claims, alternatives, memory_limit })
     }
 
     /// Rejects runs whose estimated memory exceeds `limit`. With `None`, the default, every run is
@@ -245,29 +272,21 @@ impl Study {
         threads: NonZeroUsize,
         observer: &dyn Observer,
     ) -> Result<(Reproduction, Vec<RunRow>), StudyError> {
-        self.results(threads, observer, None)
+        let results = self.results(threads, observer, None)?;
+        Ok((results.reproduction, results.rows))
     }
 
-    /// Does the same with a log. Runs that the log has are not simulated again, and each simulation
-    /// that finishes is added to it.
+    /// Does the same with a log, if there is one, and keeps the results of the runs. Runs that the
+    /// log has are not simulated again, and each simulation that finishes is added to it.
     ///
     /// # Errors
     /// Fails in the same cases as [`Self::run`], and if the log cannot be written.
-    pub fn run_with_log(
-        &self,
-        threads: NonZeroUsize,
-        observer: &dyn Observer,
-        log: &RunLog,
-    ) -> Result<(Reproduction, Vec<RunRow>), StudyError> {
-        self.results(threads, observer, Some(log))
-    }
-
-    fn results(
+    pub fn results(
         &self,
         threads: NonZeroUsize,
         observer: &dyn Observer,
         log: Option<&RunLog>,
-    ) -> Result<(Reproduction, Vec<RunRow>), StudyError> {
+    ) -> Result<StudyResults, StudyError> {
         let stopwatch = Stopwatch::start();
         let measured =
             simulate::simulate(&self.groups, self.run_context(), threads, observer, log)?;
@@ -296,8 +315,10 @@ impl Study {
             claims: claims.collect(),
             tables: tables.chain(series).collect(),
             learned: self.file.learned.clone(),
+            alternatives: None,
         };
-        Ok((reproduction, self.rows(&measured)))
+        let rows = self.rows(&measured);
+        Ok(StudyResults { reproduction, rows, measured })
     }
 
     fn rows(&self, measured: &[Measured]) -> Vec<RunRow> {

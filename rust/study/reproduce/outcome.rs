@@ -30,6 +30,60 @@ pub struct Reproduction {
     pub tables: Vec<ResultTable>,
     /// Findings of the study.
     pub learned: Vec<String>,
+    /// Settings tried for claims that do not hold; `None` without `--why`.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub alternatives: Option<AlternativeResults>,
+}
+
+/// Settings tried, one at a time, for each claim that does not hold.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+pub struct AlternativeResults {
+    /// Number of simulations.
+    pub runs: usize,
+    /// Claims that do not hold.
+    pub claims: Vec<TriedClaim>,
+}
+
+/// A claim that does not hold, and the alternatives tried for it.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+pub struct TriedClaim {
+    /// Index among the claims of the study, from 0.
+    pub claim: usize,
+    /// The alternatives in the order of their list.
+    pub tried: Vec<Trial>,
+}
+
+/// An alternative and the verdict under it.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+pub struct Trial {
+    /// Keys with their values, or the label of the study.
+    pub alternative: String,
+    /// Verdict, or the reason why there is none.
+    pub result: TrialResult,
+    /// Measured value with its unit; empty if it was not measured.
+    pub ours: String,
+    /// Deviation of the measured value; empty without two numbers.
+    pub error: String,
+    /// Error of a scenario that is invalid with the alternative; empty otherwise.
+    pub reason: String,
+}
+
+/// Result of an alternative.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[serde(rename_all = "kebab-case")]
+pub enum TrialResult {
+    /// The claim holds.
+    Holds,
+    /// The claim does not hold either.
+    DoesNotHold,
+    /// The runs lack the number.
+    CannotBeJudged,
+    /// The study has these values already, or they have no effect, so nothing was run.
+    Unchanged,
+    /// An axis of the runs sets the key, so nothing was run.
+    Varied,
+    /// A scenario is invalid with these values.
+    Rejected,
 }
 
 /// A claim, the measured value, and the verdict.

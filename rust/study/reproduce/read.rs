@@ -3,6 +3,7 @@
 
 use super::file::{
     ClaimSection, Expected, QuickSection, RunSection, SeriesSection, StudyFile, TableSection,
+    WhySection,
 };
 use crate::scenario::{ScenarioError, SectionReader, Source};
 
@@ -54,6 +55,7 @@ impl Read for StudyFile {
             claim: read_sections(keys, "claim")?,
             table: read_sections(keys, "table")?,
             series: read_sections(keys, "series")?,
+            why: read_sections(keys, "why")?,
         })
     }
 }
@@ -151,6 +153,17 @@ impl Read for SeriesSection {
     }
 }
 
+impl Read for WhySection {
+    fn read(keys: &mut SectionReader<'_>) -> Result<Self, ScenarioError> {
+        let set = keys.table("set")?;
+        Ok(Self {
+            set: set.ok_or_else(|| keys.without_default("set", SET))?,
+            label: keys.optional("label")?.unwrap_or_default(),
+        })
+    }
+}
+
+const SET: &str = "set = { \"switch.ties\" = \"port\" }";
 const TITLE: &str = "title = \"Completion time\"";
 const RUN: &str = "run = \"all-to-all\"";
 const METRIC: &str = "metric = \"cct_us\"";

@@ -107,8 +107,14 @@ impl Prepared {
         }
     }
 
+    /// Returns true if the scenario warns that a key that it sets has no effect.
+    pub(super) fn ignores(&self, key: &str) -> bool {
+        let Self::Fabric(scenario) = self else { return false };
+        scenario.warnings.iter().any(|it| it.contains("no effect") && it.contains(key))
+    }
+
     /// Returns every key of the resolved scenario with its value.
-    fn resolved(&self) -> String {
+    pub(super) fn resolved(&self) -> String {
         match self {
             Self::Fabric(scenario) => {
                 let keys = scenario.explain().into_iter();
@@ -120,7 +126,7 @@ impl Prepared {
 }
 
 impl Job<'_> {
-    fn run(
+    pub(super) fn run(
         &self,
         index: usize,
         context: RunContext<'_>,

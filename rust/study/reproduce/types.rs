@@ -14,7 +14,7 @@ mod wrong;
 use wrong::{HUGE, values, word_of_the_program};
 
 /// Sections with their required keys.
-const SECTIONS: [(&str, &str, &[&str]); 6] = [
+const SECTIONS: [(&str, &str, &[&str]); 7] = [
     ("", "", &["title = \"t\"", "work = \"w\""]),
     ("run", "[[run]]", &["name = \"r\"", "over.policy = [\"ecmp\", \"spray\"]"]),
     ("quick", "[run.quick]", &[]),
@@ -45,6 +45,7 @@ const SECTIONS: [(&str, &str, &[&str]); 6] = [
             "columns = \"policy\"",
         ],
     ),
+    ("why", "[[why]]", &["set = { seed = 2 }"]),
 ];
 
 /// Returns the keys of a section with their schemas.

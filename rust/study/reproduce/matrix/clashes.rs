@@ -2,7 +2,7 @@
 
 use std::collections::BTreeSet;
 
-use toml::Value;
+use toml::{Table, Value};
 
 use super::{Axis, Case, Rejection, RunSection};
 
@@ -37,6 +37,14 @@ pub(super) fn reject_unused(section: &RunSection, axes: &[Axis]) -> Result<(), R
         }
     }
     Ok(())
+}
+
+/// Returns true if an axis sets a key that `keys` change.
+pub(super) fn are_varied(axes: &[Axis], keys: &Table) -> bool {
+    let mut changed = BTreeSet::new();
+    keys.iter().for_each(|(key, value)| leaves(key, value, &mut changed));
+    let mut varied = axes.iter().flat_map(Axis::paths);
+    varied.any(|path| changed.iter().any(|key| overlap(key, &path)))
 }
 
 /// Returns true if setting one key changes the other.

@@ -1,0 +1,121 @@
+//! Settings that `reproduce --why` tries instead of those of a study.
+
+use toml::{Table, Value};
+
+use super::error::Rejection;
+use super::file::WhySection;
+
+/// Settings that replace those of a study.
+#[derive(Debug, Clone, PartialEq)]
+pub(super) struct Alternative {
+    /// Name in results.
+    pub label: String,
+    /// Keys of a scenario with their values.
+    pub set: Table,
+    /// True if the study lists it. It then also applies where an axis sets the same key.
+    pub is_of_study: bool,
+}
+
+/// Value of a built-in alternative.
+enum Plain {
+    Text(&'static str),
+    Number(i64),
+    Flag(bool),
+}
+
+use Plain::{Flag, Number, Text};
+
+/// Settings that publications often leave open. The value that a study already has is skipped.
+const BUILT_IN: [(&str, Plain); 22] = [
+    ("switch.ties", Text("port")),
+    ("switch.ties", Text("drawn")),
+    ("switch.ecn.at", Text("enqueue")),
+    ("switch.ecn.at", Text("dequeue")),
+    ("switch.slow_ports", Text("keep")),
+    ("switch.slow_ports", Text("scale")),
+    ("switch.trim", Flag(false)),
+    ("switch.trim", Flag(true)),
+    ("transport.congestion_control", Text("line-rate")),
+    ("transport.retransmit_timeout", Text("100us")),
+    ("transport.retransmit_timeout", Text("1ms")),
+    ("transport.ack_every", Number(1)),
+    ("transport.ack_every", Number(4)),
+    ("transport.ack_entropies", Text("last")),
+    ("transport.ack_entropies", Text("carry")),
+    ("transport.ack_priority", Flag(false)),
+    ("transport.ack_priority", Flag(true)),
+    ("workload.step_after", Text("delivery")),
+    ("workload.step_after", Text("acknowledgement")),
+    ("workload.start_jitter", Text("1us")),
+    ("topology.gap", Text("20B")),
+    // Runs under several seeds take this one and those that follow.
+    ("seed", Number(1_001)),
+];
+
+impl Alternative {
+    /// Returns the alternatives of a study, followed by the built-in ones.
+    pub(super) fn all(of_study: &[Self]) -> Vec<Self> {
+        let built_in = BUILT_IN.iter().map(|(key, value)| {
+            let value = match value {
+                Text(text) => Value::from(*text),
+                Number(number) => Value::from(*number),
+                Flag(flag) => Value::from(*flag),
+            };
+            let set: Table = [((*key).to_owned(), value)].into_iter().collect();
+            Self { label: label(&set), set, is_of_study: false }
+        });
+        let is_other = |it: &Self| of_study.iter().all(|other| other.set != it.set);
+        of_study.iter().cloned().chain(built_in.filter(is_other)).collect()
+    }
+
+    /// Resolves a section `[[why]]`; `before` are those above it.
+    pub(super) fn of_section(section: &WhySection, before: &[Self]) -> Result<Self, Rejection> {
+        if section.set.is_empty() {
+            let reason = "expected a key of a scenario and its value, as in { \"switch.ties\" = \
+                          \"port\" }";
+            return Err(Rejection::new("set", reason));
+        }
+        let is_named = !section.label.is_empty();
+        let label = if is_named { section.label.clone() } else { label(&section.set) };
+        if before.iter().any(|other| other.label == label) {
+            let key = if is_named { "label" } else { "set" };
+            return Err(Rejection::new(key, format!("another [[why]] has the name '{label}'")));
+        }
+        Ok(Self { label, set: section.set.clone(), is_of_study: true })
+    }
+}
+
+/// Returns the keys and their values: `switch.ties = "port"`.
+fn label(set: &Table) -> String {
+    let keys = set.iter().map(|(key, value)| format!("{key} = {value}"));
+    keys.collect::<Vec<_>>().join(", ")
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn built_in_alternatives_have_names_of_their_own_and_set_known_keys() {
+        let all = Alternative::all(&[]);
+        let known = crate::scenario::catalogue();
+        for (index, alternative) in all.iter().enumerate() {
+            assert!(all[..index].iter().all(|other| other.label != alternative.label));
+            let (key, _) = alternative.set.iter().next().unwrap();
+            assert!(known.iter().any(|it| it.key.ends_with(key)), "{key}");
+        }
+        assert_eq!(all[0].label, "switch.ties = \"port\"");
+    }
+
+    #[test]
+    fn a_built_in_alternative_that_the_study_lists_is_tried_once() {
+        let set: Table = "\"switch.ties\" = \"port\"".parse().unwrap();
+        let section = WhySection { set, label: "as others".to_owned() };
+        let own = Alternative::of_section(&section, &[]).unwrap();
+        let all = Alternative::all(std::slice::from_ref(&own));
+        assert_eq!(all.len(), BUILT_IN.len());
+        assert_eq!(all[0], own);
+        let again = Alternative::of_section(&section, &[own]).unwrap_err();
+        assert_eq!(again.reason, "another [[why]] has the name 'as others'");
+    }
+}

@@ -1,0 +1,397 @@
+//! Search for the alternatives that turn the verdicts of claims that do not hold.
+
+use std::collections::{BTreeMap, BTreeSet};
+use std::num::NonZeroUsize;
+
+use serde_json::Value;
+
+use super::alternative::Alternative;
+use super::claim::Claim;
+use super::error::StudyError;
+use super::judge::Results;
+use super::matrix::{Combination, Group};
+use super::outcome::{AlternativeResults, ClaimVerdict, Trial, TrialResult, TriedClaim};
+use super::run_log::RunLog;
+use super::simulate::{Job, Measured};
+use super::{Study, StudyResults};
+use crate::{Observer, map_in_order};
+
+/// Alternatives for the claims of a study that do not hold, with the runs that they need.
+#[derive(Debug)]
+pub struct AlternativeSearch<'a> {
+    study: &'a Study,
+    /// Results of the study, by group.
+    measured: &'a [Measured],
+    alternatives: Vec<Alternative>,
+    /// Indices of the claims that do not hold.
+    failing: Vec<usize>,
+    /// Groups with each alternative's settings.
+    groups: Vec<Vec<Group>>,
+    /// Runs that the failing claims need, under each alternative that applies to their group.
+    points: BTreeMap<Point, State>,
+}
+
+/// Indices of an alternative and of a group, and a combination of the group.
+type Point = (usize, usize, Combination);
+
+/// Effect of an alternative on the scenario of a combination.
+#[derive(Debug, Clone, PartialEq, Eq)]
+enum State {
+    /// The resolved scenario is the same, or differs in keys without an effect.
+    Unchanged,
+    Changed,
+    /// The scenario is invalid.
+    Rejected(String),
+}
+
+impl Study {
+    /// Prepares the alternatives for the claims that do not hold. Checks the scenarios on at most
+    /// `threads` threads.
+    ///
+    /// # Errors
+    /// Fails if a scenario of the study itself is invalid.
+    pub fn alternatives<'a>(
+        &'a self,
+        results: &'a StudyResults,
+        threads: NonZeroUsize,
+    ) -> Result<AlternativeSearch<'a>, StudyError> {
+        let claims = results.reproduction.claims.iter().enumerate();
+        let failing = claims.filter(|(_, claim)| claim.verdict == ClaimVerdict::DoesNotHold);
+        let failing: Vec<usize> = failing.map(|(index, _)| index).collect();
+        let alternatives = Alternative::all(&self.alternatives);
+        let with =
+            |it: &Alternative| self.groups.iter().map(|group| group.with_alternative(it)).collect();
+        let groups = alternatives.iter().map(with).collect();
+        let mut search = AlternativeSearch {
+            study: self,
+            measured: &results.measured,
+            alternatives,
+            failing,
+            groups,
+            points: BTreeMap::new(),
+        };
+        search.check(threads)?;
+        Ok(search)
+    }
+}
+
+impl AlternativeSearch<'_> {
+    /// Fills in the state of every run.
+    fn check(&mut self, threads: NonZeroUsize) -> Result<(), StudyError> {
+        let mut needed: BTreeSet<(usize, Combination)> = BTreeSet::new();
+        for claim in self.failing.iter().map(|&index| &self.study.claims[index]) {
+            needed.extend(runs_of(claim).into_iter().map(|run| (claim.group, run)));
+        }
+        let needed: Vec<(usize, Combination)> = needed.into_iter().collect();
+        let context = self.study.run_context();
+        let ours = map_in_order(needed.len(), threads, |index| {
+            let (group, combination) = &needed[index];
+            let job = Job { group: &self.study.groups[*group], combination, seed_index: 0 };
+            job.prepare(context).map(|prepared| prepared.resolved())
+        });
+        let ours = ours.into_iter().collect::<Result<Vec<String>, StudyError>>()?;
+        let mut tried: Vec<(Point, &str)> = Vec::new();
+        for alternative in 0..self.alternatives.len() {
+            for ((group, combination), ours) in needed.iter().zip(&ours) {
+                let point = (alternative, *group, combination.clone());
+                tried.extend(self.applies(alternative, *group).then_some((point, ours.as_str())));
+            }
+        }
+        let states = map_in_order(tried.len(), threads, |index| {
+            let ((alternative, group, combination), ours) = &tried[index];
+            let group = &self.groups[*alternative][*group];
+            let alternative = &self.alternatives[*alternative];
+            let job = Job { group, combination, seed_index: 0 };
+            let prepared = job.prepare(context).and_then(|prepared| {
+                job.expect_memory(&prepared, context)?;
+                let is_ignored = alternative.set.keys().all(|key| prepared.ignores(key));
+                Ok(is_ignored || prepared.resolved() == *ours)
+            });
+            match prepared {
+                Ok(true) => Ok(State::Unchanged),
+                Ok(false) => Ok(State::Changed),
+                Err(error) => rejected(error).map(State::Rejected),
+            }
+        });
+        let points = tried.into_iter().map(|(point, _)| point).zip(states);
+        self.points =
+            points.map(|(point, state)| Ok((point, state?))).collect::<Result<_, StudyError>>()?;
+        Ok(())
+    }
+
+    /// Returns true unless an axis sets a key of a built-in alternative: cases that differ in the
+    /// key would become the same.
+    fn applies(&self, alternative: usize, group: usize) -> bool {
+        let alternative = &self.alternatives[alternative];
+        alternative.is_of_study || !self.study.groups[group].varies(&alternative.set)
+    }
+
+    /// Returns the runs that a claim needs under an alternative and whose scenario changes, or the
+    /// reason why there are none.
+    fn plan(&self, claim: &Claim, alternative: usize) -> Result<Vec<Point>, Trial> {
+        let trial = |result, reason: &str| Trial {
+            alternative: self.alternatives[alternative].label.clone(),
+            result,
+            ours: String::new(),
+            error: String::new(),
+            reason: reason.to_owned(),
+        };
+        if !self.applies(alternative, claim.group) {
+            return Err(trial(TrialResult::Varied, ""));
+        }
+        let mut changed = Vec::new();
+        for run in runs_of(claim) {
+            let point = (alternative, claim.group, run);
+            match self.points.get(&point) {
+                Some(State::Rejected(reason)) => return Err(trial(TrialResult::Rejected, reason)),
+                Some(State::Changed) => changed.push(point),
+                Some(State::Unchanged) | None => {}
+            }
+        }
+        if changed.is_empty() { Err(trial(TrialResult::Unchanged, "")) } else { Ok(changed) }
+    }
+
+    /// Returns the runs to simulate. A run that several claims need is there once.
+    fn planned(&self) -> BTreeSet<Point> {
+        let mut all = BTreeSet::new();
+        for claim in self.failing.iter().map(|&index| &self.study.claims[index]) {
+            let plans = (0..self.alternatives.len()).filter_map(|it| self.plan(claim, it).ok());
+            all.extend(plans.flatten());
+        }
+        all
+    }
+
+    /// Returns the number of simulations.
+    pub fn runs(&self) -> usize {
+        let seeds = |(_, group, _): &Point| self.study.groups[*group].seeds as usize;
+        self.planned().iter().map(seeds).sum()
+    }
+
+    /// Simulates the runs, at most `threads` at a time, and judges the claims under each
+    /// alternative. Results do not depend on `threads`. Uses the log as [`Study::results`] does.
+    ///
+    /// # Errors
+    /// Fails if the log cannot be written.
+    pub fn run(
+        mut self,
+        threads: NonZeroUsize,
+        observer: &dyn Observer,
+        log: Option<&RunLog>,
+    ) -> Result<AlternativeResults, StudyError> {
+        let points: Vec<Point> = self.planned().into_iter().collect();
+        let mut jobs = Vec::new();
+        for point @ (alternative, group, combination) in &points {
+            let group = &self.groups[*alternative][*group];
+            let job = |seed_index| (point, Job { group, combination, seed_index });
+            jobs.extend((0..group.seeds).map(job));
+        }
+        let context = self.study.run_context();
+        let results = map_in_order(jobs.len(), threads, |index| {
+            jobs[index].1.run(index, context, observer, log)
+        });
+        let runs = jobs.len();
+        let (mut values, mut failed) = (BTreeMap::<&Point, Vec<Value>>::new(), Vec::new());
+        for ((point, _), result) in jobs.iter().zip(results) {
+            match result {
+                Ok(value) => values.entry(point).or_default().push(value),
+                Err(error) => failed.push(((*point).clone(), rejected(error)?)),
+            }
+        }
+        for (point, reason) in failed {
+            self.points.insert(point, State::Rejected(reason));
+        }
+        let claims = self.failing.iter().map(|&claim| {
+            let tried = (0..self.alternatives.len()).map(|it| self.trial(claim, it, &values));
+            TriedClaim { claim, tried: tried.collect() }
+        });
+        Ok(AlternativeResults { runs, claims: claims.collect() })
+    }
+
+    /// Judges a claim under an alternative.
+    fn trial(
+        &self,
+        claim: usize,
+        alternative: usize,
+        values: &BTreeMap<&Point, Vec<Value>>,
+    ) -> Trial {
+        let claim = &self.study.claims[claim];
+        let changed = match self.plan(claim, alternative) {
+            Err(trial) => return trial,
+            Ok(changed) => changed,
+        };
+        let of_study = &self.measured[claim.group].runs;
+        let needed = runs_of(claim);
+        let runs = of_study.iter().filter(|(combination, _)| needed.contains(combination));
+        let runs = runs.map(|(combination, ours)| {
+            let point = (alternative, claim.group, combination.clone());
+            let new = changed.contains(&point).then(|| values.get(&point)).flatten();
+            (combination.clone(), new.unwrap_or(ours).clone())
+        });
+        let measured = Measured { runs: runs.collect() };
+        let group = &self.groups[alternative][claim.group];
+        let outcome = claim.judge(Results { group, measured: &measured });
+        let result = match outcome.verdict {
+            ClaimVerdict::Holds => TrialResult::Holds,
+            ClaimVerdict::DoesNotHold => TrialResult::DoesNotHold,
+            ClaimVerdict::CannotBeJudged | ClaimVerdict::NotAtThisScale => {
+                TrialResult::CannotBeJudged
+            }
+        };
+        let (ours, error) = (outcome.ours, outcome.error);
+        let alternative = self.alternatives[alternative].label.clone();
+        Trial { alternative, result, ours, error, reason: String::new() }
+    }
+}
+
+/// Returns the runs that a claim needs.
+fn runs_of(claim: &Claim) -> BTreeSet<Combination> {
+    claim.measure.as_ref().map(super::claim::Measure::runs).unwrap_or_default()
+}
+
+/// Returns the reason why a run is invalid, or any other error.
+fn rejected(error: StudyError) -> Result<String, StudyError> {
+    match error {
+        StudyError::Invalid { reason, .. } => Ok(reason),
+        other => Err(other),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use std::path::Path;
+
+    use super::super::{Scale, TrialResult};
+    use super::*;
+    use crate::ComparisonRun;
+    use crate::report::Identity;
+
+    struct Unobserved;
+
+    impl Observer for Unobserved {
+        fn started(&self, _: ComparisonRun, _: &Identity) {}
+        fn progress(&self, _: ComparisonRun, _: &crate::fabric::Progress) {}
+        fn finished(&self, _: ComparisonRun) {}
+    }
+
+    /// A message between two hosts, which takes twice as long if it is twice as long.
+    const STUDY: &str = r#"
+        [scenario]
+        topology = { leaves = 2, spines = 1, hosts_per_leaf = 1 }
+        workload = { kind = "permutation", bytes = "64KiB" }
+        transport = { congestion_control = "line-rate" }
+
+        [[run]]
+        name = "two"
+        [run.over]
+        policy = ["ecmp", "spray"]
+        "transport.ack_every" = [1, 2]
+
+        [[why]]
+        label = "twice as long"
+        set = { "workload.bytes" = "128KiB" }
+        [[why]]
+        set = { "transport.ack_every" = 8 }
+        [[why]]
+        set = { "workload.bites" = "128KiB" }
+
+        [[claim]]
+        text = "the claim that holds"
+        origin = "expectation"
+        run = "two"
+        metric = "cct_us"
+        of = { policy = "ecmp", ack_every = 1 }
+        at_least = 1
+
+        [[claim]]
+        text = "the claim that the length turns"
+        origin = "expectation"
+        run = "two"
+        metric = "link_bytes_max"
+        of = { policy = "ecmp", ack_every = 1 }
+        at_least = 100_000
+
+        [[claim]]
+        text = "the claim that nothing turns"
+        origin = "expectation"
+        run = "two"
+        metric = "cct_us"
+        of = { policy = "ecmp", ack_every = 1 }
+        against = { policy = "spray" }
+        at_least = 3
+    "#;
+
+    fn found(text: &str, threads: usize) -> AlternativeResults {
+        let threads = NonZeroUsize::new(threads).unwrap();
+        let study = Study::parse(text, Path::new("two.toml"), Scale::Quick).unwrap();
+        let results = study.results(threads, &Unobserved, None).unwrap();
+        let search = study.alternatives(&results, threads).unwrap();
+        let runs = search.runs();
+        let found = search.run(threads, &Unobserved, None).unwrap();
+        assert_eq!(found.runs, runs);
+        found
+    }
+
+    #[test]
+    fn a_failing_claim_has_the_alternatives_that_turn_it_or_none() {
+        let found = found(STUDY, 2);
+        let claims: Vec<usize> = found.claims.iter().map(|it| it.claim).collect();
+        assert_eq!(claims, [1, 2], "a claim that holds needs no alternative");
+        let turning = |claim: &TriedClaim| {
+            let holds = claim.tried.iter().filter(|it| it.result == TrialResult::Holds);
+            holds.map(|it| it.alternative.clone()).collect::<Vec<String>>()
+        };
+        assert_eq!(turning(&found.claims[0]), ["twice as long"]);
+        assert_eq!(turning(&found.claims[1]), [""; 0]);
+    }
+
+    #[test]
+    fn settings_that_cannot_change_a_verdict_are_not_run_and_say_why() {
+        let found = found(STUDY, 1);
+        let of = |alternative: &str| {
+            found.claims[1].tried.iter().find(|it| it.alternative == alternative).unwrap()
+        };
+        for (alternative, result) in [
+            ("switch.ties = \"drawn\"", TrialResult::Unchanged),
+            ("switch.slow_ports = \"scale\"", TrialResult::Unchanged),
+            ("transport.congestion_control = \"line-rate\"", TrialResult::Unchanged),
+            ("transport.ack_every = 4", TrialResult::Varied),
+            ("transport.ack_every = 8", TrialResult::DoesNotHold),
+            ("workload.bites = \"128KiB\"", TrialResult::Rejected),
+            ("switch.ties = \"port\"", TrialResult::DoesNotHold),
+        ] {
+            assert_eq!(of(alternative).result, result, "{alternative}");
+        }
+        let reason = &of("workload.bites = \"128KiB\"").reason;
+        assert!(reason.contains("did you mean 'bytes'?"), "{reason}");
+        assert!(of("switch.ties = \"port\"").ours.ends_with(" x"));
+    }
+
+    #[test]
+    fn results_do_not_depend_on_the_number_of_threads() {
+        assert_eq!(found(STUDY, 1), found(STUDY, 3));
+    }
+
+    #[test]
+    fn a_run_that_several_claims_need_is_simulated_once_for_each_alternative() {
+        let again = STUDY.rsplit_once("[[claim]]").unwrap().1;
+        let twice = format!("{STUDY}\n[[claim]]{again}");
+        assert_eq!(found(STUDY, 2).runs, found(&twice, 2).runs);
+    }
+
+    #[test]
+    fn errors_of_the_study_s_alternatives_name_line_and_key() {
+        let error = |why: &str| {
+            let text = format!("[[run]]\nname = \"a\"\n[[why]]\n{why}\n");
+            Study::parse(&text, Path::new("s.toml"), Scale::Quick).unwrap_err().to_string()
+        };
+        let empty = error("set = {}");
+        assert!(empty.starts_with("s.toml:4:7: why[0].set: expected a key of a sc"), "{empty}");
+        let missing = error("label = \"a\"");
+        assert!(missing.contains("why[0].set is missing"), "{missing}");
+        let twice = error("set = { seed = 2 }\n[[why]]\nset = { seed = 2 }");
+        assert!(
+            twice.contains("6:7: why[1].set: another [[why]] has the name 'seed = 2'"),
+            "{twice}"
+        );
+    }
+}
