@@ -12,7 +12,7 @@ pub(super) const HEADER: [&str; 4] = ["claim that does not hold", "holds with", 
 /// Returns the number of alternatives and runs.
 pub(super) fn summary(found: &AlternativeResults) -> String {
     let Some(first) = found.claims.first() else {
-        return "Alternatives: no claim to try them for; none fails.".to_owned();
+        return "No alternative was run, because no claim fails at this scale.".to_owned();
     };
     let runs = human::plural(found.runs as u64, "run");
     let tried = human::plural(first.tried.len() as u64, "alternative");

@@ -4,6 +4,7 @@ use toml::{Table, Value};
 
 use super::error::Rejection;
 use super::file::WhySection;
+use super::settings::set;
 
 /// Settings that replace those of a study.
 #[derive(Debug, Clone, PartialEq)]
@@ -68,6 +69,28 @@ impl Alternative {
         of_study.iter().cloned().chain(built_in.filter(is_other)).collect()
     }
 
+    /// Sets the keys in a scenario. A key of `[workload]` is set in each `[[job]]` instead, if the
+    /// scenario has jobs. Parameters of a congestion control that is replaced are removed.
+    pub(super) fn apply(&self, scenario: &mut Table) -> Result<(), Rejection> {
+        let sets = |key: &str| self.set.keys().any(|it| it == key);
+        if sets("transport.congestion_control")
+            && let Some(Value::Table(transport)) = scenario.get_mut("transport")
+        {
+            transport.remove("parameters");
+        }
+        let jobs = scenario.get("job").and_then(Value::as_array).map_or(0, Vec::len);
+        for (key, value) in &self.set {
+            match key.strip_prefix("workload.") {
+                Some(rest) if jobs > 0 => {
+                    let of_job = |job| set(scenario, &format!("job.{job}.{rest}"), value);
+                    (0..jobs).try_for_each(of_job)?;
+                }
+                _ => set(scenario, key, value)?,
+            }
+        }
+        Ok(())
+    }
+
     /// Resolves a section `[[why]]`; `before` are those above it.
     pub(super) fn of_section(section: &WhySection, before: &[Self]) -> Result<Self, Rejection> {
         if section.set.is_empty() {
@@ -105,6 +128,27 @@ mod tests {
             assert!(known.iter().any(|it| it.key.ends_with(key)), "{key}");
         }
         assert_eq!(all[0].label, "switch.ties = \"port\"");
+    }
+
+    #[test]
+    fn a_new_control_has_its_own_parameters_and_keys_of_workloads_are_set_in_jobs() {
+        let text = "seed = 3\ntransport = { congestion_control = \"swift\", payload = \"1KB\", \
+                    parameters = { beta = \"1/2\" } }\njob = [{ bytes = \"1MB\" }, {}]";
+        let with = |keys: &str| {
+            let set = keys.parse().unwrap();
+            let mut scenario: Table = text.parse().unwrap();
+            let section = WhySection { set, label: String::new() };
+            Alternative::of_section(&section, &[]).unwrap().apply(&mut scenario).unwrap();
+            scenario
+        };
+        let scenario = with("\"transport.congestion_control\" = \"line-rate\"\nseed = 4");
+        let transport = "congestion_control = \"line-rate\"\npayload = \"1KB\"";
+        assert_eq!(scenario["transport"], transport.parse::<Table>().unwrap().into());
+        assert_eq!(scenario["seed"], 4.into());
+        let scenario = with("\"workload.bytes\" = \"2MB\"");
+        let jobs = "job = [{ bytes = \"2MB\" }, { bytes = \"2MB\" }]";
+        assert_eq!(scenario["job"], jobs.parse::<Table>().unwrap()["job"]);
+        assert!(!scenario.contains_key("workload"));
     }
 
     #[test]

@@ -287,7 +287,7 @@ impl Group {
             }
         }
         if let Some(alternative) = &self.alternative {
-            apply(&mut scenario, &alternative.set)?;
+            alternative.apply(&mut scenario)?;
         }
         Ok(scenario)
     }

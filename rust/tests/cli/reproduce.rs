@@ -277,3 +277,40 @@ fn a_strict_study_with_a_claim_that_does_not_hold_exits_with_1_and_has_a_junit_f
     let left = bench.evenkeel(&["reproduce", "study.toml", "--junit", "ci/mine.xml"]);
     left.expect_invalid(&["--junit: ci/mine.xml", "not a JUnit file that evenkeel wrote"]);
 }
+
+#[test]
+fn why_lists_the_settings_that_turn_a_verdict() {
+    let bench = with_study();
+    let own = "\n[[why]]\nset = { \"transport.ack\" = \"90B\" }\n";
+    bench.write("study.toml", &format!("{STUDY}{own}"));
+    let plain = bench.evenkeel(&["reproduce", "study.toml"]);
+    assert!(!plain.out.contains("alternatives"), "{}", plain.out);
+    let left = bench.evenkeel(&["reproduce", "study.toml", "--why"]);
+    assert_eq!((left.status, left.err.as_str()), (0, ""));
+    assert!(left.out.contains("23 alternatives, one at a time"), "{}", left.out);
+    assert!(left.out.contains("none of these"), "{}", left.out);
+    assert!(left.out.lines().all(|line| line.chars().count() <= 80), "{}", left.out);
+    let results = |jobs: &str| {
+        let left =
+            bench.evenkeel(&["reproduce", "study.toml", "--why", "--json", "--jobs", jobs]);
+        left.json()["studies"][0]["alternatives"].clone()
+    };
+    let found = results("3");
+    assert_eq!((found["claims"][0]["claim"].as_u64(), found.clone()), (Some(1), results("1")));
+}
+
+#[test]
+fn runs_of_alternatives_are_resumed_and_on_the_page() {
+    let bench = with_study();
+    let left = into_results(&bench, &["--why", "--keep-runs"]);
+    assert_eq!((left.status, left.err.as_str()), (0, ""));
+    let whole = judged(&bench);
+    let log = bench.read(LOG);
+    let more = whole["alternatives"]["runs"].as_u64().unwrap();
+    assert_eq!(log.lines().count() as u64, 4 + more);
+    let page = bench.read("results/study.md");
+    assert!(page.contains("\n## Alternatives\n") && page.contains("| none of these |"), "{page}");
+    let left = into_results(&bench, &["--why", "--keep-runs", "--resume"]);
+    assert!(left.err.contains("4 of 4 runs of study reused"), "{}", left.err);
+    assert_eq!((judged(&bench), bench.read(LOG)), (whole, log));
+}
