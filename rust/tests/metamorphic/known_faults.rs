@@ -21,6 +21,7 @@ const TABLE: &str =
 /// Controls, recoveries and policies that use the base round trip.
 const BY_BASE_ROUND_TRIP: &[&str] = &[
     "swift",
+    "mswift",
     "nscc",
     "dctcp-window",
     "mp-rdma",

@@ -16,7 +16,9 @@ pub mod dctcp_window;
 pub mod hpcc;
 pub mod hpcc_pint;
 pub mod line_rate;
+mod median;
 pub mod mp_rdma;
+pub mod mswift;
 pub(super) mod new_controls;
 pub mod new_reno;
 pub mod nscc;
@@ -170,6 +172,7 @@ registry! {
     hpcc_pint::HpccPint,
     timely::Timely,
     rccc::Rccc,
+    mswift::MSwift,
 }
 
 /// The network as a NIC is configured for it.
