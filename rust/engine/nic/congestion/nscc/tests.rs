@@ -3,7 +3,7 @@
 mod penalties;
 
 use super::*;
-use crate::units::Bytes;
+use crate::units::{BitRate, Bytes};
 
 const PACKET: u64 = 1_000;
 const PATH: PathFacts = PathFacts {
