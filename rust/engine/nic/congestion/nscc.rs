@@ -27,10 +27,11 @@ mod quick_adapt;
 use serde::{Deserialize, Serialize};
 
 use super::Scope;
+use super::median::{LONGEST, Median};
 use super::{AckSample, CongestionController, CongestionPreset, ControlConfig, Loss, PathFacts};
 use crate::balance::sender::Trimming;
 use crate::nic::parameters::{
-    Configuration, InvalidValue, at_most_one, positive, positive_at_most_one,
+    Configuration, InvalidValue, at_most_one, positive, positive_at_most_one, require,
 };
 use crate::units::{Fraction, Span, Time};
 use law::Law;
@@ -90,6 +91,15 @@ pub struct Config {
     /// `mrc`, `sack`, `per-packet` or `rudi`. With the last two, all queue pairs of a NIC to a host
     /// share their windows.
     pub scope: Scope,
+    /// Delays whose median counts instead of the latest delay, at most half the window in packets:
+    /// 1. The preset `median` has 4 (MNSCC, arXiv 2509.07907 v2, by public notes).
+    #[serde(skip_serializing_if = "is_latest")]
+    pub median: u32,
+}
+
+/// True for the latest delay alone. A scenario without a median then has the keys of NSCC.
+fn is_latest(median: &u32) -> bool {
+    *median == 1
 }
 
 impl Default for Config {
@@ -116,6 +126,7 @@ impl Default for Config {
             trims_call: true,
             loss_cut: Fraction::ONE,
             scope: Scope::Qp,
+            median: 1,
         }
     }
 }
@@ -124,6 +135,11 @@ impl Config {
     /// The values for switches that trim.
     fn trimming() -> Self {
         Self { target: Fraction::new(3, 4).expect("not zero"), ..Self::default() }
+    }
+
+    /// The values of MNSCC, for sprayed packets.
+    fn median() -> Self {
+        Self { median: 4, ..Self::default() }
     }
 }
 
@@ -139,7 +155,9 @@ impl Configuration for Config {
         at_most_one("max_cut", self.max_cut)?;
         positive_at_most_one("delay_gain", self.delay_gain)?;
         positive("start_window", self.start_window)?;
-        positive("max_window", self.max_window)
+        positive("max_window", self.max_window)?;
+        let expected = format!("expected 1 to {LONGEST}");
+        require("median", self.median, (1..=LONGEST as u32).contains(&self.median), expected)
     }
 }
 
@@ -153,12 +171,13 @@ impl ControlConfig for Config {
     const PRESETS: &'static [CongestionPreset<Self>] = &[
         CongestionPreset { name: "no-trimming", config: Self::default },
         CongestionPreset { name: "trimming", config: Self::trimming },
+        CongestionPreset { name: "median", config: Self::median },
     ];
 
     fn default_preset(trimming: Trimming) -> Option<&'static CongestionPreset<Self>> {
         match trimming {
             Trimming::Off => Self::PRESETS.first(),
-            Trimming::On => Self::PRESETS.last(),
+            Trimming::On => Self::PRESETS.get(1),
         }
     }
 }
@@ -177,6 +196,7 @@ struct State {
     law: Law,
     /// Shortest round trip so far, in picoseconds; at most that of the longest path.
     base_rtt: u64,
+    delays: Median,
     /// Average queueing delay, in picoseconds.
     average_delay: f64,
     /// Increases that wait for the next adjustment, in bytes times bytes of window.
@@ -210,6 +230,7 @@ impl Nscc {
             state: Box::new(State {
                 law,
                 base_rtt: law.base_rtt,
+                delays: Median::default(),
                 average_delay: 0.0,
                 pending: 0.0,
                 received: 0,
@@ -309,7 +330,7 @@ impl CongestionController for Nscc {
     fn handle_ack(&mut self, now: Time, sample: AckSample) {
         let marked = if sample.marked > 0 { Marked::Yes } else { Marked::No };
         let acked = self.state.count(&sample);
-        let delay = self.state.delay(sample.rtt);
+        let delay = self.state.delay(sample.rtt, self.window);
         self.state.average(delay, marked);
         self.apply_receiver_request(sample, acked);
         if self.quick_adapt(now, marked, delay) {

@@ -38,6 +38,8 @@ pub(super) struct Law {
     pub(super) trim_cut: f64,
     pub(super) trims_call: bool,
     pub(super) loss_cut: f64,
+    /// Delays whose median counts.
+    pub(super) median: u32,
 }
 
 impl Law {
@@ -73,6 +75,7 @@ impl Law {
             trim_cut: config.trim_cut.as_f64() * packet as f64,
             trims_call: config.trims_call,
             loss_cut: config.loss_cut.as_f64() * packet as f64,
+            median: config.median,
         }
     }
 

@@ -355,3 +355,36 @@ fn round_trips_of_nacks_lower_the_base_if_enabled() {
         assert_eq!(control.state.base_rtt, base.as_ps());
     }
 }
+
+#[test]
+fn the_median_counts_if_most_delays_agree() {
+    let with = |packets: u32, delays: [u64; 4]| {
+        let start_window = Fraction::new(packets, 150).expect("not zero");
+        let mut control = Nscc::new(&Config { start_window, ..Config::median() }, &PATH);
+        let window = control.window;
+        let delays = delays.map(|delay| control.state.delay(PATH.base_rtt + us(delay), window));
+        delays[3] / 1e6
+    };
+    assert_eq!(with(100, [9, 9, 9, 0]), 9.0, "three of four");
+    assert_eq!(with(100, [9, 0, 9, 0]), 4.5, "two of four");
+    assert_eq!(with(100, [0, 0, 0, 9]), 0.0, "one of four");
+    // Half a window of four packets are two delays, and of two packets the latest alone.
+    assert_eq!([with(4, [0, 0, 0, 9]), with(2, [0, 0, 0, 9])], [4.5, 9.0]);
+}
+
+#[test]
+fn a_median_of_one_delay_is_nscc() {
+    let mut plain = control(100);
+    let mut median = Nscc::new(&Config { median: 2, ..Config::default() }, &PATH);
+    // Half a window of three packets is one delay.
+    (plain.window, median.window) = (3_000.0, 3_000.0);
+    for step in 0..200u64 {
+        let delay = us(step * 7 % 30);
+        let now = at(step * 20);
+        let marked = if step % 3 == 0 { Marked::Yes } else { Marked::No };
+        let (one, other) =
+            (acked(&mut plain, now, delay, marked), acked(&mut median, now, delay, marked));
+        assert_eq!(one, other, "{step}");
+        (plain.window, median.window) = (3_000.0, 3_000.0);
+    }
+}
