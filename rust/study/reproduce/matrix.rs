@@ -297,7 +297,7 @@ impl Group {
         let named =
             |(axis, &case): (&Axis, &usize)| format!("{} {}", axis.name(), axis.cases[case].label);
         let named = self.axes.iter().zip(combination).map(named);
-        // The log of runs tells runs of the study and of an alternative apart by their labels.
+        // The label distinguishes the runs of an alternative in the log of finished runs.
         let alternative = self.alternative.iter().map(|it| it.label.clone());
         named.chain(alternative).collect::<Vec<_>>().join(", ")
     }

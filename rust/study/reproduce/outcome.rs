@@ -58,7 +58,7 @@ pub struct TriedClaim {
 pub struct Trial {
     /// Keys with their values, or the label of the study.
     pub alternative: String,
-    /// Verdict, or the reason why there is none.
+    /// Verdict, or why the alternative was not run.
     pub result: TrialResult,
     /// Measured value with its unit; empty if it was not measured.
     pub ours: String,

@@ -126,8 +126,8 @@ impl AlternativeSearch<'_> {
         alternative.is_of_study || !self.study.groups[group].varies(&alternative.set)
     }
 
-    /// Returns the runs that a claim needs under an alternative and whose scenario changes, or the
-    /// reason why there are none.
+    /// Returns the runs that a claim needs under an alternative and whose scenario changes, or why
+    /// nothing is run.
     fn plan(&self, claim: &Claim, alternative: usize) -> Result<Vec<Point>, Trial> {
         let trial = |result, reason: &str| Trial {
             alternative: self.alternatives[alternative].label.clone(),

@@ -19,7 +19,7 @@ pub(super) struct Median {
 
 impl Median {
     /// Adds a delay, and returns the median of the newest `count` in picoseconds: 1 to [`LONGEST`],
-    /// or fewer if there are fewer. Of an even number, it is the mean of the middle two.
+    /// or fewer if there are fewer. An even number has the mean of the middle two.
     pub(super) fn with(&mut self, delay: Span, count: usize) -> f64 {
         let count = count.clamp(1, LONGEST);
         self.newest.push_back(u32::try_from(delay.as_ps()).unwrap_or(u32::MAX));

@@ -195,8 +195,8 @@ mod tests {
         control.window
     }
 
-    /// Returns how many of `acks` acknowledgements cut, a round trip apart, if random packets are
-    /// queued for 10 us.
+    /// Returns the number of cuts by `acks` acknowledgements, one per round trip, if random packets
+    /// are queued for 10 us.
     fn cuts(control: &mut MSwift, percent: u32, acks: u64) -> u64 {
         let mut rng = Stream::new(1, Purpose::Test, 1);
         let cut = |step: &u64| {
