@@ -7,8 +7,10 @@
 //! | delay | action |
 //! |---|---|
 //! | below the target | adds `additive_increase` per round trip, and ends the row |
-//! | at or beyond it, `trigger` times in a row | × max(1 − β (d − target)/d, 1 − `max_cut`), once per round trip |
-//! | packet lost | × (1 − `max_cut`), once per round trip |
+//! | at or beyond it, `trigger` times in a row | × max(1 − β (d − target)/d, 1 − `max_cut`) |
+//! | packet lost | × (1 − `max_cut`) |
+//!
+//! There is at most one cut per round trip.
 //!
 //! The delay d is a round trip less the base round trip. It is the median both in the comparison
 //! and in the cut. A NACK for a gap cuts nothing, because sprayed packets overtake each other: only
