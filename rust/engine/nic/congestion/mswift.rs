@@ -1,8 +1,8 @@
 //! MSwift: Swift on the median of recent delays, for packets that are sprayed over many paths.
 //!
-//! Source: "Congestion control for spraying" (arXiv 2509.07907 v2), by public notes and two
-//! independent reproductions, which agree on the rules. Its base is LSwift, which cuts only after
-//! several delays in a row beyond the target: a `history` of 0.
+//! Source: arXiv 2509.07907 v2, by public notes and two independent reproductions, which agree on
+//! the rules. Its base is LSwift, which cuts only after several delays in a row beyond the target:
+//! a `history` of 0.
 //!
 //! | delay | action |
 //! |---|---|
