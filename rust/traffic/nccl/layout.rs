@@ -1,7 +1,7 @@
 //! Channels: what NCCL's graph search finds on servers whose GPUs all reach each other.
 //!
-//! Source: `graph/search.cc`, `graph/connect.cc`. The search itself is not repeated: on such servers
-//! each ring occupies its rate once on every GPU's port and, between servers, on one NIC.
+//! Source: `graph/search.cc`, `graph/connect.cc`. The search itself is not repeated: on such
+//! servers each ring occupies its rate once on every GPU's port and, between servers, on one NIC.
 
 use super::System;
 

@@ -5,11 +5,11 @@
 //! ceilings and the cost model, `graph/search.cc` and `graph/connect.cc` for rings, trees and
 //! channels, `enqueue.cc` for channels and chunks of a size.
 //!
-//! [`Estimate`]s are NCCL's own cost model; the fastest is its choice. [`build`] turns a choice into
-//! messages and delays, which the fabric simulates: latencies and ceilings come from the model,
-//! transmission times from the fabric. Simplifications: consecutive GPUs of a server form each ring
-//! and chain; NVLS loads every GPU's port as the in-switch reduction does, but does not name the
-//! switch; reductions in the network (CollNet, SHARP) and PAT are not modelled.
+//! [`Estimate`]s are NCCL's own cost model; the fastest is its choice. [`build`] turns a choice
+//! into messages and delays, which the fabric simulates: latencies and ceilings come from the
+//! model, transmission times from the fabric. Simplifications: consecutive GPUs of a server form
+//! each ring and chain; NVLS loads every GPU's port with the model's bandwidth, without the switch;
+//! reductions in the network (CollNet, SHARP) and PAT are not modelled.
 
 mod build;
 mod exchange;

@@ -1,5 +1,6 @@
 //! NVLS: NVSwitches reduce and multicast, round after round of chunks. The ports of GPUs are the
-//! limit, so a message to the next GPU carries each round's load, for the bandwidth of NCCL's model.
+//! limit. A message to the next GPU carries the load of each round, for the bandwidth of NCCL's
+//! model.
 
 use super::build::{NcclError, Node, Program, micros};
 use super::model;
