@@ -306,9 +306,8 @@ impl Program {
     pub(super) fn step(
         &mut self,
         (from, to): (u32, u32),
-        data: u64,
+        (data, extra): (u64, Span),
         stream: u32,
-        extra: Span,
         after: &[Node],
     ) -> Node {
         let wait = self.latency(from, to) + extra;

@@ -49,7 +49,12 @@ fn all_to_all(program: &mut Program) -> Result<(), NcclError> {
                 let to = group * size + (rank + local) % size;
                 if to != rank {
                     let after = before[channel].clone();
-                    sent.push(program.step((rank, to), block, channel as u32, Span::ZERO, &after));
+                    sent.push(program.step(
+                        (rank, to),
+                        (block, Span::ZERO),
+                        channel as u32,
+                        &after,
+                    ));
                 }
             }
             if !sent.is_empty() {
@@ -82,7 +87,7 @@ fn to_the_next(program: &mut Program) -> Result<(), NcclError> {
             let ends = (rank, (rank + 1) % ranks);
             let mut after = vec![ready];
             after.extend(sent.iter().rev().nth(IN_FLIGHT - 1));
-            sent.push(program.step(ends, bytes.div_ceil(chunks), 0, Span::ZERO, &after));
+            sent.push(program.step(ends, (bytes.div_ceil(chunks), Span::ZERO), 0, &after));
         }
     }
     Ok(())

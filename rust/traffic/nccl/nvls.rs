@@ -157,7 +157,7 @@ impl TreeRounds<'_> {
         let mut combined: Vec<Vec<Node>> = reduced.iter().map(|&node| vec![node]).collect();
         for tree in 0..2 {
             for head in 0..program.layout.heads {
-                self.add_head(program, tree, head, &reduced, &mut combined);
+                self.add_head(program, (tree, head), &reduced, &mut combined);
             }
         }
         let mut finished = vec![Node::Delay(0); ranks as usize];
@@ -174,8 +174,7 @@ impl TreeRounds<'_> {
     fn add_head(
         &self,
         program: &mut Program,
-        tree: usize,
-        head: u32,
+        (tree, head): (usize, u32),
         reduced: &[Node],
         combined: &mut [Vec<Node>],
     ) {
@@ -189,7 +188,7 @@ impl TreeRounds<'_> {
         for &(child, parent) in edges.iter().rev() {
             let after = std::mem::take(&mut arrived[child]);
             let ends = (gpu(child), gpu(parent));
-            let sent = program.step(ends, self.share, stream, Span::ZERO, &after);
+            let sent = program.step(ends, (self.share, Span::ZERO), stream, &after);
             arrived[parent].push(sent);
         }
         let root = edges.first().map_or(0, |&(_, root)| root);
@@ -198,7 +197,7 @@ impl TreeRounds<'_> {
         for &(child, parent) in edges {
             let ends = (gpu(parent), gpu(child));
             let after = done[parent].clone();
-            done[child] = vec![program.step(ends, self.share, stream, Span::ZERO, &after)];
+            done[child] = vec![program.step(ends, (self.share, Span::ZERO), stream, &after)];
         }
         for (server, done) in done.into_iter().enumerate() {
             combined[gpu(server) as usize].extend(done);

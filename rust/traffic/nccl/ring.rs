@@ -79,7 +79,7 @@ fn add_loop(program: &mut Program, ring: u32, share: u64) {
                 0 => program.delay(ends.0, launch, &[]),
                 _ => arrived[((position + ranks - 1) % ranks) as usize],
             };
-            sent.push(program.step(ends, block, ring, extra, &[before]));
+            sent.push(program.step(ends, (block, extra), ring, &[before]));
         }
         arrived = sent;
     }
@@ -101,7 +101,7 @@ fn add_chain(program: &mut Program, ring: u32, share: u64) {
         let mut before = program.delay(first, launch, &[]);
         for step in 0..ranks - 1 {
             let ends = (place(program, step), place(program, step + 1));
-            before = program.step(ends, chunk, ring, extra, &[before]);
+            before = program.step(ends, (chunk, extra), ring, &[before]);
         }
     }
 }

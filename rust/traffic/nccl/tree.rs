@@ -78,8 +78,8 @@ impl Chunk {
             let ends = (self.rank(program, parent, 0), self.rank(program, child, 0));
             done[child] = self.step(program, ends, &[done[parent]]);
         }
-        for server in 0..servers as usize {
-            self.down_chain(program, server, done[server]);
+        for (server, &reduced) in done.iter().enumerate() {
+            self.down_chain(program, server, reduced);
         }
     }
 
@@ -90,7 +90,7 @@ impl Chunk {
     }
 
     fn step(&self, program: &mut Program, ends: (u32, u32), after: &[Node]) -> Node {
-        program.step(ends, self.bytes, self.channel, Span::ZERO, after)
+        program.step(ends, (self.bytes, Span::ZERO), self.channel, after)
     }
 
     /// Adds the reduction towards the first GPU of a server, and returns its end.
