@@ -134,14 +134,16 @@ class Job(Section):
     unless [transport] names one.
     """
     bytes: Any
-    """Payload per rank. Payload per flow."""
+    """Payload per rank. Payload per flow. Size as nccl-tests counts it: data of a rank; for all-
+    gather, reduce-scatter and all-to-all, of all ranks.
+    """
     algorithm: Any
-    """Algorithm, if kind does not name it."""
+    """Algorithm, if kind does not name it. Algorithm; auto is the fastest by NCCL's cost model."""
     ranks: Any
     """Number of ranks (the first of hosts)."""
     channels: Any
     """Channels that share the vector, each with its own queue pairs. Channels that share each
-    operation, each with its own queue pairs.
+    operation, each with its own queue pairs. Channels, each with its own queue pairs.
     """
     rotation: Any
     """Ranks per server whose order each channel rotates: channel c begins at rank c of each server,
@@ -237,6 +239,16 @@ class Job(Section):
     """Activation size on the wire."""
     flops: Any
     """Compute rate of a host [inferred]."""
+    operation: Any
+    """Operation."""
+    protocol: Any
+    """Protocol; auto is the fastest by NCCL's cost model."""
+    gpu: Any
+    """Generation of the GPUs, which selects latencies and ceilings."""
+    cpu: Any
+    """Vendor of the CPUs, which selects ceilings of LL and the cost of posting."""
+    nvls: Any
+    """NVSwitches reduce (NVLS), from Hopper on."""
     def __init__(
         self,
         *,
@@ -287,6 +299,11 @@ class Job(Section):
         gradient_bytes: Any = None,
         activation_bytes: Any = None,
         flops: Any = None,
+        operation: Any = None,
+        protocol: Any = None,
+        gpu: Any = None,
+        cpu: Any = None,
+        nvls: Any = None,
     ) -> None: ...
 
 class Policy(Section):
@@ -591,6 +608,8 @@ class TrafficClass(Section):
 
 class Transport(Section):
     """NICs, congestion control and loss recovery: ``[transport]``."""
+    preset: Any
+    """Adapter whose values are the defaults of the keys below."""
     payload: Any
     """Payload of a full packet."""
     header: Any
@@ -652,9 +671,26 @@ class Transport(Section):
     """Minimum time between two CNPs of a queue pair (Zhu et al., SIGCOMM 2015)."""
     qp_cache: Any
     """Cache of queue pair contexts per NIC."""
+    receive: Any
+    """Pool in the NIC that arriving data passes."""
+    message: Any
+    """Costs of a message."""
+    packet_rate: Any
+    """Ceilings in data packets per second."""
+    qp_turns: Any
+    """Turns of queue pairs."""
+    cnp_on_nack: Any
+    """Sends a CNP with a NACK for a gap (Lumina)."""
+    cnp_on_discard: Any
+    """Sends a CNP for a packet that the pool drops."""
+    cnp_limiter: Any
+    """Scope of cnp_interval."""
+    ack_timeout: Any
+    """Timeouts by code, instead of retransmit_timeout."""
     def __init__(
         self,
         *,
+        preset: Any = None,
         payload: Any = None,
         header: Any = None,
         ack: Any = None,
@@ -679,6 +715,14 @@ class Transport(Section):
         nack_interval: Any = None,
         cnp_interval: Any = None,
         qp_cache: Any = None,
+        receive: Any = None,
+        message: Any = None,
+        packet_rate: Any = None,
+        qp_turns: Any = None,
+        cnp_on_nack: Any = None,
+        cnp_on_discard: Any = None,
+        cnp_limiter: Any = None,
+        ack_timeout: Any = None,
     ) -> None: ...
 
 class Workload(Section):
@@ -692,16 +736,17 @@ class Workload(Section):
     start: Any
     """Start time, or delay after the job in after completes."""
     bytes: Any
-    """Payload per rank. Payload per flow. Vector length per rank, in whole 8 B elements; operations
-    cycle through a list.
+    """Payload per rank. Payload per flow. Size as nccl-tests counts it: data of a rank; for all-
+    gather, reduce-scatter and all-to-all, of all ranks. Vector length per rank, in whole 8 B
+    elements; operations cycle through a list.
     """
     algorithm: Any
-    """Algorithm, if kind does not name it."""
+    """Algorithm, if kind does not name it. Algorithm; auto is the fastest by NCCL's cost model."""
     ranks: Any
     """Number of ranks (the first of hosts)."""
     channels: Any
     """Channels that share the vector, each with its own queue pairs. Channels that share each
-    operation, each with its own queue pairs.
+    operation, each with its own queue pairs. Channels, each with its own queue pairs.
     """
     rotation: Any
     """Ranks per server whose order each channel rotates: channel c begins at rank c of each server,
@@ -797,6 +842,16 @@ class Workload(Section):
     """Activation size on the wire."""
     flops: Any
     """Compute rate of a host [inferred]."""
+    operation: Any
+    """Operation."""
+    protocol: Any
+    """Protocol; auto is the fastest by NCCL's cost model."""
+    gpu: Any
+    """Generation of the GPUs, which selects latencies and ceilings."""
+    cpu: Any
+    """Vendor of the CPUs, which selects ceilings of LL and the cost of posting."""
+    nvls: Any
+    """NVSwitches reduce (NVLS), from Hopper on."""
     operations: Any
     """Number of consecutive operations."""
     def __init__(
@@ -846,5 +901,10 @@ class Workload(Section):
         gradient_bytes: Any = None,
         activation_bytes: Any = None,
         flops: Any = None,
+        operation: Any = None,
+        protocol: Any = None,
+        gpu: Any = None,
+        cpu: Any = None,
+        nvls: Any = None,
         operations: Any = None,
     ) -> None: ...

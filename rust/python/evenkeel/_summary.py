@@ -430,12 +430,16 @@ class Summary(Record):
     """
     fidelity: str
     """Whether the run simulated packets or fluid flows; absent for packets."""
+    hardware: Any
+    """Counters of NICs with limits of hardware; absent without such limits."""
     jobs: List[JobSummary]
     """Results of each job; absent unless the scenario has ``[[job]]``."""
     peak_rss_bytes: Optional[int]
     """Peak memory of the process; None if the system does not report it. A results folder has it in
     ``cost.json``.
     """
+    qp_error_ns: Optional[float]
+    """Time at which the first queue pair exceeded its retries; absent without such an error."""
     record: Any
     """Recorded time series; absent unless the scenario has ``[record]``."""
     resolved: Any
@@ -473,7 +477,9 @@ class Summary(Record):
         "classes": (),
         "failures": (),
         "fidelity": "packet",
+        "hardware": None,
         "jobs": (),
+        "qp_error_ns": None,
         "record": None,
         "resolved": None,
         "scale_up": None,
