@@ -12,17 +12,18 @@ use evenkeel_study::report::human;
 use evenkeel_study::{self as study, NcclOperation, NcclRow, NcclSizes, NcclStep, NcclTable};
 
 use super::arguments::SetArguments;
+use super::memory::MemoryArgument;
 use super::{Status, output, scenario};
 
 const EXAMPLES: &str = "\
 Examples:
   evenkeel nccl-tests all_reduce -b 8 -e 8G -f 2 -g 16 --cluster examples/clusters/h100.toml
   evenkeel nccl-tests all_gather -g 64 --cluster examples/clusters/h100.toml --choice
-  evenkeel nccl-tests alltoall --cluster gb200.toml --set topology.servers=2 --json
+  evenkeel nccl-tests alltoall -g 144 --cluster examples/clusters/gb200-nvl72.toml --json
 
 A cluster is a scenario; the command sets `kind`, `operation`, `bytes` and
-`ranks` of its [workload]. Other keys of kind = \"nccl\", such as `algorithm`,
-can be set with --set: evenkeel explain nccl
+`ranks` of its [workload]. --set sets other keys of kind = \"nccl\", such as
+`algorithm`; docs/keys-workload.md lists them.
 ";
 
 /// Print the table of nccl-tests for a cluster, by simulation
@@ -68,6 +69,8 @@ pub(super) struct Arguments {
     jobs: Option<NonZeroUsize>,
     #[command(flatten)]
     set: SetArguments,
+    #[command(flatten)]
+    memory: MemoryArgument,
 }
 
 /// Most sizes of a table.
@@ -75,18 +78,22 @@ const MAX_ROWS: usize = 4_096;
 
 /// Simulates every size and prints the table.
 pub(super) fn run(arguments: &Arguments) -> anyhow::Result<Status> {
+    arguments.check_settings()?;
     let sizes = arguments.sizes()?;
     let source = scenario::open(&arguments.cluster)?;
     let at = |bytes: Bytes| source.clone().scenario(&arguments.overrides(bytes));
     let warnings = |scenario: &Scenario| {
         scenario.warnings.iter().for_each(|warning| output::warning(warning));
     };
-    warnings(&at(sizes[0])?);
+    let largest = at(sizes[sizes.len() - 1])?;
+    warnings(&largest);
+    arguments.memory.check(&largest)?;
+    if largest.nccl().is_none() {
+        let file = arguments.cluster.display();
+        bail!("{file}: workload.hosts: the first GPUs of the cluster are the ranks; omit it");
+    }
     let threads = arguments.jobs.unwrap_or_else(study::cores);
-    let table = study::nccl_tests(&sizes, threads, &at, &|_| {})?;
-    let Some(table) = table else {
-        bail!("{}: `hosts` cannot place the ranks; omit it", arguments.cluster.display());
-    };
+    let table = study::nccl_tests(&sizes, threads, &at)?;
     let is_complete = table.rows.iter().all(|row| row.time_ns.is_some());
     match arguments.json {
         true => output::print_json(&table)?,
@@ -122,14 +129,27 @@ impl Arguments {
         let set = |key: &str, value: String| -> Setting {
             format!("workload.{key}={value}").parse().expect("a key and a value")
         };
-        let mut settings = vec![
-            set("kind", "\"nccl\"".to_owned()),
-            set("operation", format!("\"{}\"", self.operation.name())),
-            set("bytes", format!("\"{}B\"", bytes.get())),
-        ];
-        settings.extend(self.ngpus.map(|ranks| set("ranks", ranks.to_string())));
+        let mut settings = vec![set("kind", "\"nccl\"".to_owned())];
         settings.extend(self.set.settings.iter().cloned());
-        Overrides { settings, ..Overrides::default() }
+        settings.push(set("operation", format!("\"{}\"", self.operation.name())));
+        settings.push(set("bytes", format!("\"{}B\"", bytes.get())));
+        settings.extend(self.ngpus.map(|ranks| set("ranks", ranks.to_string())));
+        Overrides { settings, most_memory: self.memory.limit(), ..Overrides::default() }
+    }
+
+    /// Rejects a `--set` of a key that another argument sets.
+    fn check_settings(&self) -> anyhow::Result<()> {
+        let own = [
+            ("workload.kind", "the command runs kind = \"nccl\""),
+            ("workload.operation", "the first argument is the operation"),
+            ("workload.bytes", "use -b and -e"),
+        ];
+        for setting in &self.set.settings {
+            if let Some((key, instead)) = own.iter().find(|(key, _)| *key == setting.key) {
+                bail!("--set {key}: {instead}");
+            }
+        }
+        Ok(())
     }
 }
 
@@ -147,7 +167,11 @@ fn size(text: &str) -> Result<Bytes, String> {
     let expected = || "expected bytes, or a number with K, M or G, such as 8G".to_owned();
     let end = text.find(|it: char| !it.is_ascii_digit()).unwrap_or(text.len());
     let (number, unit) = text.split_at(end);
-    let number: u64 = number.parse().map_err(|_| expected())?;
+    if number.is_empty() {
+        return Err(expected());
+    }
+    let too_large = || "expected less than 16E bytes (2^64)".to_owned();
+    let number: u64 = number.parse().map_err(|_| too_large())?;
     let shift = match unit {
         "" | "B" => 0,
         "K" | "k" | "KiB" => 10,
@@ -158,7 +182,7 @@ fn size(text: &str) -> Result<Bytes, String> {
     match number.checked_mul(1 << shift) {
         Some(0) => Err("expected at least 1 byte".to_owned()),
         Some(bytes) => Ok(Bytes::new(bytes)),
-        None => Err(expected()),
+        None => Err(too_large()),
     }
 }
 

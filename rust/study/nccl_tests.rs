@@ -108,23 +108,20 @@ pub struct NcclTable {
 }
 
 /// Simulates the sizes of a table on at most `threads` threads. `at` reads the cluster's scenario
-/// with a size; `progress` is called with the number of a row that is complete.
+/// with a size: [`Scenario::nccl`] must not be `None`.
 ///
 /// # Errors
 /// Returns the error of the first size whose scenario is invalid.
+///
+/// # Panics
+/// If there are no sizes, or the scenario is not of kind `nccl`.
 pub fn nccl_tests(
     sizes: &[Bytes],
     threads: NonZeroUsize,
     at: &(dyn Fn(Bytes) -> Result<Scenario, ScenarioError> + Sync),
-    progress: &(dyn Fn(usize) + Sync),
-) -> Result<Option<NcclTable>, ScenarioError> {
-    let rows = map_in_order(sizes.len(), threads, |index| {
-        let found = at(sizes[index]).map(|scenario| row(&scenario));
-        progress(index);
-        found
-    });
-    let rows = rows.into_iter().collect::<Result<Option<Vec<_>>, _>>()?;
-    let Some(rows) = rows.filter(|rows| !rows.is_empty()) else { return Ok(None) };
+) -> Result<NcclTable, ScenarioError> {
+    let rows = map_in_order(sizes.len(), threads, |index| at(sizes[index]).map(|it| row(&it)));
+    let rows = rows.into_iter().collect::<Result<Vec<_>, _>>()?;
     let (cluster, operation, ranks, ranks_per_server) = rows[0].0.clone();
     let rows: Vec<NcclRow> = rows.into_iter().map(|(_, row)| row).collect();
     let rates: Vec<f64> =
@@ -133,15 +130,15 @@ pub fn nccl_tests(
     let mean_busbw_bytes_per_s = (!rates.is_empty()).then_some(mean);
     let table =
         NcclTable { cluster, operation, ranks, ranks_per_server, rows, mean_busbw_bytes_per_s };
-    Ok(Some(table))
+    Ok(table)
 }
 
 /// Name of the cluster, operation, ranks and ranks per server.
 type Heading = (String, &'static str, u32, u32);
 
-/// Simulates a size; `None` if the scenario is not of kind `nccl`.
-fn row(scenario: &Scenario) -> Option<(Heading, NcclRow)> {
-    let (system, chosen) = scenario.nccl()?;
+/// Simulates a size.
+fn row(scenario: &Scenario) -> (Heading, NcclRow) {
+    let (system, chosen) = scenario.nccl().expect("the caller gives scenarios of kind nccl");
     let setup = scenario.setup();
     let identity = identity(scenario);
     let input = Run {
@@ -153,7 +150,7 @@ fn row(scenario: &Scenario) -> Option<(Heading, NcclRow)> {
         traces: None,
     };
     let observers = RunObservers { watch: None, flows: &mut |_| {}, progress: &mut |_| {} };
-    let (finished, outcome) = run(&input, observers).ok()?;
+    let (finished, outcome) = run(&input, observers).expect("no traces are read");
     let time = (finished.verdict == Verdict::Completed).then_some(outcome.cct).flatten();
     let chooses = !chosen.operation.is_point_to_point();
     let row = NcclRow {
@@ -169,5 +166,5 @@ fn row(scenario: &Scenario) -> Option<(Heading, NcclRow)> {
             .collect(),
     };
     let heading = (scenario.name.clone(), chosen.operation.name(), system.ranks, system.server);
-    Some((heading, row))
+    (heading, row)
 }

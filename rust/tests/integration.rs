@@ -17,6 +17,7 @@ mod generated;
 #[path = "../benches/instructions/figures.rs"]
 mod instruction_figures;
 mod metamorphic;
+mod nccl;
 mod networks;
 mod nic_properties;
 mod ns3_tree;

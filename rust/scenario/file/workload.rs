@@ -96,10 +96,9 @@ fn only_workload(reader: &mut SectionReader<'_>) -> Result<JobSection, ScenarioE
 
 /// Returns the table row of a kind. A collective may be named with or without its algorithm.
 fn row(kind: &str) -> Option<&'static Kind<WorkloadKeys>> {
-    let suffix = format!("-{kind}");
     let is_collective =
-        |name: &str| name == kind || name.strip_suffix(&suffix).is_some_and(|it| !it.is_empty());
-    match collective::ALL.iter().any(|collective| is_collective(collective.name)) {
+        |it: &collective::Collective| it.name == kind || it.operation.name() == kind;
+    match collective::ALL.iter().any(is_collective) {
         true => KINDS.first(),
         false => KINDS.iter().find(|row| row.name == kind),
     }

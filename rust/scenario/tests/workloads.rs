@@ -176,10 +176,12 @@ fn nccl_fills_in_what_it_chooses_and_repeats_it() {
     let error = |keys: &str| scenario(keys).unwrap_err().to_string();
     for (keys, expected) in [
         ("ranks = 6", "a server's ranks must be consecutive"),
-        ("hosts = \"0,4,1,5\"", "a server's ranks must be consecutive"),
+        ("hosts = \"0,4,1,5\"", "hosts = 0,4,1,5 is invalid: a server's ranks"),
         ("operation = \"all-gather\"\nalgorithm = \"tree\"", "all-gather has no tree"),
         ("protocol = \"ll128\"\ngpu = \"ampere\"", "no algorithm with ll128"),
         ("channels = 0", "channels = 0"),
+        ("operation = \"all-to-all\"\nchannels = 4", "all-to-all sends and receives"),
+        ("channels = 4000000000\nalgorithm = \"tree\"", "workload.channels: "),
         ("bytes = \"0B\"", "0 bytes"),
     ] {
         let error = error(keys);
@@ -191,4 +193,12 @@ fn nccl_fills_in_what_it_chooses_and_repeats_it() {
     assert_eq!(scenario("ranks = 4").unwrap().nccl().unwrap().0.servers(), 1);
     let spread = scenario("hosts = \"0,4\"").unwrap();
     assert!(spread.workload.messages.iter().all(|it| it.src.0 % 4 == 0 && it.dst.0 % 4 == 0));
+}
+
+#[test]
+fn the_end_of_a_collective_s_name_is_no_kind() {
+    for kind in ["gather", "scatter", "tree-all-reduce"] {
+        let error = parse(&format!("[workload]\nkind = \"{kind}\"")).unwrap_err().to_string();
+        assert!(error.contains("unknown workload"), "{kind}: {error}");
+    }
 }

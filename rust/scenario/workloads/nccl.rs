@@ -88,13 +88,14 @@ impl Work for NcclSection {
                     section.algorithm.key()
                 }
                 NcclError::NotOffered { .. } => section.protocol.key(),
+                NcclError::TooManyMessages { .. } if section.channels.is_some() => {
+                    section.channels.key()
+                }
                 _ => section.ranks.key(),
             };
             inputs.context.fault(key, Fault::Nccl { key: key.to_string(), error })
         };
-        if let Some(channels) = self.channels.given() {
-            inputs.context.positive(&channels)?;
-        }
+        self.check_keys(inputs, *operation)?;
         let chosen = Run::choose(
             &system,
             (*operation, *self.bytes),
@@ -104,8 +105,8 @@ impl Work for NcclSection {
         );
         let run = chosen.map_err(|error| fault(self, error))?;
         let workload = build(&system, &run).map_err(|error| fault(self, error))?;
-        self.channels.fill(run.channels);
         if !operation.is_point_to_point() {
+            self.channels.fill(run.channels);
             self.algorithm.stand_for(name_of(run.algorithm));
             self.protocol.stand_for(name_of_protocol(run.protocol));
         }
@@ -118,6 +119,31 @@ impl Work for NcclSection {
 }
 
 impl NcclSection {
+    /// Rejects channels of zero, and keys of a choice that sends and receives do not have.
+    fn check_keys(
+        &self,
+        inputs: &WorkloadInputs<'_>,
+        operation: NcclOperation,
+    ) -> Result<(), ScenarioError> {
+        if let Some(channels) = self.channels.given() {
+            inputs.context.positive(&channels)?;
+        }
+        let given = [
+            (self.algorithm.and_then(algorithm).is_some(), self.algorithm.key()),
+            (self.protocol.and_then(protocol).is_some(), self.protocol.key()),
+            (self.channels.is_some(), self.channels.key()),
+        ];
+        let given = given.into_iter().find(|(is_given, _)| *is_given);
+        match given.filter(|_| operation.is_point_to_point()) {
+            None => Ok(()),
+            Some((_, key)) => {
+                let because =
+                    format!("{} sends and receives: NCCL chooses nothing", operation.name());
+                Err(inputs.context.misplaced(key, because))
+            }
+        }
+    }
+
     /// Returns the hardware that NCCL sees.
     fn system(&mut self, inputs: &WorkloadInputs<'_>) -> Result<System, ScenarioError> {
         let topology = inputs.shared.topology;
@@ -133,9 +159,10 @@ impl NcclSection {
         };
         self.system_on(topology, ranks, host).ok_or_else(|| {
             let expected = "a server's ranks must be consecutive, and servers equally full";
-            let hosts = inputs.common.hosts.key();
-            let key = if inputs.hosts.is_some() { hosts } else { self.ranks.key() };
-            inputs.context.invalid_as(key, ranks.to_string(), expected)
+            match inputs.common.hosts.given() {
+                Some(hosts) => inputs.context.invalid_as(hosts.key(), hosts.as_str(), expected),
+                None => inputs.context.invalid_as(self.ranks.key(), ranks.to_string(), expected),
+            }
         })
     }
 
@@ -151,7 +178,7 @@ impl NcclSection {
         let delay = match ranks > server {
             true => {
                 let routes = Routes::new(topology, &|_: LinkId| true);
-                routes.delay(host(0), host(ranks - server))
+                routes.delay(host(0), host(server))
             }
             false => Span::ZERO,
         };

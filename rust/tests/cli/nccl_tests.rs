@@ -73,6 +73,12 @@ fn invalid_sizes_operations_and_clusters_are_explained() {
         (vec!["reduce", "-b", "1", "-e", "1G", "-i", "1", "--cluster", CLUSTER], "use a larger"),
         (vec!["reduce", "-g", "12", "--cluster", CLUSTER], "servers equally full"),
         (vec!["reduce", "-g", "999", "--cluster", CLUSTER], "from 2 to the number of hosts, 256"),
+        (vec!["reduce", "-e", "99999999999999G", "--cluster", CLUSTER], "less than 16E bytes"),
+        (vec!["reduce", "--cluster", CLUSTER, "--set", "workload.bytes=1MiB"], "use -b and -e"),
+        (
+            vec!["reduce", "-g", "8", "--cluster", CLUSTER, "--set", "workload.hosts=\"0..8\""],
+            "omit it",
+        ),
         (vec!["reduce", "--cluster", "incast.toml"], "workload.fan_in does not apply"),
         (vec!["reduce", "--cluster", "none.toml"], "none.toml"),
     ];

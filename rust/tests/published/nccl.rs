@@ -94,4 +94,16 @@ fn the_study_states_how_many_predictions_are_within_the_target() {
     );
     let study = BUILT_IN.iter().find(|(name, _)| *name == "nccl").unwrap().1;
     assert!(study.contains(&stated), "{stated}");
+    let page = concat!(env!("CARGO_MANIFEST_DIR"), "/docs/workloads.md");
+    let page = fs::read_to_string(page).unwrap().split_whitespace().collect::<Vec<_>>().join(" ");
+    let stated = format!(
+        "Of {} rows of published tables predicted blind, {} of {} from 64 MiB on are within 10 %, \
+         and {} of {} below within 25 %",
+        small[1] + large[1],
+        large[0],
+        large[1],
+        small[0],
+        small[1]
+    );
+    assert!(page.contains(&stated), "{stated}");
 }

@@ -11,7 +11,7 @@ use crate::ids::{HostId, TaskId};
 use crate::units::{Bytes, Span, Time};
 use crate::workload::{Delay, Lane, Message, Workload};
 
-/// Most messages of a run; their records take about 2 GB.
+/// Most messages of a run; with their dependencies they take about 4 GB.
 const MAX_MESSAGES: u64 = 1 << 23;
 
 /// An operation with the algorithm, protocol and channels that it runs with. For operations that
@@ -63,7 +63,9 @@ pub enum NcclError {
         known: String,
     },
     /// The run has too many messages.
-    #[error("{messages} messages; at most {MAX_MESSAGES} can be simulated")]
+    #[error(
+        "{messages} messages; at most {MAX_MESSAGES} can be simulated: use fewer ranks or channels"
+    )]
     TooManyMessages {
         /// Number of messages.
         messages: u64,
@@ -85,7 +87,10 @@ impl Run {
         check(system, bytes)?;
         if operation.is_point_to_point() {
             let (algorithm, protocol) = (Algorithm::Ring, Protocol::Simple);
-            let channels = channels.unwrap_or(1);
+            let channels = match operation {
+                NcclOperation::AllToAll => exchange::channels(system),
+                _ => 1,
+            };
             return Ok(Self { operation, bytes, algorithm, protocol, channels });
         }
         // A given protocol may be one that NCCL does not enable by default.
@@ -116,7 +121,7 @@ impl Run {
         let bytes = self.bytes.get();
         let ranks = u64::from(system.ranks);
         if matches!(self.algorithm, Algorithm::Nvls | Algorithm::NvlsTree) {
-            return system.gpu.nvls_channels(system.servers() == 1);
+            return nvls::channels(system);
         }
         let slow = f64::from(layout.found) * layout.speed <= 12.0;
         let threads = match (self.algorithm, self.protocol) {
@@ -197,7 +202,7 @@ pub(super) struct Program {
 }
 
 impl Program {
-    fn new(system: System, run: Run) -> Self {
+    pub(super) fn new(system: System, run: Run) -> Self {
         let layout = Layout::of(&system);
         let pair = (run.algorithm, run.protocol);
         let (local, network) = model::step_latencies(&system, pair.0, pair.1);
@@ -241,15 +246,28 @@ impl Program {
         }
     }
 
-    /// Returns the time by which a ceiling of the model delays these bytes of a channel, beyond
-    /// their transmission.
-    pub(super) fn ceiling_delay(&self, bytes: u64) -> Span {
-        let Run { operation, algorithm, protocol, channels, .. } = self.run;
+    /// Returns the time by which a ceiling of the model delays these bytes of one of `channels`,
+    /// beyond their transmission.
+    pub(super) fn ceiling_delay(&self, bytes: u64, channels: u32) -> Span {
+        let Run { operation, algorithm, protocol, .. } = self.run;
         let links = f64::from(self.layout.found) * self.layout.speed;
         let ceiling =
             model::bus_bandwidth(&self.system, &self.layout, operation, algorithm, protocol);
         let per_byte = 1.0 / ceiling - protocol.inflation() / links;
         micros(per_byte.max(0.0) * f64::from(channels) * bytes as f64 / 1_000.0)
+    }
+
+    /// Returns the time that these bytes of one of `channels` occupy a channel if the ceiling of the
+    /// model is lower than the rate of its links; else zero.
+    pub(super) fn occupancy(&self, bytes: u64, channels: u32) -> Span {
+        match self.ceiling_delay(bytes, channels) {
+            Span::ZERO => Span::ZERO,
+            beyond => {
+                let links = f64::from(self.layout.found) * self.layout.speed;
+                let wire = self.run.protocol.inflation() / links;
+                beyond + micros(wire * f64::from(channels) * bytes as f64 / 1_000.0)
+            }
+        }
     }
 
     /// Returns the time that a tree's ceiling gives these bytes of a channel; zero if its links are
@@ -313,10 +331,11 @@ impl Program {
         let wait = self.latency(from, to) + extra;
         let mut before = vec![self.delay(from, wait, after)];
         let bytes = self.run.protocol.wire_bytes(data);
-        // Queue pairs keep the order of a channel between servers; NVLink would share its port.
-        if from / self.system.server == to / self.system.server {
-            before.extend(self.last_local.get(&(from, to, stream)));
+        if from / self.system.server != to / self.system.server {
+            return self.send((from, to), bytes, stream, &before);
         }
+        // Queue pairs keep the order of a channel between servers; NVLink would share its port.
+        before.extend(self.last_local.get(&(from, to, stream)));
         let sent = self.send((from, to), bytes, stream, &before);
         self.last_local.insert((from, to, stream), sent);
         sent

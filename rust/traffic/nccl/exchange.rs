@@ -1,7 +1,7 @@
 //! Sends and receives: an all-to-all, and each rank to the next.
 
-use super::NcclOperation;
 use super::build::{NcclError, Node, Program};
+use super::{Layout, NcclOperation, System};
 use crate::units::Span;
 
 /// Ranks of a group, and rounds of a batch that run at once (`P2P_PER_BATCH`).
@@ -32,7 +32,7 @@ fn all_to_all(program: &mut Program) -> Result<(), NcclError> {
     let block = program.run.bytes.get().div_ceil(u64::from(ranks)).max(1);
     let launch = program.launch();
     let size = if ranks.is_multiple_of(BATCH) { BATCH } else { 1 };
-    let channels = program.layout.channels.next_power_of_two() as usize;
+    let channels = program.run.channels as usize;
     let batches = group_deltas(ranks / size);
     // Groups of one rank share batches.
     let per_batch = (BATCH / size) as usize;
@@ -65,6 +65,13 @@ fn all_to_all(program: &mut Program) -> Result<(), NcclError> {
     Ok(())
 }
 
+/// Returns the number of channels of an all-to-all: those of collectives, rounded up to a power of
+/// two, but no more than batches.
+pub(super) fn channels(system: &System) -> u32 {
+    let all = Layout::of(system).channels.next_power_of_two();
+    all.min(system.ranks.div_ceil(BATCH)).max(1)
+}
+
 /// Returns the distances between groups in NCCL's order: triangular numbers modulo the next power
 /// of two (`init.cc`).
 fn group_deltas(groups: u32) -> Vec<u32> {
@@ -76,10 +83,10 @@ fn group_deltas(groups: u32) -> Vec<u32> {
 /// Adds a message from each rank to the next.
 fn to_the_next(program: &mut Program) -> Result<(), NcclError> {
     let ranks = program.system.ranks;
-    program.expect(u64::from(ranks) * MAX_CHUNKS)?;
     let (bytes, launch) = (program.run.bytes.get(), program.launch());
     // Chunks pass a relay one after another.
     let chunks = bytes.div_ceil(CHUNK).clamp(1, MAX_CHUNKS);
+    program.expect(u64::from(ranks) * chunks)?;
     for rank in 0..ranks {
         let ready = program.delay(rank, launch, &[]);
         let mut sent: Vec<Node> = Vec::new();

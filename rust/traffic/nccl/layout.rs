@@ -12,7 +12,7 @@ const MAX_FOUND: u32 = 32;
 const MAX_CHANNELS: u32 = 64;
 
 /// Most heads of NVLS (`NCCL_MAX_NVLS_ARITY`).
-const MAX_HEADS: u32 = 32;
+pub(super) const MAX_HEADS: u32 = 32;
 
 /// Channels of rings and trees, and heads of NVLS.
 #[derive(Debug, Clone, Copy, PartialEq)]

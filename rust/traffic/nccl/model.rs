@@ -1,7 +1,8 @@
 //! NCCL's cost model (`ncclTopoTuneModel`, `ncclTopoGetAlgoTime`), in us and GB/s.
 
+use super::layout::MAX_HEADS;
 use super::tables::{
-    self, Algorithm, Gpu, Protocol, base_latency, local_latency, network_latency, posting,
+    self, Algorithm, Cpu, Gpu, Protocol, base_latency, local_latency, network_latency, posting,
 };
 use super::{Layout, NcclOperation, System};
 use crate::units::Bytes;
@@ -41,7 +42,10 @@ pub fn estimates(system: &System, operation: NcclOperation, bytes: Bytes) -> Vec
 /// Returns true if NCCL has this algorithm for the operation on this system.
 pub(super) fn is_offered(system: &System, operation: NcclOperation, algorithm: Algorithm) -> bool {
     let reduces = operation == NcclOperation::AllReduce;
-    let switches = system.nvls && system.gpu >= Gpu::Hopper && system.server > 1;
+    let switches = system.nvls
+        && system.gpu >= Gpu::Hopper
+        && system.server > 1
+        && Layout::of(system).head_speed > 0.0;
     let alone = system.servers() == 1;
     match algorithm {
         Algorithm::Ring => !operation.is_point_to_point(),
@@ -50,7 +54,7 @@ pub(super) fn is_offered(system: &System, operation: NcclOperation, algorithm: A
             let gathers =
                 matches!(operation, NcclOperation::AllGather | NcclOperation::ReduceScatter);
             // A server with more ranks than heads reduces only whole vectors.
-            switches && alone && (reduces || gathers && system.server <= 32)
+            switches && alone && (reduces || gathers && system.server <= MAX_HEADS)
         }
         Algorithm::NvlsTree => switches && !alone && reduces,
     }
@@ -65,7 +69,7 @@ pub(super) fn is_usable(system: &System, algorithm: Algorithm, protocol: Protoco
         // Before Hopper, paths through other GPUs (PXN) disable it.
         (_, Protocol::Ll128) => {
             let through_peers = system.servers() > 1 && system.server > 1 && system.relay;
-            system.server > 1 && (system.gpu >= Gpu::Hopper || !through_peers)
+            system.gpu >= Gpu::Hopper || !through_peers
         }
     }
 }
@@ -83,8 +87,13 @@ fn estimate(
         Algorithm::Tree => bus * 0.5,
         _ => bus * ranks / f64::from(operation.ring_steps(system.ranks)),
     };
-    if algorithm == Algorithm::Tree {
-        bandwidth *= tables::tree_correction(protocol, bytes);
+    let is_x86 = matches!(system.cpu, Cpu::Intel | Cpu::Amd);
+    match algorithm {
+        Algorithm::Tree => bandwidth *= tables::tree_correction(protocol, bytes, 23),
+        Algorithm::NvlsTree if system.gpu >= Gpu::Blackwell && is_x86 => {
+            bandwidth *= tables::tree_correction(protocol, bytes, 24);
+        }
+        _ => {}
     }
     let latency = base(algorithm, protocol)
         + steps_latency(system, operation, algorithm, protocol)
@@ -205,6 +214,19 @@ fn steps_latency(
     let servers = system.servers();
     let depth = f64::from(servers.ilog2());
     match algorithm {
+        // Rings of one server are the same in every channel: one step is counted.
+        Algorithm::Ring
+            if matches!(operation, NcclOperation::Broadcast | NcclOperation::Reduce) =>
+        {
+            let step = if servers == 1 { local } else { network };
+            match (servers, protocol) {
+                (1, _) => step,
+                (_, Protocol::Simple) => {
+                    f64::from(system.ranks) * network_latency(Algorithm::Tree, protocol)
+                }
+                _ => f64::from(system.ranks) * step,
+            }
+        }
         Algorithm::Ring => {
             let steps = operation.ring_steps(system.ranks);
             let between = match operation {
@@ -228,7 +250,7 @@ pub(super) fn plateau(
     (algorithm, protocol): (Algorithm, Protocol),
     bytes: u64,
 ) -> f64 {
-    let rings = u64::from(layout.found) * u64::from(system.ranks);
+    let rings = u64::from(layout.channels) * u64::from(system.ranks);
     let applies = algorithm == Algorithm::Ring
         && protocol == Protocol::Simple
         && operation == NcclOperation::AllReduce

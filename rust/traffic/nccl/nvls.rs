@@ -3,7 +3,7 @@
 //! model.
 
 use super::build::{NcclError, Node, Program, micros};
-use super::model;
+use super::{Gpu, System, model};
 use crate::collective::tree_edges;
 use crate::units::{Bytes, Span};
 
@@ -99,8 +99,8 @@ pub(super) fn add_tree(program: &mut Program) -> Result<(), NcclError> {
     let (system, run) = (program.system, program.run);
     let heads = u64::from(program.layout.heads);
     let operations = u64::from(run.channels) * heads;
-    let mut chunk: u64 = if system.servers() >= 4 { 65_536 } else { 131_072 };
-    for (factor, smaller) in [(4, 65_536), (1, 32_768)] {
+    let mut chunk = tree_chunk(&system);
+    for (factor, smaller) in [(16, 131_072), (4, 65_536), (1, 32_768)] {
         if run.bytes.get() < factor * operations * chunk && chunk > smaller {
             chunk = smaller;
         }
@@ -123,6 +123,31 @@ pub(super) fn add_tree(program: &mut Program) -> Result<(), NcclError> {
         tree_rounds.add(program);
     }
     Ok(())
+}
+
+/// Returns the channels that NVLS uses (`transport/nvls.cc`).
+pub(super) fn channels(system: &System) -> u32 {
+    let fast = system.nic_gbytes() >= 96.0;
+    match (system.gpu, system.servers()) {
+        (Gpu::Blackwell, 1) => 24,
+        (Gpu::Blackwell, 2) => 32,
+        (Gpu::Blackwell, _) if fast && system.server > 8 => 32,
+        (Gpu::Blackwell, _) if system.nic_gbytes() >= 48.0 => 24,
+        (Gpu::Blackwell, _) => 32,
+        _ => 16,
+    }
+}
+
+/// Returns the largest chunk of several servers, in bytes.
+fn tree_chunk(system: &System) -> u64 {
+    let (servers, server) = (system.servers(), system.server);
+    let fast = system.nic_gbytes() >= 96.0;
+    match system.gpu {
+        Gpu::Blackwell if server <= 4 || server <= 8 && fast => 262_144,
+        Gpu::Blackwell if servers == 2 && server >= 16 => 65_536,
+        _ if servers >= 4 => 65_536,
+        _ => 131_072,
+    }
 }
 
 /// Rounds over trees, one after another.

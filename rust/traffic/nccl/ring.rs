@@ -1,7 +1,9 @@
-//! Rings: ring c begins at GPU c of each server, so that every NIC of a server works.
+//! Rings: ring c begins at GPU c of each server, so that as many NICs as channels work.
 
 use super::build::{NcclError, Node, Program};
 use super::{NcclOperation, Protocol};
+use crate::units::Span;
+use crate::workload::Lane;
 
 /// Most chunks of a channel; more run as fewer, larger ones.
 const MAX_CHUNKS: u64 = 64;
@@ -29,14 +31,14 @@ pub(super) fn add(program: &mut Program) -> Result<(), NcclError> {
     program.expect(of_channel * u64::from(rings))?;
     for ring in 0..rings {
         if is_chain {
-            add_chain(program, ring, share(rings));
+            add_chain(program, ring, share(rings), rings);
             continue;
         }
         let loops = share(run.channels).div_ceil(ranks * chunk_bytes(run.protocol));
         let most = MANY_MESSAGES / 4 / (of_channel * u64::from(rings));
         let loops = loops.min(most.min(MAX_LOOPS)).max(1);
         for _ in 0..loops {
-            add_loop(program, ring, share(rings).div_ceil(loops));
+            add_loop(program, ring, share(rings).div_ceil(loops), rings);
         }
     }
     Ok(())
@@ -62,12 +64,12 @@ fn chunks(share: u64, protocol: Protocol) -> u64 {
 }
 
 /// Adds a loop of a ring: each rank forwards what the rank before it sent one step earlier.
-fn add_loop(program: &mut Program, ring: u32, share: u64) {
+fn add_loop(program: &mut Program, ring: u32, share: u64, rings: u32) {
     let ranks = program.system.ranks;
     let steps = program.run.operation.ring_steps(ranks);
     // The smallest transfer of a step is one line of 8 bytes.
     let block = share.div_ceil(u64::from(ranks)).max(8);
-    let extra = program.ceiling_delay(block);
+    let extra = program.ceiling_delay(block, rings);
     let launch = program.launch();
     let rank = |program: &Program, position: u32| rank_at(program, ring, position % ranks);
     let mut arrived: Vec<Node> = Vec::new();
@@ -86,11 +88,13 @@ fn add_loop(program: &mut Program, ring: u32, share: u64) {
 }
 
 /// Adds a chain from the root, or to it, with chunks in a row.
-fn add_chain(program: &mut Program, ring: u32, share: u64) {
+fn add_chain(program: &mut Program, ring: u32, share: u64, rings: u32) {
     let (ranks, operation) = (program.system.ranks, program.run.operation);
     let count = chunks(share, program.run.protocol);
     let chunk = share.div_ceil(count).max(8);
-    let extra = program.ceiling_delay(chunk);
+    // A channel's ceiling holds the chunks back one after another, where they begin.
+    let ceiling = program.occupancy(chunk, rings);
+    let lane = (ceiling > Span::ZERO).then_some(Lane(ring));
     let launch = program.launch();
     let place = |program: &Program, step: u32| match operation {
         NcclOperation::Reduce => from_root(program, ring, ranks - 1 - step),
@@ -98,10 +102,11 @@ fn add_chain(program: &mut Program, ring: u32, share: u64) {
     };
     for _ in 0..count {
         let first = place(program, 0);
-        let mut before = program.delay(first, launch, &[]);
+        let called = program.delay(first, launch, &[]);
+        let mut before = program.delay_in(first, ceiling, lane, &[called]);
         for step in 0..ranks - 1 {
             let ends = (place(program, step), place(program, step + 1));
-            before = program.step(ends, (chunk, extra), ring, &[before]);
+            before = program.step(ends, (chunk, Span::ZERO), ring, &[before]);
         }
     }
 }

@@ -159,15 +159,6 @@ impl Gpu {
         }
     }
 
-    /// Channels that NVLS uses (`transport/nvls.cc`).
-    pub(super) const fn nvls_channels(self, one_server: bool) -> u32 {
-        match (self, one_server) {
-            (Self::Blackwell, true) => 24,
-            (Self::Blackwell, false) => 32,
-            _ => 16,
-        }
-    }
-
     /// Ceilings by size class: row of the GPU in the tables below.
     const fn row(self) -> usize {
         self as usize
@@ -250,15 +241,16 @@ pub(super) fn posting(cpu: Cpu, protocol: Protocol) -> f64 {
     if protocol == Protocol::Simple { 3.0 * post } else { post }
 }
 
-/// `treeCorrectionFactor`, by protocol and the binary logarithm of the size in units of 64 bytes.
-pub(super) fn tree_correction(protocol: Protocol, bytes: u64) -> f64 {
+/// `treeCorrectionFactor`, by protocol and the binary logarithm of the size in units of 64 bytes;
+/// 1 from `below` on.
+pub(super) fn tree_correction(protocol: Protocol, bytes: u64, below: u32) -> f64 {
     const TENTHS: [[u8; 24]; 3] = [
         [10, 10, 10, 10, 9, 8, 7, 7, 7, 7, 6, 5, 4, 4, 5, 6, 7, 8, 9, 10, 10, 10, 10, 10],
         [10, 10, 10, 10, 10, 9, 8, 8, 8, 7, 6, 6, 6, 6, 6, 6, 8, 9, 9, 9, 9, 10, 10, 10],
         [9, 9, 9, 9, 9, 9, 9, 8, 7, 6, 6, 5, 5, 5, 5, 6, 7, 8, 7, 7, 8, 9, 9, 9],
     ];
     match (bytes / 64).checked_ilog2() {
-        Some(step) if step < 23 => f64::from(TENTHS[protocol as usize][step as usize]) / 10.0,
+        Some(step) if step < below => f64::from(TENTHS[protocol as usize][step as usize]) / 10.0,
         _ => 1.0,
     }
 }

@@ -174,20 +174,56 @@ fn an_all_to_all_sends_each_pair_one_block() {
 }
 
 #[test]
-fn every_operation_reaches_every_rank() {
+fn every_rank_sends_or_receives_and_roots_begin_or_end() {
     for system in [h100(2), h100(8), h100(24), a100(16), System { server: 1, ..h100(5) }] {
         for operation in NcclOperation::ALL {
             for bytes in [1, 1 << 10, 1 << 22] {
                 let run = run_of(&system, operation, bytes);
                 let workload = build(&system, &run).unwrap();
-                let mut reached: Vec<u32> =
-                    workload.messages.iter().flat_map(|it| [it.src.0, it.dst.0]).collect();
-                reached.sort_unstable();
-                reached.dedup();
-                assert_eq!(reached.len(), system.ranks as usize, "{operation:?} of {bytes} B");
+                let ranks = system.ranks as usize;
+                let (mut sends, mut receives) = (vec![false; ranks], vec![false; ranks]);
+                for message in &workload.messages {
+                    sends[message.src.index()] = true;
+                    receives[message.dst.index()] = true;
+                }
+                let what = format!("{operation:?} of {bytes} B on {ranks}");
+                let others = |them: &[bool]| them[1..].iter().all(|it| *it);
+                match operation {
+                    NcclOperation::Broadcast => {
+                        assert!(!receives[0] && others(&receives), "{what}")
+                    }
+                    NcclOperation::Reduce => assert!(!sends[0] && others(&sends), "{what}"),
+                    _ => assert!(sends.iter().chain(&receives).all(|it| *it), "{what}"),
+                }
             }
         }
     }
+}
+
+#[test]
+fn a_ceiling_is_shared_by_the_channels_that_run() {
+    let system = h100(16);
+    let run = forced(&system, Algorithm::Ring, Protocol::Ll, 1 << 26);
+    let program = build::Program::new(system, run);
+    let delay = |bytes, channels| program.ceiling_delay(bytes, channels).as_ps();
+    assert!(delay(1 << 20, 16) > 0);
+    assert!(delay(1 << 20, 16).abs_diff(delay(1 << 21, 8)) < 2_000);
+    // All channels together have the bandwidth of the model: 39 GB/s.
+    let links = 2.0 / 360e9;
+    let whole = (1u64 << 20) as f64 * (1.0 / 39e9 - links) * 1e12;
+    assert!((delay(1 << 20, 1) as f64 - whole).abs() < 1e3, "{whole}");
+}
+
+#[test]
+fn a_ring_without_nvls_or_with_slow_links_is_left() {
+    let slow = System { scale_up: BitRate::from_gbps(100), ..h100(8) };
+    assert_eq!(run_of(&slow, NcclOperation::AllReduce, 1 << 30).algorithm, Algorithm::Ring);
+    let work = (NcclOperation::AllReduce, Bytes::new(1 << 30));
+    let none = Run::choose(&slow, work, Some(Algorithm::Nvls), None, None).unwrap_err();
+    assert!(none.to_string().contains("it has"), "{none}");
+    // One GPU a server has LL128 too.
+    let alone = System { server: 1, ..h100(4) };
+    assert!(estimates(&alone, work.0, work.1).iter().any(|it| it.protocol == Protocol::Ll128));
 }
 
 #[test]
