@@ -257,8 +257,8 @@ impl Program {
         micros(per_byte.max(0.0) * f64::from(channels) * bytes as f64 / 1_000.0)
     }
 
-    /// Returns the time that these bytes of one of `channels` occupy a channel if the ceiling of the
-    /// model is lower than the rate of its links; else zero.
+    /// Returns the time that these bytes of one of `channels` occupy a channel if the ceiling of
+    /// the model is lower than the rate of its links; else zero.
     pub(super) fn occupancy(&self, bytes: u64, channels: u32) -> Span {
         match self.ceiling_delay(bytes, channels) {
             Span::ZERO => Span::ZERO,
