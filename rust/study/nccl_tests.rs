@@ -59,7 +59,7 @@ pub struct NcclRow {
     pub protocol: Option<String>,
     /// Number of channels.
     pub channels: u32,
-    /// Estimates of NCCL's cost model, of which the fastest is its choice.
+    /// Estimates of NCCL's cost model. The fastest is its choice.
     pub estimates: Vec<NcclEstimate>,
 }
 

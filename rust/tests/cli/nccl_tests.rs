@@ -54,7 +54,7 @@ fn json_has_the_times_and_every_estimate() {
         .iter()
         .min_by(|a, b| a["time_ns"].as_f64().unwrap().total_cmp(&b["time_ns"].as_f64().unwrap()));
     assert_eq!(fastest.unwrap()["algorithm"], "nvls");
-    // The choice is printed beside them for people.
+    // `--choice` prints the same for people.
     let choice = [arguments.as_slice(), &["--cluster", CLUSTER, "--choice"]].concat();
     let text = run(&bench, &choice);
     assert_eq!(text.lines().filter(|line| line.contains("model:")).count(), estimates.len());

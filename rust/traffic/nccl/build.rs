@@ -59,7 +59,7 @@ pub enum NcclError {
         algorithm: &'static str,
         /// Name of the protocol, or `any protocol`.
         protocol: &'static str,
-        /// What exists, separated by commas.
+        /// Existing combinations, separated by commas.
         known: String,
     },
     /// The run has too many messages.
@@ -135,7 +135,7 @@ impl Run {
             _ => 8,
         };
         let by_threads = bytes / (threads * threshold);
-        // Each channel has at least 32 KiB of traffic, of which LL counts four times.
+        // Each channel has at least 32 KiB of traffic. LL counts its bytes four times.
         let traffic = match self.operation {
             NcclOperation::AllReduce => 2 * bytes,
             _ => bytes,
