@@ -30,8 +30,8 @@ A cluster is a scenario; the command sets `kind`, `operation`, `bytes` and
 ///
 /// Sizes run in parallel on all cores. Each row is one run of the operation, out-of-place, without
 /// warm-up: time, algorithm bandwidth and bus bandwidth as nccl-tests defines them, and the
-/// algorithm, protocol and number of channels that NCCL's cost model chooses. What is simulated and
-/// how close it is to published tables is in docs/workloads.md.
+/// algorithm, protocol and number of channels that NCCL's cost model chooses. docs/workloads.md
+/// says how close that is to published tables.
 #[derive(Debug, Args)]
 #[command(after_long_help = EXAMPLES)]
 pub(super) struct Arguments {
