@@ -87,6 +87,8 @@ pub struct Scenario {
     /// Warnings for the user: from file readers, about files without keys, unused sections and
     /// parameters, and policies without the transport they are designed for.
     pub warnings: Vec<String>,
+    /// Paths of keys that the file sets and that have no effect: `transport.cnp_interval`.
+    pub ignored: Vec<String>,
     /// Paths of keys that have no effect and are not set in the file.
     pub(super) omitted: Vec<String>,
     /// Warnings about files alone, which do not depend on the policy.
@@ -217,6 +219,7 @@ impl Scenario {
             host_of_node: built.host_of_node.into(),
             topology_text: built.file,
             warnings: [&file_warnings[..], &checked.warnings].concat(),
+            ignored: checked.ignored,
             omitted: checked.omitted,
             file_warnings,
             down: sent.down,

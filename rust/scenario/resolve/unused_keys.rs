@@ -27,6 +27,8 @@ pub(crate) struct Facts<'a> {
 pub(crate) struct UnusedKeys {
     /// A warning for each such key that the file sets.
     pub warnings: Vec<String>,
+    /// Paths of the keys that the warnings name.
+    pub ignored: Vec<String>,
     /// Paths of such keys that it does not set; a resolved scenario omits them.
     pub omitted: Vec<String>,
 }
@@ -40,8 +42,13 @@ pub(crate) fn of(context: &Context<'_>, facts: &Facts<'_>) -> UnusedKeys {
         .filter(|requirement| !requirement.is_met)
         .map(|requirement| requirement.key);
     let of_packets = facts.packets().into_iter().filter(|_| is_fluid);
-    let absent = unmet.chain(of_packets).filter(|key| !context.is_given(key));
-    UnusedKeys { warnings, omitted: absent.map(|key| key.path().to_owned()).collect() }
+    let (given, absent): (Vec<&Key>, Vec<&Key>) =
+        unmet.chain(of_packets).partition(|key| context.is_given(key));
+    UnusedKeys { warnings, ignored: paths(&given), omitted: paths(&absent) }
+}
+
+fn paths(keys: &[&Key]) -> Vec<String> {
+    keys.iter().map(|key| key.path().to_owned()).collect()
 }
 
 fn warnings(context: &Context<'_>, facts: &Facts<'_>) -> Vec<String> {

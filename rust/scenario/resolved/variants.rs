@@ -64,6 +64,7 @@ impl Scenario {
         let known = (other.traces.is_none() && other.tally.is_none()).then_some(workload);
         let checked = check_policy(&context, [written, &*file], of, jobs, known);
         other.warnings = [&self.file_warnings[..], &checked.warnings].concat();
+        other.ignored = checked.ignored;
         other.omitted = checked.omitted;
         other.derived()
     }

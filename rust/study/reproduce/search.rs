@@ -87,7 +87,7 @@ impl AlternativeSearch<'_> {
         let ours = map_in_order(needed.len(), threads, |index| {
             let (group, combination) = &needed[index];
             let job = Job { group: &self.study.groups[*group], combination, seed_index: 0 };
-            job.prepare(context).map(|prepared| prepared.resolved())
+            job.prepare(context).map(|prepared| prepared.effective())
         });
         let ours = ours.into_iter().collect::<Result<Vec<String>, StudyError>>()?;
         let mut tried: Vec<(Point, &str)> = Vec::new();
@@ -100,12 +100,10 @@ impl AlternativeSearch<'_> {
         let states = map_in_order(tried.len(), threads, |index| {
             let ((alternative, group, combination), ours) = &tried[index];
             let group = &self.groups[*alternative][*group];
-            let alternative = &self.alternatives[*alternative];
             let job = Job { group, combination, seed_index: 0 };
             let prepared = job.prepare(context).and_then(|prepared| {
                 job.expect_memory(&prepared, context)?;
-                let is_ignored = alternative.set.keys().all(|key| prepared.ignores(key));
-                Ok(is_ignored || prepared.resolved() == *ours)
+                Ok(prepared.effective() == *ours)
             });
             match prepared {
                 Ok(true) => Ok(State::Unchanged),
@@ -364,6 +362,27 @@ mod tests {
         let reason = &of("workload.bites = \"128KiB\"").reason;
         assert!(reason.contains("did you mean 'bytes'?"), "{reason}");
         assert!(of("switch.ties = \"port\"").ours.ends_with(" x"));
+    }
+
+    #[test]
+    fn keys_without_an_effect_hide_neither_other_keys_of_their_section_nor_the_run_s_name() {
+        // Warnings name `transport.cnp_interval`, `two seed.toml` and `switch.slow_ports`.
+        let text = STUDY.replacen("\"line-rate\" }", "\"line-rate\", cnp_interval = \"4us\" }", 1);
+        let text = text.replace("\"two\"", "\"two seed\"").replacen(
+            "[[claim]]",
+            "[[why]]\nset = { transport = { payload = \"64B\" } }\n\
+             [[why]]\nset = { \"transport.cnp_interval\" = \"8us\", \"switch.slow_ports\" = \"scale\" }\n\
+             [[claim]]",
+            1,
+        );
+        let found = found(&text, 2);
+        let result = |part: &str| {
+            let tried = found.claims[0].tried.iter();
+            tried.clone().find(|it| it.alternative.contains(part)).unwrap().result
+        };
+        assert_eq!(result("payload"), TrialResult::Holds);
+        assert_eq!(result("seed = 1001"), TrialResult::DoesNotHold);
+        assert_eq!(result("cnp_interval"), TrialResult::Unchanged);
     }
 
     #[test]

@@ -104,7 +104,7 @@ fn with_dots(key: &str) -> String {
 }
 
 /// Returns true if `set` is `key` or a section that contains it.
-fn is_at_or_above(set: &str, key: &str) -> bool {
+pub(super) fn is_at_or_above(set: &str, key: &str) -> bool {
     let (set, key) = (with_dots(set), with_dots(key));
     key.strip_prefix(&set).is_some_and(|rest| rest.is_empty() || rest.starts_with('.'))
 }

@@ -12,10 +12,11 @@ use super::file::FlowRate;
 use super::matrix::{Combination, Group};
 use super::rates;
 use super::run_log::{RunKey, RunLog};
+use super::settings::is_at_or_above;
 use crate::fabric::{Setup, Watch};
 use crate::record::Recorders;
 use crate::report::{Identity, RailSummary, Summary, VERSION};
-use crate::scenario::{Key, Overrides, RailScenario, Scenario, ScenarioError, Source};
+use crate::scenario::{Explained, Key, Overrides, RailScenario, Scenario, ScenarioError, Source};
 use crate::timeline::CombinedWatch;
 use crate::units::Bytes;
 use crate::{
@@ -107,21 +108,20 @@ impl Prepared {
         }
     }
 
-    /// Returns true if the scenario warns that a key that it sets has no effect.
-    pub(super) fn ignores(&self, key: &str) -> bool {
-        let Self::Fabric(scenario) = self else { return false };
-        scenario.warnings.iter().any(|it| it.contains("no effect") && it.contains(key))
-    }
-
     /// Returns every key of the resolved scenario with its value.
     pub(super) fn resolved(&self) -> String {
         match self {
-            Self::Fabric(scenario) => {
-                let keys = scenario.explain().into_iter();
-                keys.map(|it| format!("{} = {}\n", it.key, it.value)).collect()
-            }
+            Self::Fabric(scenario) => lines(scenario.explain()),
             Self::Rails(scenario) => scenario.render(),
         }
+    }
+
+    /// Returns the keys of the resolved scenario as [`Self::resolved`] does, without those that
+    /// have no effect. Runs with the same keys and the same seed have the same results.
+    pub(super) fn effective(&self) -> String {
+        let Self::Fabric(scenario) = self else { return self.resolved() };
+        let is_ignored = |key: &str| scenario.ignored.iter().any(|it| is_at_or_above(it, key));
+        lines(scenario.explain().into_iter().filter(|it| !is_ignored(&it.key)))
     }
 }
 
@@ -331,6 +331,11 @@ impl Job<'_> {
         let position = Box::new(context.source.position_of_value(&origin));
         StudyError::Invalid { position, place, reason }
     }
+}
+
+/// Returns a line for each key.
+fn lines(keys: impl IntoIterator<Item = Explained>) -> String {
+    keys.into_iter().map(|it| format!("{} = {}\n", it.key, it.value)).collect()
 }
 
 fn json(summary: &Summary) -> Value {
