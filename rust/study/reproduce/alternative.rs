@@ -4,14 +4,15 @@ use toml::{Table, Value};
 
 use super::error::Rejection;
 use super::file::WhySection;
-use super::settings::set;
+use super::matrix::clashes::overlap;
+use super::settings::{make_sections, set};
 
 /// Settings that replace those of a study.
 #[derive(Debug, Clone, PartialEq)]
 pub(super) struct Alternative {
     /// Name in results.
     pub label: String,
-    /// Keys of a scenario with their values.
+    /// Dotted keys of a scenario with their values, which are not tables.
     pub set: Table,
     /// True if the study lists it. It then also applies where an axis sets the same key.
     pub is_of_study: bool,
@@ -80,6 +81,7 @@ impl Alternative {
         }
         let jobs = scenario.get("job").and_then(Value::as_array).map_or(0, Vec::len);
         for (key, value) in &self.set {
+            make_sections(scenario, key);
             match key.strip_prefix("workload.") {
                 Some(rest) if jobs > 0 => {
                     let of_job = |job| set(scenario, &format!("job.{job}.{rest}"), value);
@@ -98,13 +100,35 @@ impl Alternative {
                           \"port\" }";
             return Err(Rejection::new("set", reason));
         }
+        let mut set = Table::new();
+        for (key, value) in &section.set {
+            flatten(key, value, &mut set)?;
+        }
         let is_named = !section.label.is_empty();
-        let label = if is_named { section.label.clone() } else { label(&section.set) };
+        let label = if is_named { section.label.clone() } else { label(&set) };
         if before.iter().any(|other| other.label == label) {
             let key = if is_named { "label" } else { "set" };
             return Err(Rejection::new(key, format!("another [[why]] has the name '{label}'")));
         }
-        Ok(Self { label, set: section.set.clone(), is_of_study: true })
+        Ok(Self { label, set, is_of_study: true })
+    }
+}
+
+/// Adds a key to those of an alternative. A table adds its keys with dots, so that both forms are
+/// the same.
+fn flatten(key: &str, value: &Value, to: &mut Table) -> Result<(), Rejection> {
+    match value {
+        Value::Table(table) if !table.is_empty() => {
+            table.iter().try_for_each(|(name, value)| flatten(&format!("{key}.{name}"), value, to))
+        }
+        _ => {
+            if let Some(other) = to.keys().find(|other| overlap(other, key)) {
+                let reason = format!("it sets {key}, which {other} also sets; use one of them");
+                return Err(Rejection::new("set", reason));
+            }
+            to.insert(key.to_owned(), value.clone());
+            Ok(())
+        }
     }
 }
 
@@ -149,6 +173,45 @@ mod tests {
         let jobs = "job = [{ bytes = \"2MB\" }, { bytes = \"2MB\" }]";
         assert_eq!(scenario["job"], jobs.parse::<Table>().unwrap()["job"]);
         assert!(!scenario.contains_key("workload"));
+    }
+
+    fn own(set: &str) -> Result<Alternative, Rejection> {
+        let section = WhySection { set: set.parse().unwrap(), label: String::new() };
+        Alternative::of_section(&section, &[])
+    }
+
+    #[test]
+    fn nested_tables_are_the_same_as_dotted_keys() {
+        let base: Table = "transport = { congestion_control = \"swift\", \
+                           parameters = { beta = \"1/2\" } }\nswitch = { trim = true }\n\
+                           job = [{ bytes = \"1MB\" }]"
+            .parse()
+            .unwrap();
+        for (nested, dotted) in [
+            (
+                "transport = { congestion_control = \"line-rate\" }",
+                "\"transport.congestion_control\" = \"line-rate\"",
+            ),
+            ("workload = { bytes = \"2MB\" }", "\"workload.bytes\" = \"2MB\""),
+            ("job.0.bytes = \"2MB\"", "\"job.0.bytes\" = \"2MB\""),
+            ("switch.trim = { at = \"9KB\" }", "\"switch.trim.at\" = \"9KB\""),
+            ("switch = { ties = \"port\" }", "\"switch.ties\" = \"port\""),
+        ] {
+            let both = [nested, dotted].map(|it| own(it).unwrap());
+            assert_eq!(both[0], both[1]);
+            let mut scenario = base.clone();
+            both[0].apply(&mut scenario).unwrap();
+            assert_ne!(scenario, base);
+            let transport = scenario["transport"].as_table().unwrap();
+            assert_eq!(transport.contains_key("parameters"), !nested.contains("congestion"));
+            assert!(!scenario.contains_key("workload"), "{nested}");
+            assert_eq!(scenario["job"].as_array().map(Vec::len), Some(1), "{nested}");
+        }
+        let nested = own("switch = { ties = \"port\" }").unwrap();
+        assert_eq!(Alternative::all(&[nested]).len(), BUILT_IN.len());
+        let twice = own("transport.payload = \"1KB\"\n\"transport.payload\" = \"2KB\"");
+        let reason = twice.unwrap_err().reason;
+        assert!(reason.starts_with("it sets transport.payload, which transport.p"), "{reason}");
     }
 
     #[test]

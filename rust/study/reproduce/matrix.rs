@@ -1,6 +1,6 @@
 //! Groups of runs: axes, their cases, and the scenario of each combination.
 
-mod clashes;
+pub(super) mod clashes;
 
 use std::collections::BTreeSet;
 

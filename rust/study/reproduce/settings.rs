@@ -65,6 +65,23 @@ fn set_item(items: &mut [Value], key: &str, value: &Value) -> Result<(), Rejecti
     }
 }
 
+/// Removes plain values where a dotted key needs a section.
+pub(super) fn make_sections(scenario: &mut Table, key: &str) {
+    let Some((first, rest)) = key.split_once('.') else { return };
+    match scenario.get_mut(first) {
+        Some(Value::Table(section)) => make_sections(section, rest),
+        Some(Value::Array(items)) => {
+            let Some((index, rest)) = rest.split_once('.') else { return };
+            let item = index.parse::<usize>().ok().and_then(|index| items.get_mut(index));
+            if let Some(Value::Table(item)) = item {
+                make_sections(item, rest);
+            }
+        }
+        Some(_) => drop(scenario.remove(first)),
+        None => {}
+    }
+}
+
 impl Group {
     /// Returns the keys of the study that may set a key of a combination's scenario, the effective
     /// one first. Later settings take precedence, then keys closer to `key`.

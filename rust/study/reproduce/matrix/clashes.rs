@@ -48,7 +48,7 @@ pub(super) fn are_varied(axes: &[Axis], keys: &Table) -> bool {
 }
 
 /// Returns true if setting one key changes the other.
-fn overlap(a: &str, b: &str) -> bool {
+pub(in crate::reproduce) fn overlap(a: &str, b: &str) -> bool {
     is_below(a, b) || is_below(b, a)
 }
 
