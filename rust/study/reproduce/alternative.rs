@@ -57,7 +57,12 @@ const BUILT_IN: [(&str, Plain); 22] = [
 impl Alternative {
     /// Returns the alternatives of a study, followed by the built-in ones.
     pub(super) fn all(of_study: &[Self]) -> Vec<Self> {
-        let built_in = BUILT_IN.iter().map(|(key, value)| {
+        let is_other = |it: &Self| of_study.iter().all(|other| other.set != it.set);
+        of_study.iter().cloned().chain(Self::built_in().filter(is_other)).collect()
+    }
+
+    fn built_in() -> impl Iterator<Item = Self> {
+        BUILT_IN.iter().map(|(key, value)| {
             let value = match value {
                 Text(text) => Value::from(*text),
                 Number(number) => Value::from(*number),
@@ -65,9 +70,7 @@ impl Alternative {
             };
             let set: Table = [((*key).to_owned(), value)].into_iter().collect();
             Self { label: label(&set), set, is_of_study: false }
-        });
-        let is_other = |it: &Self| of_study.iter().all(|other| other.set != it.set);
-        of_study.iter().cloned().chain(built_in.filter(is_other)).collect()
+        })
     }
 
     /// Sets the keys in a scenario. A key of `[workload]` is set in each `[[job]]` instead, if the
@@ -106,9 +109,16 @@ impl Alternative {
         }
         let is_named = !section.label.is_empty();
         let label = if is_named { section.label.clone() } else { label(&set) };
+        let reject =
+            |reason: String| Err(Rejection::new(if is_named { "label" } else { "set" }, reason));
         if before.iter().any(|other| other.label == label) {
-            let key = if is_named { "label" } else { "set" };
-            return Err(Rejection::new(key, format!("another [[why]] has the name '{label}'")));
+            return reject(format!("another [[why]] has the name '{label}'"));
+        }
+        if Self::built_in().any(|other| other.label == label && other.set != set) {
+            return reject(format!(
+                "a built-in alternative with other keys has the name '{label}'; expected another \
+                 label"
+            ));
         }
         Ok(Self { label, set, is_of_study: true })
     }
@@ -224,5 +234,17 @@ mod tests {
         assert_eq!(all[0], own);
         let again = Alternative::of_section(&section, &[own]).unwrap_err();
         assert_eq!(again.reason, "another [[why]] has the name 'as others'");
+    }
+
+    #[test]
+    fn the_name_of_a_built_in_alternative_is_only_for_its_keys() {
+        let own = |set: &str| {
+            let label = "switch.ties = \"port\"".to_owned();
+            Alternative::of_section(&WhySection { set: set.parse().unwrap(), label }, &[])
+        };
+        assert!(own("switch.ties = \"port\"").is_ok());
+        let other = own("switch.ties = \"drawn\"").unwrap_err();
+        assert_eq!(other.key, "label");
+        assert!(other.reason.starts_with("a built-in alternative with other"), "{}", other.reason);
     }
 }
