@@ -81,7 +81,7 @@ pub(super) fn notes(found: &AlternativeResults) -> Vec<String> {
     };
     for (result, words) in [
         (TrialResult::Unchanged, "The study has these values already, or they have no effect: "),
-        (TrialResult::Varied, "An axis of the runs sets these keys: "),
+        (TrialResult::Varied, "An axis sets these keys, or compared runs would be the same: "),
     ] {
         let names = are(result);
         if !names.is_empty() {

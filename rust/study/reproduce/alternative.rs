@@ -116,7 +116,7 @@ impl Alternative {
         }
         if Self::built_in().any(|other| other.label == label && other.set != set) {
             return reject(format!(
-                "a built-in alternative with other keys has the name '{label}'; expected another \
+                "a built-in alternative with other values has the name '{label}'; expected another \
                  label"
             ));
         }
@@ -245,6 +245,10 @@ mod tests {
         assert!(own("switch.ties = \"port\"").is_ok());
         let other = own("switch.ties = \"drawn\"").unwrap_err();
         assert_eq!(other.key, "label");
-        assert!(other.reason.starts_with("a built-in alternative with other"), "{}", other.reason);
+        assert!(
+            other.reason.starts_with("a built-in alternative with other v"),
+            "{}",
+            other.reason
+        );
     }
 }

@@ -60,25 +60,24 @@ pub(super) enum Kind {
 impl Measure {
     /// Returns the runs that it needs.
     pub(super) fn runs(&self) -> BTreeSet<Combination> {
-        let mut runs = BTreeSet::new();
-        for point in &self.points {
-            let at = |axis: usize, case: usize| {
-                let mut point = point.clone();
-                point[axis] = case;
-                point
-            };
-            match &self.kind {
-                Kind::Value => drop(runs.insert(point.clone())),
-                Kind::Against(other, _) => {
-                    runs.insert(point.clone());
-                    runs.insert(moved(point, other));
-                }
-                Kind::Fit { axis, cases, .. } | Kind::Order { axis, cases, .. } => {
-                    runs.extend(cases.iter().map(|&case| at(*axis, case)));
-                }
+        self.compared().into_iter().flatten().collect()
+    }
+
+    /// Returns the runs of each point, whose values are compared with each other.
+    pub(super) fn compared(&self) -> Vec<Vec<Combination>> {
+        let runs = |point: &Combination| match &self.kind {
+            Kind::Value => vec![point.clone()],
+            Kind::Against(other, _) => vec![point.clone(), moved(point, other)],
+            Kind::Fit { axis, cases, .. } | Kind::Order { axis, cases, .. } => {
+                let at = |&case: &usize| {
+                    let mut point = point.clone();
+                    point[*axis] = case;
+                    point
+                };
+                cases.iter().map(at).collect()
             }
-        }
-        runs
+        };
+        self.points.iter().map(runs).collect()
     }
 }
 

@@ -80,7 +80,7 @@ pub enum TrialResult {
     CannotBeJudged,
     /// The study has these values already, or they have no effect, so nothing was run.
     Unchanged,
-    /// An axis of the runs sets the key, so nothing was run.
+    /// An axis of the runs sets the key, or compared runs would be the same, so nothing was run.
     Varied,
     /// A scenario is invalid with these values.
     Rejected,

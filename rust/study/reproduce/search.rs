@@ -1,6 +1,7 @@
 //! Search for the alternatives that turn the verdicts of claims that do not hold.
 
 use std::collections::{BTreeMap, BTreeSet};
+use std::hash::{DefaultHasher, Hash, Hasher};
 use std::num::NonZeroUsize;
 
 use serde_json::Value;
@@ -12,7 +13,7 @@ use super::judge::Results;
 use super::matrix::{Combination, Group};
 use super::outcome::{AlternativeResults, ClaimVerdict, Trial, TrialResult, TriedClaim};
 use super::run_log::RunLog;
-use super::simulate::{Job, Measured};
+use super::simulate::{Job, Measured, Prepared};
 use super::{Study, StudyResults};
 use crate::{Observer, map_in_order};
 
@@ -29,7 +30,12 @@ pub struct AlternativeSearch<'a> {
     groups: Vec<Vec<Group>>,
     /// Runs that the failing claims need, under each alternative that applies to their group.
     points: BTreeMap<Point, State>,
+    /// Scenarios of these runs in the study, by group and combination.
+    ours: BTreeMap<(usize, Combination), Fingerprint>,
 }
+
+/// Hash of the keys of a resolved scenario that have an effect.
+type Fingerprint = u64;
 
 /// Indices of an alternative and of a group, and a combination of the group.
 type Point = (usize, usize, Combination);
@@ -39,7 +45,7 @@ type Point = (usize, usize, Combination);
 enum State {
     /// The resolved scenario is the same, or differs in keys without an effect.
     Unchanged,
-    Changed,
+    Changed(Fingerprint),
     /// The scenario is invalid.
     Rejected(String),
 }
@@ -69,6 +75,7 @@ impl Study {
             failing,
             groups,
             points: BTreeMap::new(),
+            ours: BTreeMap::new(),
         };
         search.check(threads)?;
         Ok(search)
@@ -87,14 +94,15 @@ impl AlternativeSearch<'_> {
         let ours = map_in_order(needed.len(), threads, |index| {
             let (group, combination) = &needed[index];
             let job = Job { group: &self.study.groups[*group], combination, seed_index: 0 };
-            job.prepare(context).map(|prepared| prepared.effective())
+            job.prepare(context).map(|prepared| fingerprint(&prepared))
         });
-        let ours = ours.into_iter().collect::<Result<Vec<String>, StudyError>>()?;
-        let mut tried: Vec<(Point, &str)> = Vec::new();
+        let ours = ours.into_iter().collect::<Result<Vec<Fingerprint>, StudyError>>()?;
+        self.ours = needed.into_iter().zip(ours).collect();
+        let mut tried: Vec<(Point, Fingerprint)> = Vec::new();
         for alternative in 0..self.alternatives.len() {
-            for ((group, combination), ours) in needed.iter().zip(&ours) {
+            for ((group, combination), &ours) in &self.ours {
                 let point = (alternative, *group, combination.clone());
-                tried.extend(self.applies(alternative, *group).then_some((point, ours.as_str())));
+                tried.extend(self.applies(alternative, *group).then_some((point, ours)));
             }
         }
         let states = map_in_order(tried.len(), threads, |index| {
@@ -103,11 +111,11 @@ impl AlternativeSearch<'_> {
             let job = Job { group, combination, seed_index: 0 };
             let prepared = job.prepare(context).and_then(|prepared| {
                 job.expect_memory(&prepared, context)?;
-                Ok(prepared.effective() == *ours)
+                Ok(fingerprint(&prepared))
             });
             match prepared {
-                Ok(true) => Ok(State::Unchanged),
-                Ok(false) => Ok(State::Changed),
+                Ok(new) if new == *ours => Ok(State::Unchanged),
+                Ok(new) => Ok(State::Changed(new)),
                 Err(error) => rejected(error).map(State::Rejected),
             }
         });
@@ -122,6 +130,25 @@ impl AlternativeSearch<'_> {
     fn applies(&self, alternative: usize, group: usize) -> bool {
         let alternative = &self.alternatives[alternative];
         alternative.is_of_study || !self.study.groups[group].varies(&alternative.set)
+    }
+
+    /// Returns true if runs that a claim compares become the same under an alternative. The claim
+    /// would then hold or fail whatever the model does.
+    fn merges(&self, claim: &Claim, alternative: usize) -> bool {
+        let both = |run: &Combination| {
+            let ours = *self.ours.get(&(claim.group, run.clone()))?;
+            match self.points.get(&(alternative, claim.group, run.clone()))? {
+                State::Unchanged => Some((ours, ours)),
+                State::Changed(new) => Some((ours, *new)),
+                State::Rejected(_) => None,
+            }
+        };
+        let compared = claim.measure.as_ref().map(super::claim::Measure::compared);
+        compared.unwrap_or_default().iter().any(|runs| {
+            let mut of_new = BTreeMap::new();
+            let mut both = runs.iter().filter_map(both);
+            both.any(|(ours, new)| *of_new.entry(new).or_insert(ours) != ours)
+        })
     }
 
     /// Returns the runs that a claim needs under an alternative and whose scenario changes, or why
@@ -142,9 +169,12 @@ impl AlternativeSearch<'_> {
             let point = (alternative, claim.group, run);
             match self.points.get(&point) {
                 Some(State::Rejected(reason)) => return Err(trial(TrialResult::Rejected, reason)),
-                Some(State::Changed) => changed.push(point),
+                Some(State::Changed(_)) => changed.push(point),
                 Some(State::Unchanged) | None => {}
             }
+        }
+        if self.merges(claim, alternative) {
+            return Err(trial(TrialResult::Varied, ""));
         }
         if changed.is_empty() { Err(trial(TrialResult::Unchanged, "")) } else { Ok(changed) }
     }
@@ -244,6 +274,13 @@ impl AlternativeSearch<'_> {
 /// Returns the runs that a claim needs.
 fn runs_of(claim: &Claim) -> BTreeSet<Combination> {
     claim.measure.as_ref().map(super::claim::Measure::runs).unwrap_or_default()
+}
+
+/// Returns the hash of the keys that decide the results of a run.
+fn fingerprint(prepared: &Prepared) -> Fingerprint {
+    let mut hasher = DefaultHasher::new();
+    prepared.effective().hash(&mut hasher);
+    hasher.finish()
 }
 
 /// Returns the reason why a run is invalid, or any other error.

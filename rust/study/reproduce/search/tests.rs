@@ -154,3 +154,63 @@ fn errors_of_the_study_s_alternatives_name_line_and_key() {
     let twice = error("set = { seed = 2 }\n[[why]]\nset = { seed = 2 }");
     assert!(twice.contains("6:7: why[1].set: another [[why]] has the name 'seed = 2'"), "{twice}");
 }
+
+#[test]
+fn settings_that_make_compared_runs_the_same_are_not_run() {
+    let study = |over: &str, whys: &[&str], of: &str, against: &str| {
+        let head = STUDY.split_once("[run.over]").unwrap().0;
+        let whys: String = whys.iter().map(|it| format!("[[why]]\nset = {{ {it} }}\n")).collect();
+        format!(
+            "{head}[run.over]\n{over}\n{whys}[[claim]]\ntext = \"a\"\norigin = \"expectation\"\n\
+             run = \"two\"\nmetric = \"cct_us\"\nof = {{ {of} }}\nagainst = {{ {against} }}\n\
+             at_least = 1\nat_most = 1\n[[claim]]\ntext = \"b\"\norigin = \"expectation\"\n\
+             run = \"two\"\nmetric = \"cct_us\"\nof = {{ {of} }}\nat_most = 1"
+        )
+    };
+    for (over, whys, of, against) in [
+        (
+            "\"workload.bytes\" = [\"64KiB\", \"128KiB\"]",
+            [
+                "workload = { bytes = \"32KiB\" }",
+                "\"workload.bytes\" = \"128KiB\"",
+                "\"transport.payload\" = \"1KiB\"",
+            ],
+            "bytes = \"64KiB\"",
+            "bytes = \"128KiB\"",
+        ),
+        (
+            "policy = [\"ecmp\", \"spray\"]\n\"transport.payload\" = [\"1KiB\", \"4KiB\"]",
+            [
+                "policy = { name = \"ecmp\" }, transport = { payload = \"2KiB\" }",
+                "\"policy.name\" = \"spray\", \"transport.payload\" = \"2KiB\"",
+                "\"transport.ack_every\" = 2",
+            ],
+            "policy = \"ecmp\", payload = \"1KiB\"",
+            "policy = \"spray\", payload = \"4KiB\"",
+        ),
+    ] {
+        let found = found(&study(over, &whys, of, against), 2);
+        let results: Vec<TrialResult> =
+            found.claims[0].tried[..3].iter().map(|it| it.result).collect();
+        let same = TrialResult::Varied;
+        assert_eq!(results, [same, same, TrialResult::DoesNotHold]);
+        let alone = found.claims.last().unwrap().tried[0].result;
+        assert_eq!(alone, TrialResult::DoesNotHold, "a value that nothing is compared with");
+    }
+}
+
+#[test]
+fn a_control_that_removes_the_parameters_of_an_axis_is_not_run() {
+    let text = STUDY
+        .replacen("\"line-rate\" }", "\"swift\" }", 1)
+        .replace(
+            "\"transport.ack_every\" = [1, 2]",
+            "\"transport.parameters.beta\" = [\"1/2\", \"1/4\"]",
+        )
+        .replace(", ack_every = 1 }", ", beta = \"1/2\" }")
+        .replace("{ policy = \"spray\" }", "{ beta = \"1/4\" }");
+    let found = found(&text, 2);
+    let tried = found.claims.last().unwrap().tried.iter();
+    let control = tried.clone().find(|it| it.alternative.contains("congestion_control")).unwrap();
+    assert_eq!(control.result, TrialResult::Varied);
+}
