@@ -93,7 +93,7 @@ RdmaNic::AddTransportAttributes(TypeId tid)
         .AddAttribute(
             "CongestionControl",
             "The congestion control: line-rate, dcqcn, dcqcn-mlx, dctcp-rate, "
-            "dctcp-window, nscc or swift.",
+            "dctcp-window, nscc, swift or mswift.",
             StringValue("dcqcn"),
             Noticed(&RdmaNic::HandleAttribute, MakeStringAccessor(&RdmaNic::m_congestionControl)),
             MakeStringChecker())
