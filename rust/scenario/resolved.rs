@@ -203,7 +203,6 @@ impl Scenario {
         let (workload, topology) = (&sent.workload, &built.topology);
         let common = job_policy::Common { written, scheme: &scheme, nic: &nic, workload, topology };
         let job_policies = job_policy::resolve(context, &mut file, common)?;
-        let recordings = record::resolve(context, &file, &built.topology, &fabric, kind)?;
         let remarks = origin.source.remarks(kind == Fabric::Described);
         let file_warnings = [built.warnings, sent.warnings, remarks].concat();
         let of = (&scheme, &nic, &built.topology);
@@ -213,6 +212,7 @@ impl Scenario {
             name: path.file_stem().unwrap_or_default().to_string_lossy().into_owned(),
             path: path.to_owned(),
             fidelity: *file.general.fidelity,
+            recordings: record::resolve(context, &file, &built.topology, &fabric, kind)?,
             seed,
             time_limit,
             topology: Arc::new(built.topology),
@@ -231,7 +231,6 @@ impl Scenario {
             scheme,
             job_policies,
             job_classes: classes,
-            recordings,
             file,
             origin,
         }

@@ -115,7 +115,8 @@ fn keys_without_an_effect_hide_neither_other_keys_of_their_section_nor_the_run_s
     let text = text.replace("\"two\"", "\"two seed\"").replacen(
         "[[claim]]",
         "[[why]]\nset = { transport = { payload = \"64B\" } }\n\
-         [[why]]\nset = { \"transport.cnp_interval\" = \"8us\", \"switch.slow_ports\" = \"scale\" }\n\
+         [[why]]\nset = { \"transport.cnp_interval\" = \"8us\", \
+         \"switch.slow_ports\" = \"scale\" }\n\
          [[claim]]",
         1,
     );
