@@ -72,6 +72,9 @@ fn keys_reported_without_effect_have_none() {
     for (settings, setting, has_effect) in cases {
         let (before, after) = (load(settings), load(&[settings, &[setting]].concat()));
         assert_eq!(warns_about(&after, setting), !has_effect, "{setting}: {:?}", after.warnings);
+        let key = setting.split('=').next().unwrap();
+        assert_eq!(after.ignored.iter().any(|it| it == key), !has_effect, "{:?}", after.ignored);
+        assert!(before.ignored.is_empty(), "{:?}", before.ignored);
         assert!(!warns_about(&before, setting), "nobody gave {setting}");
         assert_eq!(times(&before) != times(&after), has_effect, "{settings:?}, {setting}");
     }
