@@ -123,7 +123,13 @@ fn rates_after_marks_in_gbps() {
 #[test]
 fn windows_after_marks_in_packets() {
     let text = table(
-        &[("dctcp-window", ""), ("nscc", "no-trimming"), ("nscc", "trimming"), ("swift", "")],
+        &[
+            ("dctcp-window", ""),
+            ("nscc", "no-trimming"),
+            ("nscc", "trimming"),
+            ("swift", ""),
+            ("mswift", ""),
+        ],
         |control, _| control.window() as f64 / 1e3,
     );
     snapshot("congestion-windows-packets", &text);
