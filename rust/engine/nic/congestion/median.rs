@@ -11,10 +11,10 @@ use crate::units::Span;
 /// The most delays that are kept. A longer history costs memory and time per acknowledgement.
 pub(super) const LONGEST: usize = 128;
 
-/// The newest delays, in picoseconds. Delays above 4.29 ms count as that.
+/// The newest delays, in picoseconds.
 #[derive(Debug, Clone, Default)]
 pub(super) struct Median {
-    newest: VecDeque<u32>,
+    newest: VecDeque<u64>,
 }
 
 impl Median {
@@ -22,7 +22,7 @@ impl Median {
     /// or fewer if there are fewer. An even number has the mean of the middle two.
     pub(super) fn with(&mut self, delay: Span, count: usize) -> f64 {
         let count = count.clamp(1, LONGEST);
-        self.newest.push_back(u32::try_from(delay.as_ps()).unwrap_or(u32::MAX));
+        self.newest.push_back(delay.as_ps());
         // A history that gets shorter keeps the newest delays.
         let surplus = self.newest.len().saturating_sub(count);
         self.newest.drain(..surplus);
@@ -31,9 +31,9 @@ impl Median {
         let sorted = &mut sorted[..length];
         sorted.iter_mut().zip(&self.newest).for_each(|(to, from)| *to = *from);
         let (below, middle, _) = sorted.select_nth_unstable(length / 2);
-        let upper = f64::from(*middle);
+        let upper = *middle as f64;
         match below.iter().max() {
-            Some(lower) if length.is_multiple_of(2) => f64::midpoint(f64::from(*lower), upper),
+            Some(lower) if length.is_multiple_of(2) => f64::midpoint(*lower as f64, upper),
             _ => upper,
         }
     }
@@ -56,7 +56,7 @@ mod tests {
         assert_eq!(medians(4, &[8, 8, 8, 0, 0]), [8.0, 8.0, 8.0, 8.0, 4.0]);
         let rising: Vec<u64> = (1..=1_000).collect();
         assert_eq!(medians(10_000, &rising)[999], 936.5, "873 to 1000");
-        assert_eq!(medians(2, &[1 << 40, 1 << 40])[1], f64::from(u32::MAX));
+        assert_eq!(medians(2, &[1 << 40, 1 << 40])[1], (1_u64 << 40) as f64, "1.1 s");
     }
 
     #[test]

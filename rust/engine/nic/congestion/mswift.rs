@@ -262,6 +262,17 @@ mod tests {
     }
 
     #[test]
+    fn delays_of_milliseconds_are_compared_with_targets_of_milliseconds() {
+        let target = Span::from_ms(5);
+        let config = Config { target, ..Config::default() };
+        let mut control = MSwift::new(&config, &PathFacts::FOR_TEST);
+        for step in 1..10 {
+            acked(&mut control, at(20_000 * step), 9_000);
+        }
+        assert!(control.window < 100.0);
+    }
+
+    #[test]
     fn lost_packets_halve_the_window_and_gaps_do_not() {
         let mut control = with_history(LSWIFT);
         control.handle_loss(at(100), Loss::Nack);
