@@ -12,7 +12,7 @@ use crate::units::{BitRate, Bytes, Span, Time};
 pub struct ReceivePool {
     /// Bytes that it holds.
     pub pool: Bytes,
-    /// Rate at which it drains; `None` if packets leave at once.
+    /// Rate at which it drains; `None` if packets leave at once unless it stalls.
     pub rate: Option<BitRate>,
     /// Length of a stall; zero if it never stalls.
     pub stall: Span,
@@ -71,7 +71,12 @@ impl Pool {
 
     /// Handles the arrival of a data packet; returns false if it does not fit.
     pub(super) fn admit(&mut self, now: Time, bytes: u64) -> bool {
-        self.held.settle(now);
+        match self.config.rate {
+            Some(_) => self.held.settle(now),
+            // Ports of several planes deliver packets at the same time.
+            None if now >= self.held.since => self.held.bytes = 0,
+            None => {}
+        }
         if self.config.stall > Span::ZERO {
             self.excess.settle(now);
             self.excess.bytes += bytes;
@@ -130,6 +135,21 @@ mod tests {
         assert_eq!(lost.last().unwrap() - lost[0], lost.len() as u64 - 1, "one after the other");
         let below = ReceivePool { stall_above: BitRate::from_gbps(100), ..stall };
         assert!(pool(below)(100_000).is_empty());
+    }
+
+    #[test]
+    fn packets_at_the_same_time_fill_the_pool_only_during_a_stall_or_with_a_rate() {
+        let small = ReceivePool { pool: Bytes::new(10_000), ..BASE };
+        let admitted = |config| {
+            let mut pool = Pool::new(config);
+            let now = Time::ZERO + Span::from_us(1);
+            (0..8).filter(|_| pool.admit(now, PACKET)).count()
+        };
+        assert_eq!(admitted(small), 8);
+        assert_eq!(admitted(ReceivePool { rate: Some(BitRate::from_gbps(100)), ..small }), 2);
+        let stall = Span::from_us(1);
+        // The first packet starts the stall.
+        assert_eq!(admitted(ReceivePool { stall, stall_after: Bytes::ZERO, ..small }), 2);
     }
 
     #[test]
