@@ -5,6 +5,7 @@ use crate::ids::QpId;
 use crate::nic::qp::{QpState, Slot};
 use crate::nic::recovery::SendRecovery as _;
 use crate::nic::send::requester::SendState;
+use crate::nic::send::requesters::Requesters;
 use crate::nic::verbs::CompletionStatus;
 use crate::nic::{Nic, NicEvent, Owner};
 use crate::packet::{Flags, Packet, View};
@@ -48,9 +49,10 @@ impl Nic {
         self.handle_admitted(now, packet);
         let Some(hardware) = &mut self.hardware else { return };
         let slot = self.qps.get(packet.qp).map_or(Slot::NONE, |qp| qp.requester);
-        if packet.is_control() && !slot.is_none() {
-            hardware.note_progress(slot, &mut self.requesters);
+        if packet.is_control() && !slot.is_none() && hardware.has_progress(slot, &self.requesters) {
+            self.return_to_first_wait(now, slot);
         }
+        let Some(hardware) = &mut self.hardware else { return };
         let delay = hardware.config.message.complete;
         if delay > Span::ZERO && self.out.events.len() > before {
             let due = now.saturating_add(delay);
@@ -117,6 +119,11 @@ impl Nic {
     /// Counts a timeout of a requester and sets its next wait. Too many fail the queue pair.
     #[cold]
     pub(in crate::nic) fn count_attempt(&mut self, now: Time, slot: Slot) {
+        let id = self.requesters.qp_of(slot);
+        // Queue pairs with completions count their retries themselves, and may have failed.
+        if !self.qps[id].queues.is_none() || self.qps[id].state == QpState::Error {
+            return;
+        }
         let Some(hardware) = &mut self.hardware else { return };
         let requester = &mut self.requesters[slot];
         let unacknowledged = requester.unacknowledged();
@@ -133,16 +140,24 @@ impl Nic {
         if let Some(wait) = timeout.wait(attempts.expired) {
             hardware.counters.timeouts += 1;
             // The first retransmission starts the timer.
-            requester.recovery.set_timeout(wait);
+            requester.recovery.set_timeout(now, wait);
             return;
         }
-        hardware.attempts.remove(&slot);
         hardware.counters.qp_errors += 1;
         hardware.counters.first_error.get_or_insert(now);
-        let id = self.requesters.qp_of(slot);
-        let queues = self.verbs.queues.get(self.qps[id].queues.index());
-        let oldest = queues.map_or(u64::MAX, |queues| queues.oldest());
-        self.fail(id, oldest, CompletionStatus::RetryExceeded);
+        // It has no work requests to flush.
+        self.fail(id, u64::MAX, CompletionStatus::RetryExceeded);
+    }
+
+    /// Returns to the first wait after progress. The acknowledgement has restarted the timer with
+    /// the wait before it.
+    #[cold]
+    fn return_to_first_wait(&mut self, now: Time, slot: Slot) {
+        let Some(hardware) = &mut self.hardware else { return };
+        let Some(timeout) = hardware.config.ack_timeout else { return };
+        hardware.forget_attempts(slot);
+        self.requesters[slot].recovery.set_timeout(now, timeout.first());
+        self.update_timer(slot);
     }
 
     /// Applies the ceilings and the turns after the requester in `slot` has sent `packet`.
@@ -202,18 +217,14 @@ impl Nic {
 }
 
 impl Hardware {
-    /// Returns to the first wait once a requester has made progress.
-    fn note_progress(
-        &mut self,
-        slot: Slot,
-        requesters: &mut crate::nic::send::requesters::Requesters,
-    ) {
-        let Some(timeout) = self.config.ack_timeout else { return };
-        let Some(attempts) = self.attempts.get(&slot) else { return };
-        let requester = &mut requesters[slot];
-        if attempts.unacknowledged != requester.unacknowledged() {
-            requester.recovery.set_timeout(timeout.first());
-            self.attempts.remove(&slot);
-        }
+    /// True if packets were acknowledged since the timeouts of this requester.
+    fn has_progress(&self, slot: Slot, requesters: &Requesters) -> bool {
+        let attempts = self.attempts.get(&slot);
+        attempts.is_some_and(|it| it.unacknowledged != requesters[slot].unacknowledged())
+    }
+
+    /// Forgets the timeouts of a requester, whose slot may get another queue pair.
+    pub(in crate::nic) fn forget_attempts(&mut self, slot: Slot) {
+        self.attempts.remove(&slot);
     }
 }

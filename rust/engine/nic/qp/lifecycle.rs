@@ -410,6 +410,9 @@ impl Nic {
         let (slot, settings) = (self.qps[id].requester, self.settings_of(id));
         // First, while the requester still counts its packets in flight.
         self.requesters.forget_in_flight(slot);
+        if let Some(hardware) = &mut self.hardware {
+            hardware.forget_attempts(slot);
+        }
         let Some(requester) = self.requesters.get_mut(slot) else { return };
         // The policy stays, with what it has learned of paths. Sequence numbers, window, rate and
         // timer start anew. A leftover timer entry no longer matches `timer_entry`.

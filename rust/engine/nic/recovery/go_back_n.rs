@@ -177,8 +177,9 @@ impl SendRecovery for GoBackN {
         self.timers.deadline(Timer::Retransmission)
     }
 
-    fn set_timeout(&mut self, timeout: Span) {
+    fn set_timeout(&mut self, now: Time, timeout: Span) {
         self.timeout = timeout;
+        self.restart_timer(now);
     }
 
     fn handle_timeout(&mut self, _now: Time) -> Option<TimedOut> {

@@ -220,8 +220,8 @@ macro_rules! registry {
             fn has_timed_out(&self, now: Time) -> bool {
                 match self { $(Self::$recovery(it) => it.has_timed_out(now),)* }
             }
-            fn set_timeout(&mut self, timeout: Span) {
-                match self { $(Self::$recovery(it) => it.set_timeout(timeout),)* }
+            fn set_timeout(&mut self, now: Time, timeout: Span) {
+                match self { $(Self::$recovery(it) => it.set_timeout(now, timeout),)* }
             }
             fn handle_timeout(&mut self, now: Time) -> Option<TimedOut> {
                 match self { $(Self::$recovery(it) => it.handle_timeout(now),)* }
@@ -443,8 +443,8 @@ pub(super) trait SendRecovery {
         self.deadline() <= now
     }
 
-    /// Sets the timeout from the next start of the timer on (go-back-N).
-    fn set_timeout(&mut self, _timeout: Span) {}
+    /// Sets the timeout, and restarts the timer if packets are in flight (go-back-N).
+    fn set_timeout(&mut self, _now: Time, _timeout: Span) {}
     /// Handles the expiry of the retransmission timer.
     fn handle_timeout(&mut self, now: Time) -> Option<TimedOut>;
 }

@@ -151,6 +151,65 @@ fn a_queue_pair_fails_when_its_retries_are_exceeded() {
     assert!(drain(&mut a, now).is_empty());
 }
 
+/// Expires the timer of `a` and sends, this many times; returns the packets and the time.
+fn expire(a: &mut Nic, times: u32) -> (Vec<Packet>, Time) {
+    let mut last = (drain(a, at(0)), at(0));
+    for _ in 0..times {
+        let now = a.poll_timeout().unwrap();
+        a.handle_timeout(now);
+        last = (drain(a, now), now);
+    }
+    last
+}
+
+#[test]
+fn progress_also_shortens_the_wait_in_progress() {
+    let timeout = AckTimeout { code: 14, floor: true, adaptive: true, retries: 7 };
+    let hardware = HardwareConfig { ack_timeout: Some(timeout), ..HardwareConfig::default() };
+    let (mut a, mut b, qp) = limited(hardware);
+    a.post(qp, Bytes::new(2_000), 1, 0);
+    let (packets, now) = expire(&mut a, 5);
+    assert_eq!(packets.len(), 2);
+    assert!(timeout.wait(5).unwrap() > timeout.first());
+    assert_eq!(a.requesters[Slot(0)].deadline(), now + timeout.wait(5).unwrap());
+    b.handle_packet(now, &packets[0]);
+    drain(&mut b, now).iter().for_each(|ack| a.handle_packet(now, ack));
+    assert_eq!(a.poll_timeout(), Some(now + timeout.first()), "the second is still missing");
+}
+
+#[test]
+fn a_reset_forgets_the_timeouts() {
+    let timeout = AckTimeout { code: 14, floor: true, adaptive: true, retries: 7 };
+    let hardware = HardwareConfig { ack_timeout: Some(timeout), ..HardwareConfig::default() };
+    let (mut a, _, qp) = limited(hardware);
+    a.post(qp, Bytes::new(1_000), 1, 0);
+    expire(&mut a, 3);
+    a.modify_qp(qp, QpState::Reset).unwrap();
+    a.modify_qp(qp, QpState::Init).unwrap();
+    a.connect(qp, QpId(0));
+    a.post(qp, Bytes::new(1_000), 2, 0);
+    let now = expire(&mut a, 1).1;
+    let waits = [a.requesters[Slot(0)].deadline(), now + timeout.wait(1).unwrap()];
+    assert_eq!(waits[0], waits[1], "the second wait follows the first");
+}
+
+#[test]
+fn queue_pairs_with_completions_count_their_own_retries() {
+    let timeout = AckTimeout { code: 14, floor: true, adaptive: true, retries: 0 };
+    let hardware = HardwareConfig { ack_timeout: Some(timeout), ..HardwareConfig::default() };
+    let (mut a, _, _) = limited(hardware);
+    let qp = a.create_qp(QpAttributes::single_path(HostId(0), HostId(1))).unwrap();
+    a.modify_qp(qp, QpState::Init).unwrap();
+    a.connect(qp, QpId(9));
+    let operation = crate::nic::verbs::Operation::Write;
+    let request =
+        crate::nic::verbs::WorkRequest { id: 1, operation, bytes: Bytes::new(9), path: 0 };
+    a.post_send(qp, request).unwrap();
+    expire(&mut a, 30);
+    let counters = a.hardware_counters().unwrap();
+    assert_eq!((counters.timeouts, counters.qp_errors), (0, 0));
+}
+
 #[test]
 fn progress_returns_to_the_first_wait() {
     let timeout = AckTimeout { code: 14, floor: true, adaptive: true, retries: 7 };
