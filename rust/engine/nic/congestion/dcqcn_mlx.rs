@@ -1,13 +1,14 @@
-//! DCQCN as implemented by ConnectX NICs: flags in acknowledgements, and three timers.
+//! DCQCN as implemented by ConnectX NICs: flags in acknowledgements or notification packets, and
+//! three timers.
 //!
 //! Source: `rdma-hw.cc` of the HPCC simulator (alibaba-edu/High-Precision-Congestion-Control), its
 //! `cc_mode` 1, which its authors modelled on Mellanox firmware. The receiver echoes marks in
-//! acknowledgements; there are no notification packets.
+//! acknowledgements; with `signal = "cnp"` it sends notification packets instead.
 //!
 //! Presets: `hpcc` and `hpcc-paper` are the two DCQCNs of HPCC's run script, `conweave` that of
 //! ConWeave's. `connectx` has the defaults of the adapters' registers as printed by `mlxconfig`,
-//! without the byte counter; `connectx-registers` also has that, and notification packets in
-//! place of flags, as the adapters use. The scripts scale increases with
+//! without the byte counter; `connectx-registers` also has that, and notification packets
+//! instead of flags, as the adapters use. The scripts scale increases with
 //! the link rate. The presets are for 100 Gbps: a link four times as fast needs increases four
 //! times as large. For `hpcc`, the switches mark by
 //! `ecn = { kmin = "400KB", kmax = "1600KB", pmax = "1/5" }` at 100 Gbps.

@@ -169,7 +169,7 @@ fn is_half(rpg_gd: &u32) -> bool {
 impl Configuration for Config {
     const NAME: &'static str = "dcqcn-mlx";
     const SUMMARY: &'static str =
-        "DCQCN as implemented by ConnectX NICs: flags in acknowledgements, three timers";
+        "DCQCN as implemented by ConnectX NICs: flags or notification packets, three timers";
     const SOURCE: &'static str = "Li et al., HPCC, 2019 (its simulator, rdma-hw.cc, cc_mode 1)";
 
     fn check(&self) -> Result<(), InvalidValue> {
