@@ -24,6 +24,9 @@ pub trait Configuration: Copy + Default + Serialize + DeserializeOwned + 'static
     const SUMMARY: &'static str;
     /// Its source: title, year, section.
     const SOURCE: &'static str;
+    /// Keys that reported parameters omit where their value is the default of the configuration
+    /// and of the preset.
+    const OPTIONAL: &'static [&'static str] = &[];
 
     /// Checks the ranges that the types of the fields do not already guarantee.
     ///
@@ -84,6 +87,7 @@ pub struct Configured<T> {
     /// The configuration; its values are in range.
     pub value: T,
     /// Every key with its value, defaults included. They reproduce the same configuration.
+    /// [`Configuration::OPTIONAL`] keys may be omitted.
     pub parameters: Parameters,
 }
 
@@ -102,17 +106,27 @@ pub(super) fn overridden<C: Configuration>(
     given: &Parameters,
     extra_keys: &'static [&'static str],
 ) -> Result<Configured<C>, ParameterError> {
-    let table = |config: &C| {
-        Parameters::try_from(config).expect("a configuration is a table of plain values")
-    };
-    let mut all = table(base);
+    let of_base = table(base);
+    let mut all = of_base.clone();
     // Merging tables, not structs, lets `read` report unknown keys and wrong types by name.
     all.extend(given.clone());
     let value: C = values::read(all.into())
         .map_err(|error| ParameterError::Malformed { error, extra_keys })?;
     value.check()?;
     // Serialized from the value that was read: the result has every key in its canonical form.
-    Ok(Configured { value, parameters: table(&value) })
+    let mut parameters = table(&value);
+    let defaults = table(&C::default());
+    // A preset with another value would replace an omitted default.
+    parameters.retain(|key, value| {
+        let is_default = |of: &Parameters| of.get(key) == Some(&*value);
+        !(C::OPTIONAL.contains(&key) && is_default(&defaults) && is_default(&of_base))
+    });
+    Ok(Configured { value, parameters })
+}
+
+/// Returns every key with its value.
+pub(super) fn table<C: Configuration>(config: &C) -> Parameters {
+    Parameters::try_from(config).expect("a configuration is a table of plain values")
 }
 
 /// Returns an error with the `expected` range unless `holds`.

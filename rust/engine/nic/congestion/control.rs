@@ -3,7 +3,7 @@
 use super::{CONTROLS, CongestionControl, CreditRules, NAMES, Scope, TelemetryRequest, nscc};
 use crate::balance::Parameters;
 use crate::balance::sender::Trimming;
-use crate::nic::parameters::{Configuration, Configured, ParameterError, overridden};
+use crate::nic::parameters::{Configuration, Configured, ParameterError, overridden, table};
 use crate::units::Bytes;
 
 /// The configuration of a congestion control.
@@ -69,12 +69,25 @@ pub struct Control {
     /// Its source: title, year, section.
     pub source: &'static str,
     configure: fn(&Parameters, Trimming) -> Result<Configured<CongestionControl>, ParameterError>,
+    defaults: fn(Trimming) -> Parameters,
+    presets: fn() -> Vec<&'static str>,
 }
 
 impl Control {
     pub(super) const fn of<C: ControlConfig>() -> Self {
         let (name, summary, source) = (C::NAME, C::SUMMARY, C::SOURCE);
-        Self { name, summary, source, configure: configure::<C> }
+        let (defaults, presets) = (defaults::<C>, presets::<C>);
+        Self { name, summary, source, configure: configure::<C>, defaults, presets }
+    }
+
+    /// Returns every key with its value in the default preset, which it names first.
+    pub fn defaults(&self, trimming: Trimming) -> Parameters {
+        (self.defaults)(trimming)
+    }
+
+    /// Returns the names of its presets, the default first; empty without presets.
+    pub fn presets(&self) -> Vec<&'static str> {
+        (self.presets)()
     }
 
     /// Configures the control with these parameters. Omitted keys have the values of the named
@@ -115,12 +128,23 @@ fn configure<C: ControlConfig>(
     Ok(Configured { value: configured.value.into(), parameters })
 }
 
+fn defaults<C: ControlConfig>(trimming: Trimming) -> Parameters {
+    let Some(preset) = C::default_preset(trimming) else { return table(&C::default()) };
+    let mut parameters = Parameters::new();
+    parameters.insert("preset".to_owned(), preset.name.into());
+    parameters.extend(table(&(preset.config)()));
+    parameters
+}
+
+fn presets<C: ControlConfig>() -> Vec<&'static str> {
+    C::PRESETS.iter().map(|preset| preset.name).collect()
+}
+
 fn named_preset<C: ControlConfig>(
     name: String,
 ) -> Result<&'static CongestionPreset<C>, ParameterError> {
     let found = C::PRESETS.iter().find(|preset| preset.name == name);
-    let known = || C::PRESETS.iter().map(|preset| preset.name).collect();
-    found.ok_or_else(|| ParameterError::UnknownPreset { name, known: known() })
+    found.ok_or_else(|| ParameterError::UnknownPreset { name, known: presets::<C>() })
 }
 
 crate::nic::parameters::registered_name!(
@@ -170,6 +194,41 @@ mod tests {
                 let again = control.configure(&configured.parameters, trimming);
                 assert_eq!(again, Ok(configured));
             }
+        }
+    }
+
+    #[test]
+    fn parameters_reproduce_every_preset_with_each_key_at_each_presets_value() {
+        for control in CONTROLS {
+            let configure = |given: &Parameters| control.configure(given, Trimming::Off).unwrap();
+            let of_preset = |name: &str| {
+                let mut given = Parameters::new();
+                given.insert("preset".to_owned(), name.into());
+                given
+            };
+            let defaults = control.defaults(Trimming::Off);
+            for preset in control.presets() {
+                for (key, default) in defaults.iter().filter(|(key, _)| *key != "preset") {
+                    let mut given = of_preset(preset);
+                    given.insert(key.clone(), default.clone());
+                    let configured = configure(&given);
+                    assert_eq!(configure(&configured.parameters), configured, "{preset} {key}");
+                }
+            }
+            let omitted = configure(&Parameters::new()).parameters;
+            assert!(omitted.keys().all(|key| defaults.contains_key(key)), "{}", control.name);
+            assert_eq!(configure(&defaults), configure(&Parameters::new()), "{}", control.name);
+        }
+    }
+
+    #[test]
+    fn a_preset_value_that_is_switched_off_stays_off() {
+        let text = "preset = \"connectx-registers\"\nbyte_counter = \"0B\"\nsignal = \"flag\"\n\
+                    slow_restart = false";
+        let given = text.parse().expect("valid TOML");
+        let configured = find("dcqcn-mlx").unwrap().configure(&given, Trimming::Off).unwrap();
+        for key in ["byte_counter", "signal", "slow_restart"] {
+            assert_eq!(configured.parameters[key], given[key]);
         }
     }
 

@@ -23,15 +23,12 @@ pub struct Config {
     /// The minimum rate: 100 Mbps.
     pub min_rate: BitRate,
     /// The window in addition to the rate: `none` (`HAS_WIN`, `VAR_WIN`).
-    #[serde(skip_serializing_if = "WindowRule::is_none")]
     pub window: WindowRule,
     /// The window at line rate, absolute or as a fraction of the bandwidth-delay product of the
     /// longest path: 1/1.
-    #[serde(skip_serializing_if = "AbsoluteOrFraction::is_whole")]
     pub window_bytes: AbsoluteOrFraction<Bytes>,
     /// The pacing of packets: by `rate`. With `line-rate`, only the window limits them
     /// (`RATE_BOUND`).
-    #[serde(skip_serializing_if = "Pacing::is_rate")]
     pub pacing: Pacing,
 }
 
@@ -65,6 +62,7 @@ impl Configuration for Config {
     const SUMMARY: &'static str = "rate-based DCTCP, as in the evaluation of Ethereal";
     const SOURCE: &'static str =
         "Alizadeh et al., Data Center TCP (DCTCP), 2010, section 3.3 (HPCC's simulator)";
+    const OPTIONAL: &'static [&'static str] = &["window", "window_bytes", "pacing"];
 
     fn check(&self) -> Result<(), InvalidValue> {
         positive_at_most_one("g", self.g)?;

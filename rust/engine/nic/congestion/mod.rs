@@ -78,6 +78,11 @@ macro_rules! registry {
                 match self { $(Self::$control(_) => $module::Config::NAME,)* }
             }
 
+            /// Its entry in the registry.
+            pub fn control(&self) -> &'static Control {
+                find(self.name()).expect("names come from the registry")
+            }
+
             /// True if receivers must send CNPs: [`ControlConfig::wants_cnp`].
             pub fn wants_cnp(&self) -> bool {
                 match self { $(Self::$control(config) => config.wants_cnp(),)* }

@@ -93,13 +93,7 @@ pub struct Config {
     pub scope: Scope,
     /// Delays whose median counts instead of the latest delay, at most half the window in packets:
     /// 1. The preset `median` has 4 (MNSCC, arXiv 2509.07907 v2, by public notes).
-    #[serde(skip_serializing_if = "is_latest")]
     pub median: u32,
-}
-
-/// True for the latest delay alone. A scenario without a median then has the keys of NSCC.
-fn is_latest(median: &u32) -> bool {
-    *median == 1
 }
 
 impl Default for Config {
@@ -148,6 +142,7 @@ impl Configuration for Config {
     const SUMMARY: &'static str =
         "window of Ultra Ethernet, controlled by marks and queueing delay";
     const SOURCE: &'static str = "Ultra Ethernet Specification 1.0, NSCC (uet-htsim)";
+    const OPTIONAL: &'static [&'static str] = &["median"];
 
     fn check(&self) -> Result<(), InvalidValue> {
         positive("target", self.target)?;

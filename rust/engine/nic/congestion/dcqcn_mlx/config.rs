@@ -35,29 +35,22 @@ pub struct Config {
     /// The rate after the first mark, as a fraction of line rate: 1.
     pub rate_on_first_cnp: Fraction,
     /// Bytes after which the rate also rises (`rpg_byte_reset`): 0 B, none.
-    #[serde(skip_serializing_if = "is_none")]
     pub byte_counter: Bytes,
     /// Logarithm of the divisor of alpha in a cut (`rpg_gd`, alpha counts to 1024): 11, a half.
-    #[serde(skip_serializing_if = "is_half")]
     pub rpg_gd: u32,
     /// Signal that cuts the rate: the `flag` of acknowledgements, or notification packets (`cnp`).
-    #[serde(skip_serializing_if = "CutSignal::is_flag")]
     pub signal: CutSignal,
     /// Whether a loss cuts with the initial alpha (`roce_slow_restart_en`): no.
-    #[serde(skip_serializing_if = "is_off")]
     pub slow_restart: bool,
     /// Whether each cut also lowers the target rate; otherwise only the first after a rise: no.
     pub clamp_target_rate: bool,
     /// The window in addition to the rate: `none` (`HAS_WIN`, `VAR_WIN`).
-    #[serde(skip_serializing_if = "WindowRule::is_none")]
     pub window: WindowRule,
     /// The window at line rate, absolute or as a fraction of the bandwidth-delay product of the
     /// longest path: 1/1.
-    #[serde(skip_serializing_if = "AbsoluteOrFraction::is_whole")]
     pub window_bytes: AbsoluteOrFraction<Bytes>,
     /// The pacing of packets: by `rate`. With `line-rate`, only the window limits them
     /// (`RATE_BOUND`).
-    #[serde(skip_serializing_if = "Pacing::is_rate")]
     pub pacing: Pacing,
 }
 
@@ -145,32 +138,16 @@ pub enum CutSignal {
     Cnp,
 }
 
-impl CutSignal {
-    fn is_flag(&self) -> bool {
-        *self == Self::Flag
-    }
-}
-
 /// Value of `rpg_gd` with which a cut takes half of alpha.
 const HALF: u32 = 11;
-
-fn is_none(bytes: &Bytes) -> bool {
-    *bytes == Bytes::ZERO
-}
-
-fn is_off(is_on: &bool) -> bool {
-    !is_on
-}
-
-fn is_half(rpg_gd: &u32) -> bool {
-    *rpg_gd == HALF
-}
 
 impl Configuration for Config {
     const NAME: &'static str = "dcqcn-mlx";
     const SUMMARY: &'static str =
         "DCQCN as implemented by ConnectX NICs: flags or notification packets, three timers";
     const SOURCE: &'static str = "Li et al., HPCC, 2019 (its simulator, rdma-hw.cc, cc_mode 1)";
+    const OPTIONAL: &'static [&'static str] =
+        &["byte_counter", "rpg_gd", "signal", "slow_restart", "window", "window_bytes", "pacing"];
 
     fn check(&self) -> Result<(), InvalidValue> {
         positive_at_most_one("g", self.g)?;
