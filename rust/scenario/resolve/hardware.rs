@@ -201,6 +201,9 @@ pub(crate) fn check_fidelity(
         (section.packet_rate.is_some(), section.packet_rate.key()),
         (section.qp_turns.is_some(), section.qp_turns.key()),
         (section.ack_timeout.is_some(), section.ack_timeout.key()),
+        (section.cnp_on_nack.is_some(), section.cnp_on_nack.key()),
+        (section.cnp_on_discard.is_some(), section.cnp_on_discard.key()),
+        (section.cnp_limiter.is_some(), section.cnp_limiter.key()),
     ];
     let given = keys.iter().find(|(is_given, _)| *is_given);
     match given {

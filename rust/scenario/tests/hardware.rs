@@ -62,7 +62,10 @@ fn ack_timeout_replaces_the_retransmission_timeout() {
 
 #[test]
 fn a_fluid_run_rejects_limits() {
-    let text = "fidelity = \"fluid\"\n[transport]\nqp_turns = \"message\"\n";
-    let error = parse(text).unwrap_err().to_string();
-    assert!(error.contains("fidelity"), "{error}");
+    let keys = ["qp_turns = \"message\"", "cnp_on_nack = true", "cnp_on_discard = true"];
+    for key in keys.into_iter().chain(["cnp_limiter = \"port\""]) {
+        let text = format!("fidelity = \"fluid\"\n[transport]\n{key}\n");
+        let error = parse(&text).unwrap_err().to_string();
+        assert!(error.contains("fidelity"), "{error}");
+    }
 }
