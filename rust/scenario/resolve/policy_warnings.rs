@@ -1,6 +1,8 @@
 //! Warnings about policies: unused parameters, and a transport or fabric other than the one that
 //! the policy is designed for.
 
+use super::hardware;
+use crate::balance::sender::Trimming;
 use crate::balance::{SHARED_PARAMETERS, Scheme, Transport, Weights};
 use crate::endpoint::JobPolicy;
 use crate::file::ScenarioFile;
@@ -53,9 +55,12 @@ pub(crate) fn of(
     let missing = all.flat_map(|(scheme, key)| missing(context, scheme, &key, (nic, trims)));
     let unused = written.policy.unused(context, &file.policy, &SHARED_PARAMETERS);
     let (before, now) = (&written.transport, &file.transport);
+    // A resolved file omits some keys of the control at their defaults.
+    let mut known = nic.congestion.control().defaults(Trimming::Off);
+    known.extend((*now.parameters).clone());
     let dropped = [
-        (&before.parameters, &now.parameters, "congestion control"),
-        (&before.recovery_parameters, &now.recovery_parameters, "loss recovery"),
+        (&before.parameters, &known, "congestion control"),
+        (&before.recovery_parameters, &*now.recovery_parameters, "loss recovery"),
     ];
     let dropped = dropped.into_iter().flat_map(|(before, now, of)| {
         let warning = format!("a parameter of another {of}, not used by '{}'", *file.policy.name);

@@ -69,3 +69,24 @@ fn a_fluid_run_rejects_limits() {
         assert!(error.contains("fidelity"), "{error}");
     }
 }
+
+#[test]
+fn a_resolved_file_keeps_what_is_switched_off_in_a_preset() {
+    let control = |parameters: &str, name: &str| {
+        let text = format!(
+            "[transport]\ncongestion_control = \"{name}\"\nparameters = {{ {parameters} }}\n"
+        );
+        let scenario = parse(&text).unwrap();
+        let again = parse(&scenario.render()).unwrap();
+        assert_eq!(again.nic, scenario.nic, "{parameters}");
+        let is_false = |it: &&String| it.contains("a parameter of another");
+        assert_eq!(scenario.warnings.iter().find(is_false), None);
+    };
+    let registers = "preset = \"connectx-registers\"";
+    for key in ["byte_counter = \"0B\"", "signal = \"flag\"", "slow_restart = false", "rpg_gd = 11"]
+    {
+        control(&format!("{registers}, {key}"), "dcqcn-mlx");
+        control(key, "dcqcn-mlx");
+    }
+    control("preset = \"median\", median = 1", "nscc");
+}
