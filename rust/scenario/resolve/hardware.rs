@@ -86,11 +86,12 @@ pub(crate) fn fill_preset(section: &mut TransportSection) {
     }
 }
 
-/// Resolves the limits and costs of a section.
+/// Resolves the limits and costs of a section, whose packets take at most `packet` on the wire.
 pub(crate) fn resolve(
     context: &Context<'_>,
     section: &TransportSection,
     recovery: Recovery,
+    packet: Bytes,
 ) -> Result<HardwareConfig, ScenarioError> {
     let message = match &*section.message {
         None => MessageCost::default(),
@@ -100,7 +101,7 @@ pub(crate) fn resolve(
         },
     };
     Ok(HardwareConfig {
-        receive: receive(context, section)?,
+        receive: receive(context, section, packet)?,
         message,
         packet_rate: packet_rate(context, section)?,
         turns: section.qp_turns.unwrap_or_default(),
@@ -116,6 +117,7 @@ pub(crate) fn resolve(
 fn receive(
     context: &Context<'_>,
     section: &TransportSection,
+    packet: Bytes,
 ) -> Result<Option<ReceivePool>, ScenarioError> {
     let Some(receive) = &*section.receive else { return Ok(None) };
     let missing = |key: &Key, because: &str, example: &str| context.missing(key, because, example);
@@ -123,8 +125,14 @@ fn receive(
         let because = "a pool has a size";
         return Err(missing(receive.pool.key(), because, "pool = \"262016B\""));
     };
-    if *pool < Bytes::new(10_000) {
-        let expected = "it must hold at least a packet: 10000B or more";
+    if *pool < packet {
+        let expected = format!(
+            "it must hold a packet of {}B: {} = {} and headers; use a larger pool or a smaller \
+             payload",
+            packet.get(),
+            section.payload.key(),
+            *section.payload
+        );
         return Err(context.invalid(&pool, expected));
     }
     let stall = context.span(&receive.stall, AtLeast::Zero)?;

@@ -55,7 +55,7 @@ pub(crate) fn resolve(
     check_credit(context, section, (&congestion, recovery, delivery))?;
     let immediate_messages = immediates::resolve(context, section, recovery, delivery)?;
     let cache = cache(context, section)?;
-    let hardware = hardware::resolve(context, section, recovery)?;
+    let hardware = hardware::resolve(context, section, recovery, payload + header + overhead)?;
     Ok(NicConfig {
         payload,
         header: header + overhead,

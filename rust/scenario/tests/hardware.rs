@@ -90,3 +90,13 @@ fn a_resolved_file_keeps_what_is_switched_off_in_a_preset() {
     }
     control("preset = \"median\", median = 1", "nscc");
 }
+
+#[test]
+fn the_pool_holds_a_packet_of_the_nic() {
+    let text = |pool: &str| {
+        format!("[transport]\npayload = \"60000B\"\nreceive = {{ pool = \"{pool}\" }}\n")
+    };
+    let error = parse(&text("10000B")).unwrap_err().to_string();
+    assert!(error.contains("60062B") && error.contains("transport.payload"), "{error}");
+    assert!(parse(&text("60062B")).is_ok());
+}
