@@ -41,8 +41,13 @@ const CNP_INTERVAL_OF_PRESETS: Span = Span::from_us(4);
 /// Set of parameters of `dcqcn-mlx` with the adapters' registers.
 const REGISTERS: &str = "connectx-registers";
 
-/// Fills in the values of the preset that the section names.
-pub(crate) fn fill_preset(section: &mut TransportSection) {
+/// Fills in the values of the preset that the section names. `policy_recovery` is the recovery
+/// that the policy is designed for.
+pub(crate) fn fill_preset(
+    context: &Context<'_>,
+    section: &mut TransportSection,
+    policy_recovery: Recovery,
+) {
     let preset = match section.preset.given() {
         Some(preset) => *preset,
         None => {
@@ -54,7 +59,7 @@ pub(crate) fn fill_preset(section: &mut TransportSection) {
     if *section.congestion_control.fill(control) == control && section.parameters.is_empty() {
         section.parameters.insert("preset".to_owned(), REGISTERS.into());
     }
-    if *section.recovery == RecoveryName::default() {
+    if *section.recovery == RecoveryName::default() && !context.is_given(section.recovery.key()) {
         *section.recovery = RecoveryName::of(Recovery::GO_BACK_N);
     }
     section.cnp_interval.fill(CNP_INTERVAL_OF_PRESETS);
@@ -66,7 +71,8 @@ pub(crate) fn fill_preset(section: &mut TransportSection) {
         start: Located::new(Span::from_ns(600)),
         complete: Located::new(Span::from_ns(300)),
     });
-    if section.retransmit_timeout.is_none() {
+    let recovery = section.recovery.recovery(policy_recovery);
+    if section.retransmit_timeout.is_none() && matches!(recovery, Recovery::GoBackN(_)) {
         section.ack_timeout.fill(AckTimeoutSection::default());
     }
     if preset != NicPreset::ConnectX7 {

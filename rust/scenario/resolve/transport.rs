@@ -27,7 +27,7 @@ pub(crate) fn resolve(
     trim: &Toggle<TrimSection>,
 ) -> Result<NicConfig, ScenarioError> {
     let timer = |span: &Located<Span>| context.span(span, AtLeast::OnePicosecond);
-    hardware::fill_preset(section);
+    hardware::fill_preset(context, section, policy.recovery);
     let payload = context.wire_bytes(&section.payload, Bytes::new(1))?;
     let header = context.wire_bytes(&section.header.fill(policy.transport.header), Bytes::ZERO)?;
     let ack = acknowledgements(context, section, policy)?;

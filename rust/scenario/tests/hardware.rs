@@ -100,3 +100,18 @@ fn the_pool_holds_a_packet_of_the_nic() {
     assert!(error.contains("60062B") && error.contains("transport.payload"), "{error}");
     assert!(parse(&text("60062B")).is_ok());
 }
+
+#[test]
+fn a_preset_leaves_written_recoveries_and_their_timeouts() {
+    let nic = |keys: &str| {
+        let text = format!("[transport]\npreset = \"connectx-5\"\n{keys}\n");
+        parse(&text).unwrap().nic
+    };
+    let sack = nic("recovery = \"sack\"");
+    assert_eq!((sack.recovery.name(), sack.hardware.ack_timeout), ("sack", None));
+    let auto = nic("recovery = \"auto\"\n[policy]\nname = \"mrc\"");
+    assert_eq!((auto.recovery.name(), auto.hardware.ack_timeout), ("mrc", None));
+    let none = nic("[policy]\nname = \"mrc\"");
+    assert_eq!(none.recovery.name(), "go-back-n");
+    assert!(none.hardware.ack_timeout.is_some());
+}
