@@ -56,7 +56,8 @@ pub(crate) fn fill_preset(
         }
     };
     let control = CongestionName::of::<dcqcn_mlx::Config>();
-    if *section.congestion_control.fill(control) == control && section.parameters.is_empty() {
+    let names_none = !section.parameters.contains_key("preset");
+    if *section.congestion_control.fill(control) == control && names_none {
         section.parameters.insert("preset".to_owned(), REGISTERS.into());
     }
     if *section.recovery == RecoveryName::default() && !context.is_given(section.recovery.key()) {

@@ -115,3 +115,13 @@ fn a_preset_leaves_written_recoveries_and_their_timeouts() {
     assert_eq!(none.recovery.name(), "go-back-n");
     assert!(none.hardware.ack_timeout.is_some());
 }
+
+#[test]
+fn a_parameter_of_ones_own_keeps_the_registers_of_the_adapter() {
+    let text = "[transport]\npreset = \"connectx-5\"\nparameters = { min_rate = \"10Mbps\" }\n";
+    let CongestionControl::DcqcnMlx(control) = parse(text).unwrap().nic.congestion else {
+        panic!()
+    };
+    assert!(control.slow_restart && control.byte_counter > Bytes::ZERO);
+    assert_eq!(control.min_rate.as_bps(), 10_000_000);
+}
