@@ -23,6 +23,7 @@ use crate::file::hardware::{
 };
 use crate::file::transport::TransportSection;
 use crate::fluid::Fidelity;
+use crate::ids::HostId;
 use crate::input::context::{AtLeast, Context};
 use crate::input::error::ScenarioError;
 use crate::input::located::{Key, Located};
@@ -32,6 +33,7 @@ use crate::nic::{
     AckTimeout, CnpLimiter, CnpSources, HardwareConfig, MessageCost, PacketRate, QpTurns,
     ReceivePool, Recovery,
 };
+use crate::topology::Topology;
 use crate::units::{BitRate, Bytes, Span};
 
 /// Default interval of notifications (Zhu et al., SIGCOMM 2015).
@@ -229,4 +231,26 @@ pub(crate) fn check_fidelity(
         }
         _ => Ok(()),
     }
+}
+
+/// Warns about a preset of 100 GbE in hosts with ports of another rate.
+pub(crate) fn other_rate(
+    context: &Context<'_>,
+    section: &TransportSection,
+    topology: &Topology,
+) -> Option<String> {
+    let preset = section.preset.given()?;
+    // Its values are assumed, and it has no ceilings.
+    if *preset == NicPreset::ConnectX7 {
+        return None;
+    }
+    let hosts = (0..topology.host_count()).map(HostId);
+    let ports = hosts.flat_map(|host| topology.planes().ports_of(host));
+    let mut rates = ports.map(|port| topology.link(port.link()).rate);
+    let rate = rates.find(|rate| *rate != BitRate::from_gbps(100))?;
+    let warning = format!(
+        "its ceilings, pool and DCQCN registers are those of a 100 Gbps adapter, but hosts have \
+         ports of {rate}; set these keys for that rate"
+    );
+    Some(context.warning(section.preset.key(), &warning))
 }

@@ -68,7 +68,9 @@ pub(crate) fn of(
         let keys = keys.map(|key| context.warning(&before.key().child(key), &warning));
         keys.collect::<Vec<_>>()
     });
-    unused.into_iter().chain(dropped).chain(missing).chain(others).chain(shares).collect()
+    let other_rate = hardware::other_rate(context, now, topology);
+    let all = unused.into_iter().chain(dropped).chain(missing).chain(others);
+    all.chain(shares).chain(other_rate).collect()
 }
 
 /// Warns about links that a scheme leaves idle or loads unevenly.

@@ -125,3 +125,21 @@ fn a_parameter_of_ones_own_keeps_the_registers_of_the_adapter() {
     assert!(control.slow_restart && control.byte_counter > Bytes::ZERO);
     assert_eq!(control.min_rate.as_bps(), 10_000_000);
 }
+
+/// Warnings about this transport in a fabric of 100 Gbps, unless the keys say otherwise.
+fn warnings(keys: &str) -> Vec<String> {
+    let rate = "[topology]\nhost_rate = \"100Gbps\"\nfabric_rate = \"100Gbps\"\n";
+    parse(&format!("{rate}[transport]\n{keys}\n")).unwrap().warnings
+}
+
+#[test]
+fn a_preset_of_100_gbe_warns_once_about_ports_of_another_rate() {
+    let of_rate =
+        |all: Vec<String>| all.iter().filter(|it| it.contains("100 Gbps adapter")).count();
+    assert_eq!(of_rate(warnings("preset = \"connectx-5\"")), 0);
+    let other = |preset: &str| {
+        let text = format!("[topology]\nhost_rate = \"400Gbps\"\n[transport]\npreset = {preset}\n");
+        of_rate(parse(&text).unwrap().warnings)
+    };
+    assert_eq!((other("\"connectx-6\""), other("\"connectx-7\"")), (1, 0));
+}
