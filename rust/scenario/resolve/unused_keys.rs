@@ -10,6 +10,7 @@ use crate::input::context::Context;
 use crate::input::located::Key;
 use crate::input::requirement::Requirement;
 use crate::nic::{NicConfig, Recovery};
+use crate::units::Span;
 use crate::workload::Workload;
 
 /// Values that decide whether keys have an effect.
@@ -77,7 +78,8 @@ fn warnings(context: &Context<'_>, facts: &Facts<'_>) -> Vec<String> {
 
 impl<'a> Facts<'a> {
     fn requirements(&self) -> impl Iterator<Item = Requirement<'a>> {
-        self.transport().into_iter().chain(self.failures()).chain(self.workloads())
+        let transport = self.transport().into_iter().chain(self.hardware());
+        transport.chain(self.failures()).chain(self.workloads())
     }
 
     /// Returns the keys that affect individual packets.
@@ -128,7 +130,8 @@ impl<'a> Facts<'a> {
             Requirement {
                 key: section.cnp_interval.key(),
                 is_met: has_cnps,
-                words: "the congestion control dcqcn, whose receivers send CNPs",
+                words: "the congestion control dcqcn or dcqcn-mlx with signal = \"cnp\", whose \
+                        receivers send CNPs",
             },
             Requirement {
                 key: section.nack_signal.key(),
@@ -140,6 +143,40 @@ impl<'a> Facts<'a> {
             Requirement { key: section.ack_resent.key(), is_met: coalesces, words: coalescing },
             Requirement { key: section.ack_span.key(), is_met: coalesces, words: coalescing },
         ]
+    }
+
+    fn hardware(&self) -> Vec<Requirement<'a>> {
+        let section = &self.file.transport;
+        let recoveries = || self.jobs.iter().map(|job| job.recovery).chain([self.nic.recovery]);
+        let in_order = recoveries().any(|it| matches!(it, Recovery::GoBackN(_) | Recovery::Rod(_)));
+        let reads_cnps = self.nic.congestion.wants_cnp();
+        let mut keys = vec![
+            Requirement {
+                key: section.cnp_on_nack.key(),
+                is_met: in_order && reads_cnps,
+                words: "the recovery go-back-n or rod, and a congestion control that reads CNPs: \
+                        dcqcn, or dcqcn-mlx with signal = \"cnp\"",
+            },
+            Requirement {
+                key: section.cnp_on_discard.key(),
+                is_met: section.receive.is_some() && reads_cnps,
+                words: "receive, and a congestion control that reads CNPs: dcqcn, or dcqcn-mlx with \
+                        signal = \"cnp\"",
+            },
+            Requirement {
+                key: section.cnp_limiter.key(),
+                is_met: self.nic.wants_cnp(),
+                words: "CNPs: the congestion control dcqcn, or dcqcn-mlx with signal = \"cnp\", or \
+                        cnp_on_nack or cnp_on_discard",
+            },
+        ];
+        if let Some(receive) = &*section.receive {
+            let is_met = *receive.stall > Span::ZERO;
+            let of_stall = [receive.stall_above.key(), receive.stall_after.key()];
+            let words = "receive.stall, whose start it decides";
+            keys.extend(of_stall.map(|key| Requirement { key, is_met, words }));
+        }
+        keys
     }
 
     fn failures(&self) -> Vec<Requirement<'a>> {

@@ -143,3 +143,26 @@ fn a_preset_of_100_gbe_warns_once_about_ports_of_another_rate() {
     };
     assert_eq!((other("\"connectx-6\""), other("\"connectx-7\"")), (1, 0));
 }
+
+#[test]
+fn keys_that_cannot_act_have_a_warning_each() {
+    let cnp = "recovery = \"go-back-n\"\ncongestion_control = \"dcqcn\"\n";
+    let pool = "receive = { pool = \"100KB\" }";
+    let stall = "receive = { pool = \"100KB\", stall_above = \"9Gbps\", stall_after = \"1MB\"";
+    for (keys, key, expected) in [
+        (format!("{cnp}cnp_on_nack = true"), "cnp_on_nack", 0),
+        ("recovery = \"per-packet\"\ncnp_on_nack = true".to_owned(), "cnp_on_nack", 1),
+        ("recovery = \"go-back-n\"\ncnp_on_nack = true".to_owned(), "cnp_on_nack", 1),
+        (format!("{cnp}cnp_on_discard = true"), "cnp_on_discard", 1),
+        (format!("{cnp}cnp_on_discard = true\n{pool}"), "cnp_on_discard", 0),
+        ("cnp_limiter = \"port\"".to_owned(), "cnp_limiter", 1),
+        (format!("{cnp}cnp_limiter = \"port\""), "cnp_limiter", 0),
+        (format!("{stall} }}"), "receive.stall_above", 1),
+        (format!("{stall} }}"), "receive.stall_after", 1),
+        (format!("{stall}, stall = \"9us\" }}"), "receive.stall_a", 0),
+    ] {
+        let all = warnings(&keys);
+        let of_key = |it: &&String| it.contains(&format!("transport.{key}"));
+        assert_eq!(all.iter().filter(of_key).count(), expected, "{keys}: {all:?}");
+    }
+}
