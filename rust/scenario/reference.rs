@@ -9,21 +9,20 @@ use super::file::class::ClassSection;
 use super::file::failure::FailureSection;
 use super::file::record::RecordSection;
 use super::file::switch::SwitchSection;
-use super::file::toggle::Toggle;
 use super::file::topology::WireSection;
 use super::file::transport::TransportSection;
 use super::file::workload::JobSection;
 use super::file::{DEFAULT_POLICY, GeneralSection, PolicySection};
 use super::input::context::Context;
-use super::input::error::Fault;
 use super::input::located::{Key, Located};
 use super::input::reader::Kind;
 use super::input::section::{KeyDescription, Section, Value, names, written};
 use super::input::source::Source;
 use super::rails::file as rail_file;
-use super::resolve::{congestion, policy, recovery};
+use super::resolve::{policy, recovery};
 use super::topologies::{self, TopologyKind};
 use super::workloads::{self, CommonSection};
+use crate::balance::sender::Trimming;
 use crate::balance::{self, Parameters, SHARED_PARAMETERS};
 use crate::nic::congestion::CongestionName;
 use crate::nic::recovery::RecoveryName;
@@ -294,20 +293,10 @@ fn empty() -> Source {
 }
 
 fn control(named: Named<CongestionName>) -> Row {
-    let (source, mut section) = (empty(), TransportSection::default());
-    let context = Context::of(&source);
-    let (name, trim) = (named.value, &Toggle::Off);
-    congestion::resolve(&context, &mut section, name, trim).expect("its defaults are valid");
-    let parameters = section.parameters.clone();
-    // An invalid preset makes the error list the valid ones.
-    section.parameters.insert("preset".to_owned(), "\0".into());
-    section.congestion_control = None.into();
-    let rejected = congestion::resolve(&context, &mut section, name, trim).map_err(|it| it.fault);
-    let about = match rejected.map_err(|fault| *fault) {
-        Err(Fault::UnknownName { known, .. }) => format!("; presets: {known}"),
-        _ => String::new(),
-    };
-    Row { name: named.name, about, parameters: (*parameters).clone() }
+    let control = named.value.control();
+    let presets = control.presets().join(", ");
+    let about = if presets.is_empty() { presets } else { format!("; presets: {presets}") };
+    Row { name: named.name, about, parameters: control.defaults(Trimming::Off) }
 }
 
 fn loss_recovery(named: Named<RecoveryName>) -> Row {
