@@ -30,7 +30,7 @@ section! {
         rate?: BitRate = "no limit",
         /// Time for which nothing drains.
         stall: Span = Span::ZERO,
-        /// Rate on the wire above which the excess of arrivals counts.
+        /// Rate of packet bytes, without gaps, above which the excess of arrivals counts.
         stall_above?: BitRate = "required with `stall`",
         /// Excess that starts a stall.
         stall_after?: Bytes = "required with `stall`",
@@ -62,7 +62,7 @@ section! {
     pub struct AckTimeoutSection {
         /// Code T: 4.096 us times 2^T.
         code: u32 = 14,
-        /// Raises codes below 16 to 16.
+        /// Raises codes below 16 to 16; without it, waits are about twice the measured ones.
         floor: bool = true,
         /// Begins with the series of adaptive retransmission.
         adaptive: bool = true,

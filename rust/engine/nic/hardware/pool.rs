@@ -16,7 +16,7 @@ pub struct ReceivePool {
     pub rate: Option<BitRate>,
     /// Length of a stall; zero if it never stalls.
     pub stall: Span,
-    /// Rate of arrivals on the wire above which the excess grows.
+    /// Rate of arriving packet bytes, without gaps on the wire, above which the excess grows.
     pub stall_above: BitRate,
     /// Excess that starts a stall.
     pub stall_after: Bytes,
