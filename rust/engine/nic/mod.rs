@@ -51,7 +51,7 @@ pub use counters::NicCounters;
 pub use event::{Backlog, NicEvent, Owner};
 pub use hardware::{
     AckTimeout, CnpLimiter, CnpSources, HardwareConfig, HardwareCounters, MessageCost, PacketRate,
-    QpTurns, ReceivePool, Write,
+    QpTurns, ReceivePool,
 };
 pub use ports::classes::{ExternalTraffic, Start};
 pub use ports::control_paths::ControlPaths;
@@ -59,7 +59,7 @@ pub use ports::planes::FreePorts;
 pub use qp::accounting::{PeerAccount, QpAccount};
 pub use qp::context_cache::{CacheConfig, CacheCounters};
 pub use qp::delivery::Delivery;
-pub use qp::event_qps::{ReceiveHalf, SendHalf};
+pub use qp::event_qps::{ReceiveHalf, SendHalf, Write};
 pub use qp::settings::QpSettings;
 pub use qp::{Origin, QpAttributes, QpState, Reporting, reverse_label};
 pub use receive::ack::{

@@ -26,9 +26,10 @@ use pool::Pool;
 pub use pool::ReceivePool;
 
 use crate::ids::QpId;
-use crate::nic::qp::Slot;
 use crate::nic::NicEvent;
-use crate::units::{Bytes, Span, Time};
+use crate::nic::qp::Slot;
+use crate::nic::qp::event_qps::Write;
+use crate::units::{Span, Time};
 
 /// The optional limits and costs of a NIC.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
@@ -117,17 +118,6 @@ impl HardwareCounters {
             first_error: [self.first_error, other.first_error].into_iter().flatten().min(),
         }
     }
-}
-
-/// A message for [`post_at`](crate::nic::Nic::post_at).
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub struct Write {
-    /// Its length.
-    pub bytes: Bytes,
-    /// Id in its events.
-    pub work: u64,
-    /// Path that it is pinned to, if the policy pins and the queue pair is idle.
-    pub path: u16,
 }
 
 /// A message whose initiation is in progress.

@@ -1,7 +1,8 @@
 //! The slow paths of a NIC with limits or costs: arrivals, starts, completions and timeouts.
 
-use super::{Attempts, Hardware, HardwareCounters, QpTurns, Starting, Write};
+use super::{Attempts, Hardware, HardwareCounters, QpTurns, Starting};
 use crate::ids::QpId;
+use crate::nic::qp::event_qps::Write;
 use crate::nic::qp::{QpState, Slot};
 use crate::nic::recovery::SendRecovery as _;
 use crate::nic::send::requester::SendState;
@@ -17,21 +18,6 @@ impl Nic {
         let hardware = self.hardware.as_ref()?;
         let cnps_sent = self.out.cnps.as_ref().map_or(0, |cnps| cnps.sent);
         Some(HardwareCounters { cnps_sent, ..hardware.counters })
-    }
-
-    /// Posts a message as [`Nic::post`] does, at a time from which its initiation counts.
-    ///
-    /// # Panics
-    /// As [`Nic::post`].
-    pub fn post_at(&mut self, now: Time, qp: QpId, write: Write) {
-        let start = self.hardware.as_ref().map_or(Span::ZERO, |it| it.config.message.start);
-        match &mut self.hardware {
-            Some(hardware) if start > Span::ZERO => {
-                let due = now.saturating_add(start);
-                hardware.starting.push_back(Starting { due, qp, write });
-            }
-            _ => self.post(qp, write.bytes, write.work, write.path),
-        }
     }
 
     /// True if posted work is flushed because the queue pair has exceeded its retries.
@@ -217,6 +203,15 @@ impl Nic {
 }
 
 impl Hardware {
+    /// Holds a message until its initiation is over; returns false if that takes no time.
+    pub(in crate::nic) fn hold_start(&mut self, now: Time, qp: QpId, write: Write) -> bool {
+        let start = self.config.message.start;
+        if start > Span::ZERO {
+            self.starting.push_back(Starting { due: now.saturating_add(start), qp, write });
+        }
+        start > Span::ZERO
+    }
+
     /// True if packets were acknowledged since the timeouts of this requester.
     fn has_progress(&self, slot: Slot, requesters: &Requesters) -> bool {
         let attempts = self.attempts.get(&slot);

@@ -6,7 +6,7 @@ use crate::ids::{HostId, QpId};
 use crate::nic::Nic;
 use crate::nic::qp::settings::QpSettings;
 use crate::nic::qp::{Origin, Qp, QpAttributes, QpState, Reporting, reverse_label};
-use crate::units::Bytes;
+use crate::units::{Bytes, Time};
 
 /// Attributes of a new requester.
 #[derive(Debug, Clone)]
@@ -36,6 +36,17 @@ pub struct ReceiveHalf {
     pub cookie: u32,
     /// Its settings, if they differ from the NIC's.
     pub settings: Option<QpSettings>,
+}
+
+/// A message for [`Nic::post_at`].
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct Write {
+    /// Its length.
+    pub bytes: Bytes,
+    /// Id in its events.
+    pub work: u64,
+    /// Path that it is pinned to, if the policy pins and the queue pair is idle.
+    pub path: u16,
 }
 
 impl Nic {
@@ -154,6 +165,17 @@ impl Nic {
         // A requester without credit sends nothing: only its timer can ask for some.
         if self.responders.credits.is_some() {
             self.update_timer(slot);
+        }
+    }
+
+    /// Posts a message as [`Nic::post`] does, at a time from which its initiation counts.
+    ///
+    /// # Panics
+    /// As [`Nic::post`].
+    pub fn post_at(&mut self, now: Time, qp: QpId, write: Write) {
+        let is_held = self.hardware.as_mut().is_some_and(|it| it.hold_start(now, qp, write));
+        if !is_held {
+            self.post(qp, write.bytes, write.work, write.path);
         }
     }
 }
