@@ -253,7 +253,7 @@ pub static METRICS: [Metric; 46] = [
 
 /// Rates of messages and counters of NICs, for claims and tables of studies; not columns of
 /// `results.csv`.
-pub(crate) static RATES: [Metric; 12] = [
+pub(crate) static RATES: [Metric; 14] = [
     Metric::new("rate_gbps.min", BitRate, More, "lowest rate", "lowest rate of a message"),
     Metric::new("rate_gbps.p01", BitRate, More, "p01 rate", "1st percentile of message rates"),
     Metric::new("rate_gbps.p50", BitRate, More, "p50 rate", "median rate of messages"),
@@ -266,6 +266,22 @@ pub(crate) static RATES: [Metric; 12] = [
     Metric::new("hardware.timeouts", Count, Less, "timeouts", "timeouts before a retransmission"),
     Metric::new("hardware.qp_errors", Count, Less, "QP errors", "queue pairs that failed"),
     Metric::new("qp_error_ns", Time, Neither, "QP error at", "time of the first QP error"),
+    Metric::new(
+        "hardware.cnps_per_s",
+        Count,
+        Less,
+        "CNPs/s",
+        "CNPs that receivers sent per second",
+    )
+    .derived(cnps_per_second),
+    Metric::new(
+        "hardware.discards_per_nack",
+        Ratio,
+        Less,
+        "discards/NACK",
+        "packets dropped in NICs per NACK",
+    )
+    .derived(discards_per_nack),
 ];
 
 /// Indicators of the IETF's benchmarking draft, in the order of
@@ -281,6 +297,16 @@ pub static INDICATORS: [Metric; 5] = [
 /// Returns a number; `null` marks an event that the run did not reach, and is infinite.
 pub(crate) fn number(value: &Value) -> Option<f64> {
     if value.is_null() { Some(f64::INFINITY) } else { value.as_f64() }
+}
+
+fn cnps_per_second(run: &Value) -> Option<f64> {
+    Some(number(&run["hardware"]["cnps_sent"])? * 1e9 / number(&run["cct_ns"])?)
+}
+
+/// Returns the packets dropped in NICs per NACK; `None` without a NACK.
+fn discards_per_nack(run: &Value) -> Option<f64> {
+    let nacks = number(&run["hardware"]["nacks_received"]).filter(|nacks| *nacks > 0.0)?;
+    Some(number(&run["hardware"]["rx_discards"])? / nacks)
 }
 
 fn increase_percent(run: &Value) -> Option<f64> {
@@ -344,6 +370,20 @@ mod tests {
             .filter(|name| !OUTSIDE.contains(&name.split('.').next().unwrap_or(name)))
             .collect();
         assert_eq!(missing, [] as [&str; 0]);
+    }
+
+    #[test]
+    fn counters_of_limits_are_also_rates() {
+        let of = |name: &str, nacks: u64| {
+            let hardware = serde_json::json!({
+                "cnps_sent": 100, "rx_discards": 840, "nacks_received": nacks
+            });
+            let run = serde_json::json!({ "cct_ns": 500_000_000, "hardware": hardware });
+            Metric::find(name).unwrap().of(&run)
+        };
+        assert_eq!(of("hardware.cnps_per_s", 12), Some(200.0));
+        assert_eq!(of("hardware.discards_per_nack", 12), Some(70.0));
+        assert_eq!(of("hardware.discards_per_nack", 0), None);
     }
 
     /// Numbers outside the table: those that identify a run or its cost, and objects with their own
