@@ -160,8 +160,8 @@ impl<'a> Facts<'a> {
             Requirement {
                 key: section.cnp_on_discard.key(),
                 is_met: section.receive.is_some() && reads_cnps,
-                words: "receive, and a congestion control that reads CNPs: dcqcn, or dcqcn-mlx with \
-                        signal = \"cnp\"",
+                words: "receive, and a congestion control that reads CNPs: dcqcn, or dcqcn-mlx \
+                        with signal = \"cnp\"",
             },
             Requirement {
                 key: section.cnp_limiter.key(),
