@@ -17,6 +17,8 @@
 //!   documented (`mlxconfig`); `recovery` documented; `ack_timeout.code` is that of the
 //!   measurements.
 
+use serde::Serialize;
+
 use crate::file::ScenarioFile;
 use crate::file::hardware::{
     AckTimeoutSection, MessageSection, NicPreset, PacketRateSection, ReceiveSection,
@@ -213,24 +215,30 @@ pub(crate) fn check_fidelity(
 ) -> Result<(), ScenarioError> {
     let section = &file.transport;
     let keys = [
-        (section.receive.is_some(), section.receive.key()),
-        (section.message.is_some(), section.message.key()),
-        (section.packet_rate.is_some(), section.packet_rate.key()),
-        (section.qp_turns.is_some(), section.qp_turns.key()),
-        (section.ack_timeout.is_some(), section.ack_timeout.key()),
-        (section.cnp_on_nack.is_some(), section.cnp_on_nack.key()),
-        (section.cnp_on_discard.is_some(), section.cnp_on_discard.key()),
-        (section.cnp_limiter.is_some(), section.cnp_limiter.key()),
+        given(&section.receive),
+        given(&section.message),
+        given(&section.packet_rate),
+        given(&section.qp_turns),
+        given(&section.ack_timeout),
+        given(&section.cnp_on_nack),
+        given(&section.cnp_on_discard),
+        given(&section.cnp_limiter),
     ];
-    let given = keys.iter().find(|(is_given, _)| *is_given);
-    match given {
-        Some((_, key)) if *file.general.fidelity == Fidelity::Fluid => {
+    match keys.into_iter().flatten().next() {
+        Some((key, value)) if *file.general.fidelity == Fidelity::Fluid => {
             let expected = "the fluid mode has no packets in NICs; omit it and preset, or use \
                             fidelity = 'packet'";
-            Err(context.invalid_as(key, "{ ... }", expected))
+            Err(context.invalid_as(key, value, expected))
         }
         _ => Ok(()),
     }
+}
+
+/// Returns the key of a value with the value as TOML, if it is set.
+fn given<T: Serialize>(located: &Located<Option<T>>) -> Option<(&Key, String)> {
+    let value = toml::Value::try_from((**located).as_ref()?).ok()?;
+    let text = if value.is_table() { "{ ... }".to_owned() } else { value.to_string() };
+    Some((located.key(), text))
 }
 
 /// Warns about a preset of 100 GbE in hosts with ports of another rate.

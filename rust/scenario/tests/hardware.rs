@@ -66,7 +66,7 @@ fn a_fluid_run_rejects_limits() {
     for key in keys.into_iter().chain(["cnp_limiter = \"port\""]) {
         let text = format!("fidelity = \"fluid\"\n[transport]\n{key}\n");
         let error = parse(&text).unwrap_err().to_string();
-        assert!(error.contains("fidelity"), "{error}");
+        assert!(error.contains("fidelity") && error.contains(key), "{error}");
     }
 }
 
