@@ -291,8 +291,7 @@ fn why_lists_the_settings_that_turn_a_verdict() {
     assert!(left.out.contains("none of these"), "{}", left.out);
     assert!(left.out.lines().all(|line| line.chars().count() <= 80), "{}", left.out);
     let results = |jobs: &str| {
-        let left =
-            bench.evenkeel(&["reproduce", "study.toml", "--why", "--json", "--jobs", jobs]);
+        let left = bench.evenkeel(&["reproduce", "study.toml", "--why", "--json", "--jobs", jobs]);
         left.json()["studies"][0]["alternatives"].clone()
     };
     let found = results("3");
