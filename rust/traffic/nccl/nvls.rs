@@ -40,8 +40,8 @@ struct Rounds {
 }
 
 impl Rounds {
-    /// Divides a vector; each byte loads a port with `load` bytes. Of the rounds of NCCL, `depth`
-    /// fill the pipeline.
+    /// Divides a vector; each byte loads a port with `load` bytes. The pipeline is full after
+    /// `depth` rounds of NCCL.
     fn of(program: &Program, chunk: u64, load: f64, depth: u64) -> Self {
         let (run, heads) = (&program.run, u64::from(program.layout.heads));
         let bytes = run.bytes.get();
