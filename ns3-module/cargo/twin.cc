@@ -3,10 +3,10 @@
 
 #include "twin.h"
 
-#include "../helper/fabric-helper.h"
-#include "../helper/hpcc-recorder.h"
-#include "../model/fabric-bridge-records.h"
-#include "../model/fabric-core-bridge.h"
+#include "../evenkeel-fabric/helper/fabric-helper.h"
+#include "../evenkeel-fabric/helper/hpcc-recorder.h"
+#include "../evenkeel-fabric/model/fabric-bridge-records.h"
+#include "../evenkeel-fabric/model/fabric-core-bridge.h"
 
 #include "ns3/boolean.h"
 #include "ns3/simulator.h"

@@ -12,7 +12,7 @@ set(_evenkeel_generated "")
 if(EVENKEEL_FROM_CARGO)
   set(_evenkeel_crate "${EVENKEEL_CRATE_DIR}")
   set(_evenkeel_includes "${EVENKEEL_CRATE_DIR}/cpp-bridge" "${EVENKEEL_CRATE_DIR}/ns3-module/cargo"
-                         "${EVENKEEL_CRATE_DIR}/ns3-module/model" ${EVENKEEL_CXXBRIDGE_DIR}
+                         "${EVENKEEL_CRATE_DIR}/ns3-module/evenkeel-fabric/model" ${EVENKEEL_CXXBRIDGE_DIR}
   )
   return()
 endif()
@@ -61,13 +61,13 @@ if(_folder STREQUAL "dev")
 endif()
 set(_evenkeel_archive "${_target}/${_folder}/libevenkeel_bridge.a")
 set(_evenkeel_generated "${_target}/cxxbridge/evenkeel-bridge/chooser.rs.h")
-set(_evenkeel_includes "${_evenkeel_crate}/cpp-bridge" "${_evenkeel_crate}/ns3-module/model"
+set(_evenkeel_includes "${_evenkeel_crate}/cpp-bridge" "${_evenkeel_crate}/ns3-module/evenkeel-fabric/model"
                        "${_target}/cxxbridge"
 )
 
 file(GLOB_RECURSE _evenkeel_crate_files CONFIGURE_DEPENDS "${_evenkeel_crate}/rust/*.rs"
-     "${_evenkeel_crate}/cpp-bridge/*" "${_evenkeel_crate}/ns3-module/model/*records.h"
-     "${_evenkeel_crate}/ns3-module/model/fabric-packet.h"
+     "${_evenkeel_crate}/cpp-bridge/*" "${_evenkeel_crate}/ns3-module/evenkeel-fabric/model/*records.h"
+     "${_evenkeel_crate}/ns3-module/evenkeel-fabric/model/fabric-packet.h"
 )
 # The CXXFLAGS of an ns-3 build must not apply to the bridge. cxx puts its headers into the folder of
 # CARGO_TARGET_DIR, if a user has set it, whatever --target-dir says.

@@ -83,7 +83,7 @@ list(TRANSFORM _test_dependencies PREPEND "ns3::")
 list(TRANSFORM _test_dependencies APPEND "-dependency")
 
 enable_testing()
-add_executable(evenkeel-test-runner test/stand-alone/test-runner.cc ${_evenkeel_tests})
+add_executable(evenkeel-test-runner cmake/test-runner.cc ${_evenkeel_tests})
 target_link_libraries(evenkeel-test-runner PRIVATE evenkeel-ns3 ${_test_dependencies})
 # Newer test runners run one suite per process. The names of the suites are read from the sources.
 foreach(_source ${_evenkeel_tests})
@@ -97,7 +97,7 @@ foreach(_source ${_evenkeel_tests})
 endforeach()
 
 # examples/CMakeLists.txt calls this function, which an ns-3 tree provides.
-set(EVENKEEL_EXAMPLES_TO_RUN "${CMAKE_CURRENT_LIST_DIR}/../test/examples-to-run.py")
+set(EVENKEEL_EXAMPLES_TO_RUN "${CMAKE_CURRENT_LIST_DIR}/../evenkeel-fabric/test/examples-to-run.py")
 function(build_lib_example)
   cmake_parse_arguments(_example "" "NAME" "SOURCE_FILES;LIBRARIES_TO_LINK" ${ARGN})
   add_executable(${_example_NAME} ${_example_SOURCE_FILES})
@@ -111,12 +111,12 @@ function(build_lib_example)
     add_test(NAME "${_test}" COMMAND ${_words})
   endforeach()
 endfunction()
-add_subdirectory(examples)
+add_subdirectory(evenkeel-fabric/examples examples)
 
 # Scripts in the style of what people write, run without the module and with a policy: see
 # test/scripts/compare.cmake.
 function(evenkeel_script name)
-  set(_folder "${CMAKE_CURRENT_LIST_DIR}/../test/scripts")
+  set(_folder "${CMAKE_CURRENT_LIST_DIR}/../evenkeel-lb/test/scripts")
   add_executable(script-${name} "${_folder}/${name}.cc")
   target_link_libraries(script-${name} PRIVATE evenkeel-ns3 ${_test_dependencies})
   foreach(_case ${ARGN})

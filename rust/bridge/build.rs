@@ -43,11 +43,11 @@ mod bridge {
         #[cfg(feature = "ns3")]
         "../../ns3-module/cargo/twin.h",
         #[cfg(feature = "bridge")]
-        "../../ns3-module/model/fabric-packet.h",
+        "../../ns3-module/evenkeel-fabric/model/fabric-packet.h",
         #[cfg(feature = "bridge")]
-        "../../ns3-module/model/fabric-records.h",
+        "../../ns3-module/evenkeel-fabric/model/fabric-records.h",
         #[cfg(feature = "bridge")]
-        "../../ns3-module/model/fabric-verbs-records.h",
+        "../../ns3-module/evenkeel-fabric/model/fabric-verbs-records.h",
     ];
 
     /// Compiles both halves of the bridge as C++11, the oldest standard among the ns-3 forks that
@@ -62,7 +62,7 @@ mod bridge {
             .include("../../cpp-bridge")
             .include("../../cpp-bridge/astra-sim")
             .include("../../ns3-module/cargo")
-            .include("../../ns3-module/model")
+            .include("../../ns3-module/evenkeel-fabric/model")
             .std("c++11")
             .warnings(true)
             .extra_warnings(true);

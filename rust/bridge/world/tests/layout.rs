@@ -8,9 +8,9 @@ use std::collections::BTreeMap;
 type Fields = Vec<(String, String)>;
 
 const HEADERS: [&str; 3] = [
-    include_str!("../../../../ns3-module/model/fabric-packet.h"),
-    include_str!("../../../../ns3-module/model/fabric-records.h"),
-    include_str!("../../../../ns3-module/model/fabric-verbs-records.h"),
+    include_str!("../../../../ns3-module/evenkeel-fabric/model/fabric-packet.h"),
+    include_str!("../../../../ns3-module/evenkeel-fabric/model/fabric-records.h"),
+    include_str!("../../../../ns3-module/evenkeel-fabric/model/fabric-verbs-records.h"),
 ];
 
 #[test]

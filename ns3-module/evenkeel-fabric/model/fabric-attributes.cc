@@ -1,0 +1,140 @@
+// SPDX-License-Identifier: GPL-2.0-only
+// Copyright (c) 2026 The evenkeel authors
+
+#include "fabric-channel.h"
+#include "fabric-ip.h"
+#include "fabric-switch.h"
+#include "fabric.h"
+#include "rdma-nic.h"
+#include "ns3/refuse.h"
+
+#include "ns3/log.h"
+
+#include <algorithm>
+
+// Fabric's checks of attributes, which the core reads once, when the fabric is made.
+
+namespace ns3
+{
+
+NS_LOG_COMPONENT_DEFINE("FabricAttributes");
+
+namespace
+{
+
+/// Length of a pause frame, the shortest frame of Ethernet, in bytes.
+constexpr uint64_t PAUSE_FRAME = 64;
+
+/**
+ * @param rateBps bits per second
+ * @param delayPs from the last bit out to the queue at the other end, in ps
+ * @param bytes a number of bytes
+ * @return true if at most this number of whole bytes is in flight on the wire
+ */
+bool
+HoldsAtMost(uint64_t rateBps, uint64_t delayPs, uint64_t bytes)
+{
+    return static_cast<double>(bytes + 1) * 8e12 / static_cast<double>(rateBps) >
+           static_cast<double>(delayPs);
+}
+
+} // namespace
+
+void
+Fabric::NoteAttributes()
+{
+    m_nicAttributes.clear();
+    for (const auto& nic : m_nics)
+    {
+        m_nicAttributes.push_back(nic->DescribeAttributes());
+    }
+    m_switchAttributes = m_switches.empty() ? "" : m_switches[0]->DescribeSettings();
+}
+
+void
+Fabric::CheckAttributes() const
+{
+    const char* cure = "the fabric has been made, too late: it would have no effect; set it before "
+                       "FabricHelper::Finish or a Create call";
+    for (std::size_t host = 0; host < m_nics.size(); ++host)
+    {
+        EVENKEEL_REFUSE_IF(m_nics[host]->DescribeAttributes() != m_nicAttributes[host],
+                           "an attribute of RdmaNic (host " << host << ") was changed",
+                           cure);
+    }
+    for (std::size_t number = 0; number < m_switches.size(); ++number)
+    {
+        EVENKEEL_REFUSE_IF(m_switches[number]->DescribeSettings() != m_switchAttributes,
+                           "an attribute of FabricSwitch (switch " << number << ") was changed",
+                           cure);
+    }
+    for (std::size_t link = 0; link < m_channels.size(); ++link)
+    {
+        const FabricLink& made = m_core->GetGraph().links[link];
+        const bool isSame = m_channels[link]->GetDataRate().GetBitRate() == made.rateBps &&
+                            m_channels[link]->GetDelay() == PicoSeconds(made.delayPs);
+        EVENKEEL_REFUSE_IF(!isSame,
+                           "an attribute of FabricChannel (link " << link << ") was changed",
+                           cure);
+    }
+}
+
+bool
+Fabric::HasHeadroomFor(uint32_t wireBytes) const
+{
+    // The rule `worst-case` of evenkeel (rust/engine/switching/pfc.rs): a class's frame may wait
+    // for one frame of each other class. Classes without PFC have no headroom, because they may
+    // drop packets.
+    const std::vector<FabricClass>& classes = GetClasses();
+    const auto isProtected = [](const FabricClass& each) { return each.pfc; };
+    const auto first = std::find_if(classes.begin(), classes.end(), isProtected);
+    if (!classes.empty() && first == classes.end())
+    {
+        return true;
+    }
+    const auto ofClass = static_cast<uint32_t>(first - classes.begin());
+    const auto count = std::count_if(classes.begin(), classes.end(), isProtected);
+    const uint64_t others = classes.empty() ? 0 : static_cast<uint64_t>(count) - 1;
+    const uint64_t kept = 3 * uint64_t(wireBytes) + PAUSE_FRAME + 2 * m_settings.gapBytes +
+                          others * (PAUSE_FRAME + m_settings.gapBytes);
+    for (uint32_t port = 0; m_pfc && port < m_ports.size(); ++port)
+    {
+        const FabricLink& link = m_core->GetGraph().links[port / 2];
+        if ((port % 2 == 0 ? link.b : link.a).isHost)
+        {
+            continue;
+        }
+        const uint64_t headroom = m_pfc->GetIngress(port, ofClass).limits.headroom;
+        const uint64_t delay = link.delayPs + m_settings.forwardingDelayPs;
+        if (headroom < kept || !HoldsAtMost(link.rateBps, delay, (headroom - kept) / 2))
+        {
+            return false;
+        }
+    }
+    return true;
+}
+
+void
+Fabric::WarnOfMtu() const
+{
+    if (!m_pfc || !m_ip->IsInstalled())
+    {
+        return;
+    }
+    uint32_t mtu = 0;
+    for (const auto& nic : m_nics)
+    {
+        for (uint32_t plane = 0; plane < nic->GetNPorts(); ++plane)
+        {
+            mtu = std::max<uint32_t>(mtu, nic->GetPort(plane)->GetMtu());
+        }
+    }
+    if (!HasHeadroomFor(mtu + FabricIp::ETHERNET))
+    {
+        NS_LOG_WARN("priority flow control may drop IP packets: its headroom is for packets "
+                    "shorter than the Mtu, "
+                    << mtu << " B; set Mtu to the length of RDMA's packets less 18 B");
+    }
+}
+
+} // namespace ns3

@@ -1,0 +1,194 @@
+// SPDX-License-Identifier: GPL-2.0-only
+// Copyright (c) 2026 The evenkeel authors
+
+#include "fabric-calendar.h"
+
+#include "fabric-core.h"
+#include "ns3/refuse.h"
+
+#include "ns3/nstime.h"
+#include "ns3/simulator.h"
+
+#include <algorithm>
+
+namespace ns3
+{
+
+namespace
+{
+
+/// Position of the kind in a rank; the bits below it hold a number or a position.
+constexpr uint32_t KIND_SHIFT = 30;
+
+} // namespace
+
+/// The ns-3 event in which the calendar runs its own events.
+class FabricCalendar::Tick : public EventImpl
+{
+  public:
+    /**
+     * @param calendar the calendar to run
+     */
+    explicit Tick(FabricCalendar* calendar)
+        : m_calendar(calendar)
+    {
+    }
+
+    /// Disables the event: ns-3's scheduler may still hold it after the calendar is destroyed.
+    void Detach()
+    {
+        m_calendar = nullptr;
+    }
+
+  private:
+    void Notify() override
+    {
+        if (m_calendar)
+        {
+            m_calendar->Run();
+        }
+    }
+
+    FabricCalendar* m_calendar; //!< the calendar to run; null if it is destroyed
+};
+
+FabricCalendar::FabricCalendar()
+    : m_tick(Create<Tick>(this)),
+      m_armed(FABRIC_NEVER)
+{
+}
+
+FabricCalendar::~FabricCalendar()
+{
+    static_cast<Tick*>(PeekPointer(m_tick))->Detach();
+}
+
+void
+FabricCalendar::Open(Client* client)
+{
+    const int64_t perTick = Time::FromInteger(1, Time::PS).GetTimeStep();
+    if (perTick == 0)
+    {
+        m_psPerTick = static_cast<uint64_t>(TimeStep(1).GetPicoSeconds());
+    }
+    EVENKEEL_REFUSE_IF(
+        perTick > 1,
+        "Time::SetResolution",
+        "the resolution of ns-3's time must not be finer than a picosecond for a fabric");
+    m_client = client;
+    m_now = Now();
+    Arm();
+}
+
+void
+FabricCalendar::Close()
+{
+    m_client = nullptr;
+    m_heap.clear();
+}
+
+void
+FabricCalendar::Push(uint64_t timePs, Kind kind, uint32_t number)
+{
+    EVENKEEL_REFUSE_IF(timePs < m_now,
+                       "FabricCalendar::Push",
+                       "an event of a fabric is in the past: " << timePs << " ps, before " << m_now
+                                                               << " ps");
+    const bool drawn = kind == PORT && m_client;
+    const uint32_t place = drawn ? m_client->GetPlace(timePs, number) : number;
+    m_heap.push_back(Entry{timePs, static_cast<uint32_t>(kind) << KIND_SHIFT | place, number});
+    std::push_heap(m_heap.begin(), m_heap.end(), IsLater());
+    // While events run, Run arms the calendar once at the end.
+    if (!m_running)
+    {
+        Arm();
+    }
+}
+
+uint64_t
+FabricCalendar::Now() const
+{
+    // ns-3's clock may be coarser than the event that runs.
+    if (m_running)
+    {
+        return m_now;
+    }
+    return std::max(m_now, static_cast<uint64_t>(Simulator::Now().GetPicoSeconds()));
+}
+
+uint64_t
+FabricCalendar::GetNextTime() const
+{
+    return m_heap.empty() ? FABRIC_NEVER : m_heap.front().time;
+}
+
+bool
+FabricCalendar::IsRunning() const
+{
+    return m_running;
+}
+
+bool
+FabricCalendar::IsOpen() const
+{
+    return m_client != nullptr;
+}
+
+uint64_t
+FabricCalendar::GetEventCount() const
+{
+    return m_count;
+}
+
+void
+FabricCalendar::Run()
+{
+    const uint64_t tick = static_cast<uint64_t>(Simulator::Now().GetTimeStep());
+    if (tick == m_armed)
+    {
+        m_armed = FABRIC_NEVER;
+    }
+    // Run all events within this tick, in picosecond order.
+    const uint64_t end = (tick + 1) * m_psPerTick;
+    m_running = true;
+    while (m_client && !m_heap.empty() && m_heap.front().time < end)
+    {
+        const Entry entry = m_heap.front();
+        std::pop_heap(m_heap.begin(), m_heap.end(), IsLater());
+        m_heap.pop_back();
+        m_now = entry.time;
+        ++m_count;
+        const auto kind = static_cast<Kind>(entry.rank >> KIND_SHIFT);
+        if (!m_client->HandleEvent(m_now, kind, entry.number))
+        {
+            Close();
+        }
+    }
+    m_running = false;
+    Arm();
+}
+
+void
+FabricCalendar::Arm()
+{
+    if (!m_client || m_heap.empty())
+    {
+        return;
+    }
+    const uint64_t now = static_cast<uint64_t>(Simulator::Now().GetTimeStep());
+    const uint64_t tick = std::max(m_heap.front().time / m_psPerTick, now);
+    // An earlier or equal tick is scheduled already. It is never cancelled.
+    if (tick >= m_armed)
+    {
+        return;
+    }
+    // ns-3 cannot represent this time; the event would never run.
+    if (tick > static_cast<uint64_t>(std::numeric_limits<int64_t>::max()))
+    {
+        return;
+    }
+    m_armed = tick;
+    Simulator::Schedule(TimeStep(tick - now), m_tick);
+}
+
+} // namespace ns3

@@ -1,0 +1,134 @@
+// SPDX-License-Identifier: GPL-2.0-only
+// Copyright (c) 2026 The evenkeel authors
+
+#include "fabric-classes.h"
+
+#include "fabric-port.h"
+#include "fabric.h"
+#include "rdma-nic.h"
+#include "ns3/refuse.h"
+
+#include <algorithm>
+#include <cstddef>
+
+// Fabric's methods for traffic classes, and those that walk through queues.
+
+namespace ns3
+{
+
+namespace
+{
+
+/**
+ * @param pool packets
+ * @param list a list of some of them
+ * @return number of data packets in the list
+ */
+uint64_t
+CountDataIn(const FabricPool& pool, const FabricPool::List& list)
+{
+    uint64_t count = 0;
+    for (uint32_t slot = list.head; slot != FabricPool::NONE; slot = pool.Get(slot).next)
+    {
+        count += pool.Get(slot).packet.IsData() ? 1 : 0;
+    }
+    return count;
+}
+
+} // namespace
+
+void
+Fabric::CheckClasses() const
+{
+    const char* call = "Fabric::Assemble";
+    const FabricDescription& description = m_core->GetDescription();
+    const std::size_t classes = description.classes.size();
+    EVENKEEL_REFUSE_IF(classes > FABRIC_MOST_CLASSES,
+                       call,
+                       "the core describes " << classes << " traffic classes; the maximum is "
+                                             << FABRIC_MOST_CLASSES);
+    EVENKEEL_REFUSE_IF(classes > 0 && m_settings.trim,
+                       call,
+                       "the core describes traffic classes and trimming, which cannot be combined: "
+                       "remove one");
+    for (const auto& nic : m_nics)
+    {
+        EVENKEEL_REFUSE_IF(classes > 0 && nic->GetNPorts() > 1,
+                           call,
+                           "the core describes traffic classes, but a host has "
+                               << nic->GetNPorts() << " ports: with classes it must have one");
+    }
+    const std::size_t links =
+        2 * description.graph.links.size() * std::max<std::size_t>(1, classes);
+    EVENKEEL_REFUSE_IF(m_settings.pfc && description.ingress.size() < links,
+                       call,
+                       "FabricDescription::ingress has "
+                           << description.ingress.size() << " entries instead of " << links
+                           << ": flow control needs one for each port and class");
+    const std::size_t switches = description.graph.switches.size();
+    EVENKEEL_REFUSE_IF(m_settings.pfc && description.poolSizes.size() < switches,
+                       call,
+                       "FabricDescription::poolSizes has "
+                           << description.poolSizes.size() << " entries instead of " << switches
+                           << ": flow control needs one for each switch");
+}
+
+uint64_t
+Fabric::GetDataDroppedOf(uint32_t trafficClass) const
+{
+    return trafficClass < FABRIC_MOST_CLASSES ? m_droppedOf[trafficClass] : 0;
+}
+
+std::optional<uint32_t>
+FabricClass::Find(const std::vector<FabricClass>& classes, const std::string& name)
+{
+    if (name.empty())
+    {
+        return 0;
+    }
+    for (uint32_t trafficClass = 0; trafficClass < classes.size(); ++trafficClass)
+    {
+        if (classes[trafficClass].name == name)
+        {
+            return trafficClass;
+        }
+    }
+    return std::nullopt;
+}
+
+std::string
+FabricClass::Explain(const std::vector<FabricClass>& classes, const std::string& name)
+{
+    std::string names;
+    for (const FabricClass& each : classes)
+    {
+        names += (names.empty() ? "'" : ", '") + each.name + "'";
+    }
+    return "there is no traffic class '" + name + "': " +
+           (names.empty() ? "call FabricHelper::AddClass before the fabric is made"
+                          : "the fabric has " + names);
+}
+
+void
+Fabric::RecordPause(uint64_t nowPs, uint32_t port, FabricPfc::Order order, uint32_t trafficClass)
+{
+    m_pauses.push_back(Pause{nowPs, port, trafficClass, order});
+}
+
+uint64_t
+Fabric::CountDataInFlight() const
+{
+    uint64_t count = 0;
+    for (const FabricPort* port : m_ports)
+    {
+        count += CountDataIn(m_pool, port->m_wire);
+        count += CountDataIn(m_pool, port->m_waiting[0]) + CountDataIn(m_pool, port->m_waiting[1]);
+        for (uint32_t each = 0; port->m_classes && each < FABRIC_MOST_CLASSES; ++each)
+        {
+            count += CountDataIn(m_pool, port->m_classes->lists[each]);
+        }
+    }
+    return count;
+}
+
+} // namespace ns3

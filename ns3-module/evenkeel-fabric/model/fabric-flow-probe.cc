@@ -1,0 +1,126 @@
+// SPDX-License-Identifier: GPL-2.0-only
+// Copyright (c) 2026 The evenkeel authors
+
+#include "fabric-flow-probe.h"
+
+#include "rdma-nic.h"
+#include "ns3/refuse.h"
+
+namespace ns3
+{
+
+NS_OBJECT_ENSURE_REGISTERED(FabricFlowProbe);
+
+FlowId
+FabricFlowClassifier::Classify(const FabricPacket& packet)
+{
+    const auto made = m_flows.emplace(Key(packet.src, packet.dst, packet.qp), 0);
+    if (made.second)
+    {
+        made.first->second = GetNewFlowId();
+    }
+    return made.first->second;
+}
+
+FabricFlowClassifier::Key
+FabricFlowClassifier::FindFlow(FlowId flow) const
+{
+    for (const auto& each : m_flows)
+    {
+        if (each.second == flow)
+        {
+            return each.first;
+        }
+    }
+    EVENKEEL_REFUSE("FabricFlowProbe",
+                    "there is no flow " << flow << ": use one that the monitor reports");
+    return Key();
+}
+
+void
+FabricFlowClassifier::SerializeToXmlStream(std::ostream& os, uint16_t indent) const
+{
+    Indent(os, indent);
+    os << "<FabricFlowClassifier>\n";
+    for (const auto& each : m_flows)
+    {
+        Indent(os, indent + 2);
+        os << "<Flow flowId=\"" << each.second << "\" sourceHost=\"" << std::get<0>(each.first)
+           << "\" destinationHost=\"" << std::get<1>(each.first) << "\" destinationQp=\""
+           << std::get<2>(each.first) << "\" />\n";
+    }
+    Indent(os, indent);
+    os << "</FabricFlowClassifier>\n";
+}
+
+TypeId
+FabricFlowProbe::GetTypeId()
+{
+    static TypeId tid =
+        TypeId("ns3::FabricFlowProbe").SetParent<FlowProbe>().SetGroupName("Evenkeel");
+    return tid;
+}
+
+FabricFlowProbe::FabricFlowProbe(Ptr<FlowMonitor> monitor,
+                                 Ptr<FabricFlowClassifier> classifier,
+                                 Ptr<FabricPort> port)
+    : FlowProbe(monitor),
+      m_classifier(classifier),
+      m_isHost(RdmaNic::Of(port))
+{
+    port->TraceConnectWithoutContext("PacketSent",
+                                     MakeCallback(&FabricFlowProbe::HandleSent, this));
+    port->TraceConnectWithoutContext("Drop", MakeCallback(&FabricFlowProbe::HandleDrop, this));
+    if (m_isHost)
+    {
+        port->TraceConnectWithoutContext("PacketReceived",
+                                         MakeCallback(&FabricFlowProbe::HandleReceived, this));
+    }
+}
+
+void
+FabricFlowProbe::DoDispose()
+{
+    m_classifier = nullptr;
+    FlowProbe::DoDispose();
+}
+
+void
+FabricFlowProbe::HandleSent(const FabricPacket& packet, Time when)
+{
+    if (!packet.IsData() || !m_classifier)
+    {
+        return;
+    }
+    const FlowId flow = m_classifier->Classify(packet);
+    if (m_isHost)
+    {
+        m_flowMonitor->ReportFirstTx(this, flow, packet.psn, packet.wireBytes);
+    }
+    else
+    {
+        m_flowMonitor->ReportForwarding(this, flow, packet.psn, packet.wireBytes);
+    }
+}
+
+void
+FabricFlowProbe::HandleReceived(const FabricPacket& packet, Time when)
+{
+    if (packet.IsData() && m_classifier)
+    {
+        const FlowId flow = m_classifier->Classify(packet);
+        m_flowMonitor->ReportLastRx(this, flow, packet.psn, packet.wireBytes);
+    }
+}
+
+void
+FabricFlowProbe::HandleDrop(const FabricPacket& packet, Time when)
+{
+    if (packet.IsData() && m_classifier)
+    {
+        const FlowId flow = m_classifier->Classify(packet);
+        m_flowMonitor->ReportDrop(this, flow, packet.psn, packet.wireBytes, DROP_FABRIC);
+    }
+}
+
+} // namespace ns3

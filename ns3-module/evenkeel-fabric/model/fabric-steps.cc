@@ -1,0 +1,164 @@
+// SPDX-License-Identifier: GPL-2.0-only
+// Copyright (c) 2026 The evenkeel authors
+
+#include "fabric-channel.h"
+#include "fabric-port.h"
+#include "fabric-switch.h"
+#include "fabric.h"
+#include "rdma-nic.h"
+#include "ns3/refuse.h"
+
+#include "ns3/simulator.h"
+
+#include <algorithm>
+#include <memory>
+#include <set>
+#include <utility>
+#include <vector>
+
+// Fabric's failure steps: changes of links, of routing, and of the state that link ends detect.
+
+namespace ns3
+{
+
+uint64_t
+Fabric::ExpectAhead(const std::string& call, Time at) const
+{
+    EVENKEEL_REFUSE_IF(!m_calendar.IsOpen() && (m_started || m_ports.empty()),
+                       call,
+                       "the run of the fabric has ended, too late: it would have no effect; call "
+                       "it before or during the run");
+    EVENKEEL_REFUSE_IF(at < Simulator::Now(),
+                       call,
+                       at.As(Time::US) << " is in the past (now " << Simulator::Now().As(Time::US)
+                                       << "): pass Simulator::Now () or later");
+    return std::max(static_cast<uint64_t>(at.GetPicoSeconds()), m_calendar.Now());
+}
+
+std::string
+Fabric::NameOf(const std::string& call, Ptr<FabricChannel> link) const
+{
+    const auto found = std::find(m_channels.begin(), m_channels.end(), link);
+    EVENKEEL_REFUSE_IF(found == m_channels.end(),
+                       call,
+                       "the link is not in this fabric: take it from "
+                       "FabricHelper::GetChannels of the helper that made the fabric");
+    return m_core->GetGraph().NameOf(static_cast<uint32_t>(found - m_channels.begin()));
+}
+
+void
+Fabric::AddFailures(const std::string& sections)
+{
+    ChangeFailures(m_switching->AddFailures(sections, m_applied, m_calendar.Now()));
+}
+
+void
+Fabric::EndFailures(const std::string& target, uint64_t atPs)
+{
+    ChangeFailures(m_switching->EndFailures(target, atPs, m_applied, m_calendar.Now()));
+}
+
+void
+Fabric::ChangeFailures(FabricFailures failures)
+{
+    m_faults = std::make_unique<FabricFaults>(failures.faults, *m_switching);
+    if (m_started)
+    {
+        // Steps that existed before have events already.
+        std::multiset<uint64_t> known;
+        for (uint32_t step = m_applied; step < m_steps.size(); ++step)
+        {
+            known.insert(m_steps[step].atPs);
+        }
+        for (uint32_t step = m_applied; step < failures.steps.size(); ++step)
+        {
+            const auto found = known.find(failures.steps[step].atPs);
+            if (found != known.end())
+            {
+                known.erase(found);
+                continue;
+            }
+            m_calendar.Push(failures.steps[step].atPs, FabricCalendar::CONTROL, STEP);
+        }
+    }
+    m_steps = std::move(failures.steps);
+    if (m_started)
+    {
+        MarkFaulty();
+    }
+}
+
+void
+Fabric::MarkFaulty()
+{
+    const auto mark = [this](uint32_t link) {
+        m_ports[2 * link]->SetFaulty();
+        m_ports[2 * link + 1]->SetFaulty();
+    };
+    for (const uint32_t link : m_faults->GetLinks())
+    {
+        mark(link);
+    }
+    for (const FabricStep& step : m_steps)
+    {
+        if (step.witness == FabricStep::WIRE)
+        {
+            mark(step.link);
+        }
+    }
+}
+
+void
+Fabric::ApplyStep(uint64_t nowPs, uint32_t step)
+{
+    const FabricStep what = m_steps[step];
+    if (what.witness == FabricStep::WIRE)
+    {
+        for (const uint32_t port : {2 * what.link, 2 * what.link + 1})
+        {
+            if (nowPs > 0)
+            {
+                // Ports decide late: packets due before now still start at the old rate.
+                m_ports[port]->Settle(nowPs - 1);
+            }
+            m_ports[port]->ChangeRate(what.rateBps);
+        }
+        return;
+    }
+    const std::vector<Ptr<RdmaNic>> nics = FindInformed(what);
+    for (const auto& nic : nics)
+    {
+        if (nowPs > 0)
+        {
+            // Packets due before now are sent before the NIC learns of the change.
+            nic->Settle(nowPs - 1);
+        }
+    }
+    m_switching->ApplyStep(step, nowPs);
+    for (const auto& each : m_switches)
+    {
+        each->DiscardRoutes();
+    }
+    for (const auto& nic : nics)
+    {
+        nic->HandlePortStatus(nowPs);
+    }
+}
+
+std::vector<Ptr<RdmaNic>>
+Fabric::FindInformed(const FabricStep& step) const
+{
+    std::vector<Ptr<RdmaNic>> nics;
+    const FabricLink& link = m_core->GetGraph().links[step.link];
+    for (const FabricEnd& end : {link.a, link.b})
+    {
+        // A NIC with one port has no other port to use.
+        if (step.witness == FabricStep::ENDS && end.isHost && m_nics[end.number]->GetNPorts() > 1)
+        {
+            nics.push_back(m_nics[end.number]);
+        }
+    }
+    return nics;
+}
+
+} // namespace ns3

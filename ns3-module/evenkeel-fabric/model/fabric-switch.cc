@@ -1,0 +1,281 @@
+// SPDX-License-Identifier: GPL-2.0-only
+// Copyright (c) 2026 The evenkeel authors
+
+#include "fabric-switch.h"
+
+#include "fabric-switch-port.h"
+#include "fabric.h"
+#include "ns3/noticed-accessor.h"
+#include "ns3/policy-parameters.h"
+#include "ns3/quoted.h"
+#include "ns3/refuse.h"
+
+#include "ns3/boolean.h"
+#include "ns3/double.h"
+#include "ns3/log.h"
+#include "ns3/string.h"
+#include "ns3/uinteger.h"
+
+#include <cmath>
+#include <sstream>
+
+namespace ns3
+{
+
+using evenkeelinternal::Noticed;
+
+NS_LOG_COMPONENT_DEFINE("FabricSwitch");
+
+NS_OBJECT_ENSURE_REGISTERED(FabricSwitch);
+
+namespace
+{
+
+/// Cache value of a host that has not been looked up.
+constexpr uint32_t UNKNOWN = FABRIC_NO_PORT - 1;
+
+} // namespace
+
+TypeId
+FabricSwitch::GetTypeId()
+{
+    static TypeId tid =
+        AddPolicyAttributes(AddQueueAttributes(TypeId("ns3::FabricSwitch")
+                                                   .SetParent<Object>()
+                                                   .SetGroupName("Evenkeel")
+                                                   .AddConstructor<FabricSwitch>()));
+    return tid;
+}
+
+TypeId
+FabricSwitch::AddQueueAttributes(TypeId tid)
+{
+    return tid
+        .AddAttribute("BufferBytes",
+                      "Size of the packet buffer of the switch, or of each output port, in bytes.",
+                      UintegerValue(64000000),
+                      Noticed(&FabricSwitch::HandleAttribute,
+                              MakeUintegerAccessor(&FabricSwitch::m_bufferBytes)),
+                      MakeUintegerChecker<uint64_t>(1))
+        .AddAttribute("SharedBuffer",
+                      "True for one buffer that all ports share, false for one per output port.",
+                      BooleanValue(true),
+                      Noticed(&FabricSwitch::HandleAttribute,
+                              MakeBooleanAccessor(&FabricSwitch::m_sharedBuffer)),
+                      MakeBooleanChecker())
+        .AddAttribute(
+            "Ecn",
+            "Mark data packets by the length of the queue of their output port.",
+            BooleanValue(true),
+            Noticed(&FabricSwitch::HandleAttribute, MakeBooleanAccessor(&FabricSwitch::m_ecn)),
+            MakeBooleanChecker())
+        .AddAttribute(
+            "EcnKmin",
+            "Queue length, in bytes, up to which no packet is marked.",
+            UintegerValue(800000),
+            Noticed(&FabricSwitch::HandleAttribute, MakeUintegerAccessor(&FabricSwitch::m_ecnKmin)),
+            MakeUintegerChecker<uint64_t>())
+        .AddAttribute(
+            "EcnKmax",
+            "Queue length, in bytes, above which every packet is marked; equal to "
+            "EcnKmin for a step.",
+            UintegerValue(800000),
+            Noticed(&FabricSwitch::HandleAttribute, MakeUintegerAccessor(&FabricSwitch::m_ecnKmax)),
+            MakeUintegerChecker<uint64_t>())
+        .AddAttribute(
+            "EcnPmax",
+            "The probability of marking just below EcnKmax; it rises linearly from "
+            "EcnKmin. It is rounded to a millionth.",
+            DoubleValue(0.2),
+            Noticed(&FabricSwitch::HandleAttribute, MakeDoubleAccessor(&FabricSwitch::m_ecnPmax)),
+            MakeDoubleChecker<double>(0.0, 1.0))
+        .AddAttribute("EcnAtDequeue",
+                      "Mark by the queue length at dequeue, not at enqueue.",
+                      BooleanValue(false),
+                      Noticed(&FabricSwitch::HandleAttribute,
+                              MakeBooleanAccessor(&FabricSwitch::m_ecnAtDequeue)),
+                      MakeBooleanChecker());
+}
+
+TypeId
+FabricSwitch::AddPolicyAttributes(TypeId tid)
+{
+    return tid
+        .AddAttribute(
+            "Pfc",
+            "Priority flow control (IEEE 802.1Qbb) with the rules of the HPCC "
+            "simulator.",
+            BooleanValue(false),
+            Noticed(&FabricSwitch::HandleAttribute, MakeBooleanAccessor(&FabricSwitch::m_pfc)),
+            MakeBooleanChecker())
+        .AddAttribute(
+            "Trim",
+            "Trim a packet to its header instead of dropping it when the buffer is full.",
+            BooleanValue(false),
+            Noticed(&FabricSwitch::HandleAttribute, MakeBooleanAccessor(&FabricSwitch::m_trim)),
+            MakeBooleanChecker())
+        .AddAttribute(
+            "Policy",
+            "The load-balancing policy, a name that `evenkeel list policies` prints.",
+            StringValue("ecmp"),
+            Noticed(&FabricSwitch::HandleAttribute, MakeStringAccessor(&FabricSwitch::m_policy)),
+            MakeStringChecker())
+        .AddAttribute("PolicyParameters",
+                      "Parameters of the policy, as keys of a scenario's section [policy], "
+                      "separated by semicolons or newlines: 'gap = \"50us\"; other = 3'.",
+                      StringValue(""),
+                      Noticed(&FabricSwitch::HandleAttribute,
+                              MakeStringAccessor(&FabricSwitch::m_parameters)),
+                      MakeStringChecker());
+}
+
+FabricSwitch::FabricSwitch()
+{
+    NS_LOG_FUNCTION(this);
+}
+
+FabricSwitch::~FabricSwitch()
+{
+    NS_LOG_FUNCTION(this);
+}
+
+void
+FabricSwitch::DoDispose()
+{
+    NS_LOG_FUNCTION(this);
+    m_fabric = nullptr;
+    m_ports.clear();
+    Object::DoDispose();
+}
+
+void
+FabricSwitch::AddPort(Ptr<FabricSwitchPort> port)
+{
+    NS_LOG_FUNCTION(this << port);
+    port->SetSwitch(this);
+    m_ports.push_back(port);
+}
+
+uint32_t
+FabricSwitch::GetNPorts() const
+{
+    return static_cast<uint32_t>(m_ports.size());
+}
+
+Ptr<FabricSwitchPort>
+FabricSwitch::GetPort(uint32_t number) const
+{
+    EVENKEEL_REFUSE_IF(number >= m_ports.size(),
+                       "FabricSwitch::GetPort",
+                       "there is no port " << number << ": the switch has " << m_ports.size()
+                                           << " ports");
+    return m_ports[number];
+}
+
+uint64_t
+FabricSwitch::GetBufferedBytes() const
+{
+    return m_buffered;
+}
+
+std::string
+FabricSwitch::DescribeSettings() const
+{
+    std::ostringstream text;
+    text << "[switch]\n";
+    text << (m_sharedBuffer ? "buffer" : "port_buffer") << " = \"" << m_bufferBytes << "B\"\n";
+    const char* at = m_ecnAtDequeue ? "dequeue" : "enqueue";
+    if (!m_ecn)
+    {
+        // No queue reaches this threshold, so packets are never marked.
+        text << "ecn = { step = \"4GB\" }\n";
+    }
+    else if (m_ecnKmin == m_ecnKmax)
+    {
+        text << "ecn = { step = \"" << m_ecnKmin << "B\", at = \"" << at << "\" }\n";
+    }
+    else
+    {
+        text << "ecn = { kmin = \"" << m_ecnKmin << "B\", kmax = \"" << m_ecnKmax
+             << "B\", pmax = \"" << std::llround(m_ecnPmax * 1e6) << "/1000000\", at = \"" << at
+             << "\" }\n";
+    }
+    text << "pfc = " << (m_pfc ? "true" : "false") << "\n";
+    text << "trim = " << (m_trim ? "true" : "false") << "\n";
+    text << "\n[policy]\nname = " << Quoted(m_policy) << "\n";
+    text << PolicyParameterLines(m_parameters) << "\n";
+    return text.str();
+}
+
+void
+FabricSwitch::Join(Fabric* fabric, uint32_t number, uint32_t hosts)
+{
+    NS_LOG_FUNCTION(this << number << hosts);
+    m_fabric = fabric;
+    m_number = number;
+    m_onlyPort.assign(hosts, UNKNOWN);
+    m_loads.assign(m_ports.size(), 0);
+}
+
+void
+FabricSwitch::HandleAttribute()
+{
+    if (m_fabric)
+    {
+        m_fabric->CheckAttributes();
+    }
+}
+
+void
+FabricSwitch::DiscardRoutes()
+{
+    m_onlyPort.assign(m_onlyPort.size(), UNKNOWN);
+}
+
+void
+FabricSwitch::Settle(uint64_t nowPs)
+{
+    for (const auto& port : m_ports)
+    {
+        port->Settle(nowPs);
+    }
+}
+
+void
+FabricSwitch::Forward(uint64_t nowPs, uint32_t slot)
+{
+    const uint32_t port = Choose(nowPs, m_fabric->GetPool().Get(slot).packet);
+    if (port >= m_ports.size())
+    {
+        m_fabric->Drop(*m_ports[0], slot);
+        return;
+    }
+    m_ports[port]->Enqueue(nowPs, slot);
+}
+
+uint32_t
+FabricSwitch::Choose(uint64_t nowPs, FabricPacket& packet)
+{
+    FabricSwitching& switching = m_fabric->GetSwitching();
+    uint32_t& only = m_onlyPort[packet.dst];
+    if (only == UNKNOWN)
+    {
+        only = switching.OnlyPort(m_number, packet.dst);
+    }
+    if (only != FABRIC_NO_PORT)
+    {
+        return only;
+    }
+    if (!m_fabric->GetSettings().looksAtQueues)
+    {
+        return switching.Route(m_number, nowPs, packet, nullptr);
+    }
+    for (std::size_t number = 0; number < m_ports.size(); ++number)
+    {
+        m_ports[number]->StartDue(nowPs);
+        m_loads[number] = m_ports[number]->GetLoadAt(nowPs);
+    }
+    return switching.Route(m_number, nowPs, packet, &m_loads);
+}
+
+} // namespace ns3

@@ -1,0 +1,445 @@
+// SPDX-License-Identifier: GPL-2.0-only
+// Copyright (c) 2026 The evenkeel authors
+
+#include "fabric.h"
+
+#include "fabric-channel.h"
+#include "fabric-switch-port.h"
+#include "fabric-switch.h"
+#include "rdma-nic.h"
+#include "ns3/refuse.h"
+#include "roce-bytes.h"
+
+#include "ns3/boolean.h"
+#include "ns3/log.h"
+#include "ns3/simulator.h"
+
+#include <algorithm>
+#include <utility>
+
+namespace ns3
+{
+
+NS_LOG_COMPONENT_DEFINE("Fabric");
+
+NS_OBJECT_ENSURE_REGISTERED(Fabric);
+
+namespace
+{
+
+/// True if this process has assembled a fabric.
+bool g_assembled = false;
+
+} // namespace
+
+TypeId
+Fabric::GetTypeId()
+{
+    static TypeId tid =
+        TypeId("ns3::Fabric")
+            .SetParent<Object>()
+            .SetGroupName("Evenkeel")
+            .AddConstructor<Fabric>()
+            .AddAttribute("StopWhenDone",
+                          "Stop the simulation when every message is delivered and completed.",
+                          BooleanValue(false),
+                          MakeBooleanAccessor(&Fabric::m_stopWhenDone),
+                          MakeBooleanChecker())
+            .AddTraceSource("Finished",
+                            "Every message is delivered and completed.",
+                            MakeTraceSourceAccessor(&Fabric::m_finishedTrace),
+                            "ns3::Fabric::FinishedTracedCallback");
+    return tid;
+}
+
+Fabric::Fabric()
+    : m_roceBytes(std::make_unique<RoceBytes>())
+{
+    NS_LOG_FUNCTION(this);
+}
+
+Fabric::~Fabric()
+{
+    NS_LOG_FUNCTION(this);
+}
+
+void
+Fabric::DoDispose()
+{
+    NS_LOG_FUNCTION(this);
+    m_calendar.Close();
+    m_ports.clear();
+    m_nics.clear();
+    m_switches.clear();
+    m_channels.clear();
+    Object::DoDispose();
+}
+
+void
+Fabric::UsePicoseconds()
+{
+    // ns-3 sets the resolution only once and converts the times that exist by then. It is too late
+    // if the process has already assembled a fabric with another resolution.
+    if (Time::GetResolution() == Time::NS && !g_assembled)
+    {
+        Time::SetResolution(Time::PS);
+    }
+}
+
+void
+Fabric::Assemble(std::unique_ptr<FabricCore> core,
+                 const std::vector<Ptr<RdmaNic>>& nics,
+                 const std::vector<Ptr<FabricSwitch>>& switches,
+                 const std::vector<Ptr<FabricChannel>>& channels)
+{
+    NS_LOG_FUNCTION(this << nics.size() << switches.size() << channels.size());
+    EVENKEEL_REFUSE_IF(m_core,
+                       "Fabric::Assemble",
+                       "a fabric is assembled only once: use another FabricHelper");
+    g_assembled = true;
+    m_core = std::move(core);
+    m_hosts = m_core->GetHosts().get();
+    m_switching = m_core->GetSwitching().get();
+    m_verbs = m_hosts->GetVerbs();
+    m_settings = m_core->GetSettings();
+    m_nics = nics;
+    CheckClasses();
+    m_ip = std::make_unique<FabricIp>(m_nics, static_cast<uint32_t>(GetClasses().size()));
+    m_roceBytes->SetHasClasses(!GetClasses().empty());
+    m_switches = switches;
+    m_channels = channels;
+    const auto hosts = static_cast<uint32_t>(nics.size());
+    for (uint32_t number = 0; number < switches.size(); ++number)
+    {
+        switches[number]->Join(this, number, hosts);
+    }
+    m_ports.resize(2 * channels.size());
+    for (uint32_t link = 0; link < channels.size(); ++link)
+    {
+        FabricPort& a = *DynamicCast<FabricPort>(channels[link]->GetDevice(0));
+        FabricPort& b = *DynamicCast<FabricPort>(channels[link]->GetDevice(1));
+        JoinPort(2 * link, a, b);
+        JoinPort(2 * link + 1, b, a);
+    }
+    for (uint32_t host = 0; host < hosts; ++host)
+    {
+        nics[host]->SetHost(host);
+    }
+    for (const auto& each : switches)
+    {
+        for (uint32_t number = 0; number < each->GetNPorts(); ++number)
+        {
+            each->GetPort(number)->InspectEnd();
+        }
+    }
+    if (m_settings.pfc)
+    {
+        m_pfc = std::make_unique<FabricPfc>(FabricPfc::FromDescription(m_core->GetDescription()));
+    }
+    m_faults = std::make_unique<FabricFaults>(m_core->GetDescription().faults, *m_switching);
+    m_steps = m_core->GetDescription().steps;
+    NoteAttributes();
+    Simulator::ScheduleNow(&Fabric::Start, Ptr<Fabric>(this));
+    // Ports have a raw pointer to the fabric, so keep it alive until Simulator::Destroy.
+    Simulator::ScheduleDestroy(&Object::Dispose, Ptr<Fabric>(this));
+}
+
+void
+Fabric::JoinPort(uint32_t number, FabricPort& port, FabricPort& end)
+{
+    const FabricLink& link = m_core->GetGraph().links[number / 2];
+    const FabricEnd from = number % 2 == 0 ? link.a : link.b;
+    const FabricEnd to = number % 2 == 0 ? link.b : link.a;
+    FabricPort::Setup setup;
+    setup.fabric = this;
+    setup.end = &end;
+    setup.id = number;
+    setup.rateBps = link.rateBps;
+    setup.forwardingPs = to.isHost ? 0 : m_settings.forwardingDelayPs;
+    setup.delayPs = link.delayPs + setup.forwardingPs;
+    setup.gapBytes = m_settings.gapBytes;
+    setup.rounding = m_settings.rounding;
+    setup.classes = static_cast<uint32_t>(GetClasses().size());
+    setup.pausesExpire = m_settings.pfcPauseTimePs != FABRIC_NEVER;
+    if (!from.isHost)
+    {
+        setup.ecn = m_core->GetDescription().ecn[number];
+    }
+    port.Join(setup);
+    m_ports[number] = &port;
+}
+
+void
+Fabric::Start()
+{
+    NS_LOG_FUNCTION(this);
+    if (m_ports.empty())
+    {
+        return;
+    }
+    CheckAttributes();
+    WarnOfMtu();
+    for (uint32_t port = 0; port < m_ports.size(); ++port)
+    {
+        m_ports[port]->Open();
+        m_capturing |= !m_ports[port]->m_snifferTrace.IsEmpty();
+    }
+    MarkFaulty();
+    for (const FabricStep& step : m_steps)
+    {
+        m_calendar.Push(step.atPs, FabricCalendar::CONTROL, STEP);
+    }
+    m_started = true;
+    const uint64_t now = m_calendar.Now();
+    for (const auto& nic : m_nics)
+    {
+        nic->Begin(now);
+    }
+    m_calendar.Open(this);
+}
+
+uint32_t
+Fabric::GetPlace(uint64_t nowPs, uint32_t port) const
+{
+    return m_switching->GetPlace(nowPs, port);
+}
+
+bool
+Fabric::HandleEvent(uint64_t nowPs, FabricCalendar::Kind kind, uint32_t number)
+{
+    if (nowPs > m_settings.timeLimitPs && m_verdict == RUNNING && !HasOnlyIp())
+    {
+        m_verdict = TIME_LIMIT;
+        Simulator::Stop();
+        return false;
+    }
+    switch (kind)
+    {
+    case FabricCalendar::PORT:
+        m_ports[number]->HandleArrival(nowPs);
+        break;
+    case FabricCalendar::START:
+        if (number % 2 == 0)
+        {
+            m_ports[number / 2]->HandlePauseEnd(nowPs);
+            break;
+        }
+        m_ports[number / 2]->HandleStart(nowPs);
+        break;
+    case FabricCalendar::HOST:
+        m_nics[number]->HandleWake(nowPs);
+        break;
+    case FabricCalendar::CONTROL:
+        HandleControl(nowPs, number);
+        break;
+    }
+    return m_verdict != COMPLETED || !m_stopWhenDone;
+}
+
+void
+Fabric::HandleControl(uint64_t nowPs, uint32_t number)
+{
+    if (number == SAMPLE)
+    {
+        // The sampler may have been removed after the sample was scheduled.
+        if (m_sampler)
+        {
+            m_sampler(nowPs);
+        }
+        return;
+    }
+    while (m_applied < m_steps.size() && m_steps[m_applied].atPs <= nowPs)
+    {
+        ApplyStep(nowPs, m_applied++);
+    }
+}
+
+void
+Fabric::SetSampler(std::function<void(uint64_t)> sampler)
+{
+    m_sampler = std::move(sampler);
+}
+
+void
+Fabric::ScheduleSample(uint64_t timePs)
+{
+    m_calendar.Push(timePs, FabricCalendar::CONTROL, SAMPLE);
+}
+
+void
+Fabric::ReportEvents(uint64_t nowPs)
+{
+    for (uint32_t host = m_hosts->PollTouched(); host != FABRIC_NO_PORT;
+         host = m_hosts->PollTouched())
+    {
+        m_nics[host]->ScheduleWake();
+    }
+    FabricMessageEvent event;
+    while (m_hosts->PollMessageEvent(event))
+    {
+        const bool delivered = event.kind == FabricMessageEventKind::DELIVERED;
+        m_nics[delivered ? event.dst : event.src]->ReportMessage(event);
+    }
+    ReportCompletions();
+    if (m_verdict == RUNNING && m_hosts->IsFinished())
+    {
+        NS_LOG_INFO("all messages and work requests completed at " << nowPs << " ps");
+        m_verdict = COMPLETED;
+        m_finishPs = nowPs;
+        // Ports decide late: settle the switches so that the carried bytes of links are exact from
+        // here on.
+        SettleSwitches(nowPs);
+        m_finishedTrace(PicoSeconds(nowPs));
+        // A sink may have destroyed a queue pair and thereby flushed its work.
+        ReportCompletions();
+        if (m_verdict == COMPLETED && m_stopWhenDone)
+        {
+            Simulator::Stop();
+        }
+    }
+}
+
+void
+Fabric::ReportCompletions()
+{
+    FabricCompletion completion;
+    while (m_verbs && m_verbs->PollCompletion(completion))
+    {
+        m_nics[completion.host]->ReportCompletion(completion);
+    }
+}
+
+void
+Fabric::Reopen()
+{
+    m_verdict = RUNNING;
+}
+
+void
+Fabric::Drop(FabricPort& port, uint32_t slot)
+{
+    const FabricPacket packet = m_pool.Remove(slot);
+    if (packet.IsIp())
+    {
+        port.m_ipDropTrace(m_ip->Drop(packet).packet);
+    }
+    else
+    {
+        ++(packet.IsControl() ? m_counters.controlDropped : m_counters.dataDropped);
+        if (packet.IsData())
+        {
+            ++m_droppedOf[packet.GetTrafficClass()];
+        }
+    }
+    if (!port.m_dropTrace.IsEmpty())
+    {
+        port.m_dropTrace(packet, PicoSeconds(m_calendar.Now()));
+    }
+}
+
+bool
+Fabric::HasOnlyIp() const
+{
+    return m_hosts->IsFinished() && (m_ip->GetCounters().sent > 0 || m_ip->IsInstalled());
+}
+
+void
+Fabric::RecordSent(const FabricPacket& packet)
+{
+    if (m_capturing)
+    {
+        m_roceBytes->RecordSent(packet);
+    }
+}
+
+Fabric::Verdict
+Fabric::GetVerdict() const
+{
+    return m_verdict;
+}
+
+Time
+Fabric::GetFinishTime() const
+{
+    return PicoSeconds(m_finishPs);
+}
+
+uint64_t
+Fabric::GetFinishPs() const
+{
+    return m_finishPs;
+}
+
+const Fabric::Counters&
+Fabric::GetCounters() const
+{
+    return m_counters;
+}
+
+const std::vector<Fabric::Pause>&
+Fabric::GetPauses() const
+{
+    return m_pauses;
+}
+
+uint32_t
+Fabric::GetNPorts() const
+{
+    return static_cast<uint32_t>(m_ports.size());
+}
+
+FabricPort&
+Fabric::GetPort(uint32_t number) const
+{
+    return *m_ports[number];
+}
+
+uint32_t
+Fabric::GetNNics() const
+{
+    return static_cast<uint32_t>(m_nics.size());
+}
+
+Ptr<RdmaNic>
+Fabric::GetNic(uint32_t host) const
+{
+    EVENKEEL_REFUSE_IF(host >= m_nics.size(),
+                       "Fabric::GetNic",
+                       "there is no host " << host << ": the fabric has " << m_nics.size()
+                                           << " hosts");
+    return m_nics[host];
+}
+
+uint32_t
+Fabric::GetQueueBytesMax() const
+{
+    uint32_t most = 0;
+    for (const auto& each : m_switches)
+    {
+        for (uint32_t number = 0; number < each->GetNPorts(); ++number)
+        {
+            most = std::max(most, each->GetPort(number)->GetWaitingBytesMax());
+        }
+    }
+    return most;
+}
+
+uint64_t
+Fabric::GetEventCount() const
+{
+    return m_calendar.GetEventCount();
+}
+
+uint64_t
+Fabric::GetNowPs() const
+{
+    return m_calendar.Now();
+}
+
+uint64_t
+Fabric::CountIpInFlight() const
+{
+    return m_ip ? m_ip->GetKept() : 0;
+}
+
+} // namespace ns3

@@ -1,0 +1,163 @@
+// SPDX-License-Identifier: GPL-2.0-only
+// Copyright (c) 2026 The evenkeel authors
+
+#include "fabric-channel.h"
+#include "fabric-ip.h"
+#include "fabric.h"
+#include "rdma-nic-port.h"
+#include "rdma-nic.h"
+#include "ns3/refuse.h"
+
+#include "ns3/log.h"
+
+#include <algorithm>
+#include <vector>
+
+// RdmaNic's methods for packets of ns-3's IP stack, which share its wires with RDMA.
+
+namespace ns3
+{
+
+NS_LOG_COMPONENT_DEFINE("RdmaNicIp");
+
+bool
+RdmaNic::Send(Ptr<Packet> packet, const Address& dest, uint16_t protocolNumber)
+{
+    NS_LOG_FUNCTION(this << packet << dest << protocolNumber);
+    return SendIpBy(0, packet, protocolNumber);
+}
+
+bool
+RdmaNic::SendIpBy(uint32_t plane, Ptr<Packet> packet, uint16_t protocol)
+{
+    FabricPort& port = PortIn(plane);
+    EVENKEEL_REFUSE_IF(!m_fabric && port.GetChannel(),
+                       "RdmaNic::Send",
+                       "the fabric of this NIC has not been made, so it carries no packets: "
+                       "call FabricHelper::Finish before Simulator::Run");
+    // There is no fabric without a link, or after the end of the simulation.
+    const bool isOver = !m_fabric || (m_fabric->HasStarted() && !m_fabric->GetCalendar().IsOpen());
+    FabricPacket header;
+    if (isOver || packet->GetSize() > port.GetMtu() ||
+        !m_fabric->GetIp().Take(m_host, plane, packet, protocol, header))
+    {
+        return port.DropUnsent(packet);
+    }
+    port.m_macTxTrace(packet);
+    m_entering.push_back(EnteringIp{plane, header});
+    // The packet is enqueued later at this time, in the defined order of the NIC's events.
+    ScheduleWakeAt(m_fabric->GetCalendar().Now());
+    return true;
+}
+
+void
+RdmaNic::Enqueue(uint64_t nowPs, const std::vector<EnteringIp>& entering)
+{
+    for (const EnteringIp& each : entering)
+    {
+        FabricPort& port = PortIn(each.plane);
+        if (static_cast<uint64_t>(port.GetWaitingBytes()) + each.packet.wireBytes > m_ipQueueBytes)
+        {
+            NS_LOG_LOGIC("the IP queue of port " << port.m_id << " is full");
+            port.DropUnsent(m_fabric->GetIp().Drop(each.packet).packet);
+            continue;
+        }
+        // If the wire has been idle, the packet starts now.
+        port.m_free = std::max(port.m_free, nowPs);
+        port.PushQueue(m_pool->Insert(each.packet));
+        if (!port.m_enqueueTrace.IsEmpty())
+        {
+            port.m_enqueueTrace(each.packet, PicoSeconds(nowPs));
+        }
+    }
+}
+
+void
+RdmaNic::SendIp(FabricPort& port)
+{
+    StartIp(port, port.PopQueue());
+}
+
+void
+RdmaNic::StartIp(FabricPort& port, uint32_t slot)
+{
+    if (!port.m_dequeueTrace.IsEmpty())
+    {
+        port.m_dequeueTrace(m_pool->Get(slot).packet, PicoSeconds(port.m_free));
+    }
+    port.m_isTurnOfIp = false;
+    port.Transmit(slot, port.m_free);
+}
+
+void
+RdmaNic::SendBesideIp()
+{
+    if (m_classes)
+    {
+        SendBesideIpByClass();
+        return;
+    }
+    FabricHosts& hosts = m_fabric->GetHosts();
+    FabricPacket packet;
+    uint64_t start = m_free;
+    const bool ackPriority = m_fabric->GetSettings().ackPriority;
+    const bool sends = m_isTurnOfIp ? ackPriority && hosts.PollTransmitControl(m_host, packet)
+                                    : hosts.PollTransmit(m_host, m_free, start, packet);
+    if (sends)
+    {
+        Inject(start, packet);
+        return;
+    }
+    SendIp(*this);
+}
+
+void
+RdmaNic::SendBesideIpByClass()
+{
+    FabricHosts& hosts = m_fabric->GetHosts();
+    FabricPacket packet;
+    uint32_t trafficClass = 0;
+    const FabricIpClasses ip{m_classes->GetReady(), m_classes->ipFirst};
+    if (hosts.PollTransmitBeside(m_host, m_free, ip, packet, trafficClass))
+    {
+        Inject(m_free, packet);
+        return;
+    }
+    const uint32_t slot = PopClass(trafficClass);
+    const uint8_t bit = FabricClassQueues::BitOf(trafficClass);
+    m_classes->ipFirst &= static_cast<uint8_t>(~bit);
+    hosts.ChargeBeside(m_host,
+                       trafficClass,
+                       m_pool->Get(slot).packet.wireBytes,
+                       (m_classes->waiting & bit) != 0);
+    StartIp(*this, slot);
+}
+
+FabricPort*
+RdmaNic::FindPortForIp(uint64_t nowPs)
+{
+    FabricPort* first = nullptr;
+    for (uint32_t plane = 0; plane < GetNPorts(); ++plane)
+    {
+        FabricPort& port = PortIn(plane);
+        if (port.HasWaiting() && port.m_free <= nowPs && (!first || port.m_free < first->m_free))
+        {
+            first = &port;
+        }
+    }
+    return first;
+}
+
+bool
+RdmaNic::IsHostDue(uint64_t nowPs) const
+{
+    return m_wakesHost || m_fabric->GetHosts().NextWake(m_host, nowPs, GetFree()) <= nowPs;
+}
+
+bool
+RdmaNic::HasPacketsFor(const FabricPort& port) const
+{
+    return port.GetWaitingBytes() > 0 || m_fabric->GetHosts().HasPackets(m_host);
+}
+
+} // namespace ns3

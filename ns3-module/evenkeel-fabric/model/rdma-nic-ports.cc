@@ -1,0 +1,164 @@
+// SPDX-License-Identifier: GPL-2.0-only
+// Copyright (c) 2026 The evenkeel authors
+
+#include "fabric.h"
+#include "rdma-nic-port.h"
+#include "rdma-nic.h"
+#include "ns3/refuse.h"
+
+#include "ns3/log.h"
+#include "ns3/mac48-address.h"
+#include "ns3/node.h"
+
+#include <algorithm>
+#include <array>
+
+// RdmaNic's methods for several ports, each in its own plane.
+
+namespace ns3
+{
+
+NS_LOG_COMPONENT_DEFINE("RdmaNicPorts");
+
+Ptr<FabricPort>
+RdmaNic::AddPort()
+{
+    NS_LOG_FUNCTION(this);
+    EVENKEEL_REFUSE_IF(!GetNode(), "RdmaNic::AddPort", "the NIC has no node: add it to one first");
+    EVENKEEL_REFUSE_IF(m_fabric,
+                       "RdmaNic::AddPort",
+                       "the fabric has been made: add ports before FabricHelper::Finish");
+    Ptr<RdmaNicPort> port = CreateObject<RdmaNicPort>();
+    port->SetNic(this);
+    port->SetAddress(Mac48Address::Allocate());
+    port->SetMtu(GetMtu());
+    port->m_punctual = m_punctual;
+    GetNode()->AddDevice(port);
+    m_further.push_back(port);
+    return port;
+}
+
+uint32_t
+RdmaNic::GetNPorts() const
+{
+    return static_cast<uint32_t>(1 + m_further.size());
+}
+
+Ptr<FabricPort>
+RdmaNic::GetPort(uint32_t plane) const
+{
+    EVENKEEL_REFUSE_IF(plane >= GetNPorts(),
+                       "RdmaNic::GetPort",
+                       "there is no plane " << plane << ": the NIC has " << GetNPorts()
+                                            << " ports");
+    return Ptr<FabricPort>(&const_cast<RdmaNic*>(this)->PortIn(plane));
+}
+
+FabricPort&
+RdmaNic::PortIn(uint32_t plane)
+{
+    if (plane == 0)
+    {
+        return *this;
+    }
+    return *m_further[plane - 1];
+}
+
+uint32_t
+RdmaNic::PlaneOf(const FabricPort& port) const
+{
+    for (uint32_t plane = 1; plane <= m_further.size(); ++plane)
+    {
+        if (PeekPointer(m_further[plane - 1]) == &port)
+        {
+            return plane;
+        }
+    }
+    return 0;
+}
+
+Ptr<RdmaNic>
+RdmaNic::Of(Ptr<NetDevice> device)
+{
+    if (Ptr<RdmaNicPort> port = DynamicCast<RdmaNicPort>(device))
+    {
+        return port->GetNic();
+    }
+    return DynamicCast<RdmaNic>(device);
+}
+
+uint64_t
+RdmaNic::GetFree() const
+{
+    uint64_t free = m_free;
+    for (const auto& port : m_further)
+    {
+        free = std::min(free, port->m_free);
+    }
+    return free;
+}
+
+void
+RdmaNic::SendDueOnPorts(uint64_t nowPs)
+{
+    std::array<uint64_t, FABRIC_MOST_PLANES> free;
+    uint32_t paused = 0;
+    for (uint32_t plane = 0; plane < GetNPorts(); ++plane)
+    {
+        const FabricPort& port = PortIn(plane);
+        free[plane] = port.m_free;
+        paused |= port.m_paused ? 1U << plane : 0;
+    }
+    // Keep the order of time: poll RDMA only up to the earliest time at which IP can start.
+    while (true)
+    {
+        FabricPort* ip = FindPortForIp(nowPs);
+        FabricPacket packet;
+        uint64_t start = 0;
+        uint32_t plane = 0;
+        const FabricWires wires{free.data(), GetNPorts(), paused};
+        const uint64_t until = ip ? ip->m_free : nowPs;
+        const bool isTurnOfIp = ip && ip->m_isTurnOfIp;
+        if (!isTurnOfIp &&
+            m_fabric->GetHosts().PollTransmitOn(m_host, until, wires, start, plane, packet))
+        {
+            InjectInto(PortIn(plane), start, packet);
+        }
+        else if (ip)
+        {
+            plane = PlaneOf(*ip);
+            SendIp(*ip);
+        }
+        else
+        {
+            break;
+        }
+        free[plane] = PortIn(plane).m_free;
+    }
+    ArmPorts(nowPs);
+}
+
+void
+RdmaNic::ArmPorts(uint64_t nowPs)
+{
+    const bool waits = m_fabric->GetHosts().HasPackets(m_host);
+    for (uint32_t plane = 0; plane < GetNPorts(); ++plane)
+    {
+        FabricPort& port = PortIn(plane);
+        const bool busy = port.m_free > nowPs;
+        if (port.m_punctual && busy)
+        {
+            port.ArmStart();
+        }
+        port.ArmFor(busy && (waits || port.HasWaiting()));
+    }
+}
+
+void
+RdmaNic::HandlePortStatus(uint64_t nowPs)
+{
+    NS_LOG_FUNCTION(this << nowPs);
+    FollowUp(nowPs);
+}
+
+} // namespace ns3

@@ -1,0 +1,180 @@
+// SPDX-License-Identifier: GPL-2.0-only
+// Copyright (c) 2026 The evenkeel authors
+
+#include "fabric.h"
+#include "rdma-nic-port.h"
+#include "rdma-nic.h"
+#include "rdma-qp.h"
+#include "ns3/refuse.h"
+
+#include "ns3/log.h"
+
+#include <optional>
+#include <stdexcept>
+#include <vector>
+
+// RdmaNic's methods for the queue pairs of scripts.
+
+namespace ns3
+{
+
+NS_LOG_COMPONENT_DEFINE("RdmaNicQueuePairs");
+
+namespace
+{
+
+/// Size of a traffic class's range of streams for queue pairs and connections. The range of class c
+/// begins at c + 1 times this; workloads and scripts use the streams below. The Rust library has
+/// the same number in rust/bridge/world/classes.rs.
+constexpr uint32_t STREAMS = 1U << 24;
+
+} // namespace
+
+Ptr<RdmaQp>
+RdmaNic::CreateQp(Ptr<RdmaNic> peer, const std::string& trafficClass)
+{
+    NS_LOG_FUNCTION(this << peer << trafficClass);
+    if (!peer || peer->m_fabric != m_fabric)
+    {
+        throw std::invalid_argument("both NICs of a queue pair must be in one finished fabric: "
+                                    "call FabricHelper::Finish first");
+    }
+    FabricVerbs& verbs = GetVerbs();
+    const std::vector<FabricClass>& classes = m_fabric->GetClasses();
+    const std::optional<uint32_t> ofClass = FabricClass::Find(classes, trafficClass);
+    if (!ofClass)
+    {
+        throw std::invalid_argument(FabricClass::Explain(classes, trafficClass));
+    }
+    const uint32_t number = verbs.CreateQp(m_host, peer->m_host, TakeStream(*ofClass));
+    Ptr<RdmaQp> qp = CreateObject<RdmaQp>();
+    qp->Attach(this, peer, number);
+    m_qps[number] = qp;
+    return qp;
+}
+
+FabricVerbs&
+RdmaNic::GetVerbs() const
+{
+    FabricVerbs* verbs = m_fabric ? m_fabric->GetVerbs() : nullptr;
+    if (!verbs)
+    {
+        throw std::invalid_argument(
+            m_fabric ? "the core of this fabric has no verbs: use a core with evenkeel's NICs"
+                     : "the fabric of this NIC is not finished: call FabricHelper::Finish first");
+    }
+    return *verbs;
+}
+
+void
+RdmaNic::UseVerbs(const VerbCall& call)
+{
+    FabricVerbs& verbs = GetVerbs();
+    const uint64_t now = m_fabric->GetCalendar().Now();
+    const bool idle = m_fabric->HasStarted() && !m_handling;
+    if (idle)
+    {
+        // Packets that are due by now are sent before the call changes anything.
+        Settle(now);
+    }
+    const bool wasOpen = !m_fabric->GetHosts().IsFinished();
+    call(verbs, m_host, now);
+    const bool isOpen = !m_fabric->GetHosts().IsFinished();
+    if (isOpen)
+    {
+        m_fabric->Reopen();
+    }
+    if (idle)
+    {
+        FollowUp(now);
+    }
+    if (wasOpen && !isOpen)
+    {
+        // The fabric may have no other event at which it detects the completion.
+        WakeHost();
+    }
+}
+
+void
+RdmaNic::WakeHost()
+{
+    m_wakesHost = true;
+    ScheduleWakeAt(m_fabric->GetCalendar().Now());
+}
+
+void
+RdmaNic::DestroyQp(uint32_t qp)
+{
+    NS_LOG_FUNCTION(this << qp);
+    UseVerbs([qp](FabricVerbs& verbs, uint32_t host, uint64_t nowPs) {
+        verbs.DestroyQp(host, qp, nowPs);
+    });
+    // A wake-up reports the flushed work, because this NIC may have no other event.
+    m_destroyed.push_back(qp);
+    WakeHost();
+}
+
+void
+RdmaNic::ReleaseDestroyed()
+{
+    // A callback may destroy more queue pairs, which the next wake-up releases.
+    std::vector<uint32_t> ended;
+    ended.swap(m_destroyed);
+    for (const uint32_t number : ended)
+    {
+        const auto found = m_qps.find(number);
+        if (found != m_qps.end())
+        {
+            const Ptr<RdmaQp> qp = found->second;
+            m_qps.erase(found);
+            qp->ReleaseCallback();
+        }
+    }
+}
+
+void
+RdmaNic::ReportCompletion(const FabricCompletion& completion)
+{
+    m_completionTrace(completion);
+    const auto found = m_qps.find(completion.qp);
+    if (found != m_qps.end())
+    {
+        // The callback may destroy the queue pair, so this reference keeps it.
+        const Ptr<RdmaQp> qp = found->second;
+        qp->ReportCompletion(completion);
+    }
+}
+
+uint32_t
+RdmaNic::TakeStream(uint32_t trafficClass)
+{
+    const std::size_t classes = m_fabric ? m_fabric->GetClasses().size() : 0;
+    EVENKEEL_REFUSE_IF(trafficClass > 0 && trafficClass >= classes,
+                       "RdmaNic::TakeStream",
+                       "there is no traffic class " << trafficClass << ": the fabric has "
+                                                    << classes << ", numbered from 0");
+    // The upper half of a class's streams belongs to Fabric::GetStreamIn.
+    EVENKEEL_REFUSE_IF(classes > 0 && m_streams >= STREAMS / 2,
+                       "RdmaNic::TakeStream",
+                       "with traffic classes a NIC has at most "
+                           << STREAMS / 2 << " queue pairs and connections made by scripts");
+    // Stream 0 is the default of PostMessage.
+    return (trafficClass + 1) * STREAMS + m_streams++;
+}
+
+uint32_t
+Fabric::GetStreamIn(const std::string& trafficClass, uint32_t stream) const
+{
+    const std::optional<uint32_t> ofClass = FabricClass::Find(GetClasses(), trafficClass);
+    EVENKEEL_REFUSE_IF(!ofClass,
+                       "Fabric::GetStreamIn",
+                       FabricClass::Explain(GetClasses(), trafficClass));
+    // Use the upper half of the class's streams, because TakeStream uses the lower half.
+    EVENKEEL_REFUSE_IF(stream >= STREAMS / 2,
+                       "Fabric::GetStreamIn",
+                       "stream " << stream << " is not available to scripts: use one below "
+                                 << STREAMS / 2);
+    return (*ofClass + 1) * STREAMS + STREAMS / 2 + stream;
+}
+
+} // namespace ns3
