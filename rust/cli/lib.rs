@@ -19,6 +19,7 @@ mod arguments;
 mod bound;
 mod check;
 mod compare;
+mod demo;
 mod explain;
 mod export;
 mod gates;
@@ -68,6 +69,7 @@ seed and version give the same results on every machine.";
 
 const AFTER_HELP: &str = "\
 Examples:
+  evenkeel demo
   evenkeel compare examples/all-to-all-256.toml --policies ecmp,spray,ethereal
   evenkeel sweep examples/sweeps/sizes.toml --out results/sizes
   evenkeel run examples/incast-32.toml --policy spray --out results/incast
@@ -108,9 +110,9 @@ struct Cli {
 }
 
 /// Registers commands. A command is a file, its `mod` line and a line here. Brackets name the part
-/// of [`Program`] that it needs.
+/// of [`Program`] that it needs; empty ones stand for all of it.
 macro_rules! commands {
-    ($($command:ident($arguments:ty) => $run:path $([$part:ident])?),* $(,)?) => {
+    ($($command:ident($arguments:ty) => $run:path $([$($part:ident)?])?),* $(,)?) => {
         #[derive(Debug, Subcommand)]
         enum Command {
             $($command($arguments),)*
@@ -118,13 +120,14 @@ macro_rules! commands {
 
         impl Command {
             fn run(&self, program: &Program) -> anyhow::Result<Status> {
-                match self { $(Self::$command(it) => $run(it $(, program.$part)?),)* }
+                match self { $(Self::$command(it) => $run(it $(, program$(.$part)?)?),)* }
             }
         }
     };
 }
 
 commands! {
+    Demo(demo::Arguments) => demo::run[],
     Run(run::Arguments) => run::run,
     Compare(compare::Arguments) => compare::run,
     Sweep(sweep::Arguments) => sweep::run,

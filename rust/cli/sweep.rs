@@ -19,6 +19,8 @@ Examples:
   evenkeel sweep study.toml --out results/sweep
   evenkeel sweep study.toml --out results/2 --shard 2/4
   evenkeel merge results/1 results/2 results/3 results/4 --out results/all
+  evenkeel sweep study.toml --list | jq .point
+  evenkeel sweep study.toml --out results/point-7 --point 7
 
 A study is a TOML file; docs/sweeps.md describes the format. A complete study:
 
@@ -51,8 +53,14 @@ pub(super) struct Arguments {
     #[arg(value_name = "STUDY.toml")]
     study: PathBuf,
     /// Write the results to this folder, or continue the sweep that is in it
-    #[arg(long, value_name = "DIR")]
-    out: PathBuf,
+    #[arg(long, value_name = "DIR", required_unless_present = "list")]
+    out: Option<PathBuf>,
+    /// Print a JSON object per point, with its number, keys and seeds, and simulate nothing
+    #[arg(long, conflicts_with_all = ["out", "jobs", "point", "shard", "shards"])]
+    list: bool,
+    /// Simulate only this point, all its seeds; merge combines the folders of all points
+    #[arg(long, value_name = "N", conflicts_with_all = ["shard", "shards"])]
+    point: Option<usize>,
     /// Simulate this many runs at the same time; more use more memory [default: one per core]
     #[arg(long, value_name = "N")]
     jobs: Option<NonZeroUsize>,
@@ -68,14 +76,18 @@ pub(super) struct Arguments {
 
 /// Simulates the missing runs and writes the results.
 pub(super) fn run(arguments: &Arguments) -> anyhow::Result<Status> {
-    let shard = arguments.shard()?;
     expect_study(&arguments.study)?;
     let sweep = Sweep::load(&arguments.study)?.with_memory_limit(arguments.memory.limit());
-    let folder = SweepFolder::open(&arguments.out, sweep.text())?;
-    let log = SweepFolder::log(&arguments.out)?;
+    let Some(out) = &arguments.out else { return list(&sweep) };
+    let (shard, sweep) = match arguments.point {
+        Some(point) => (Shard::ALL, sweep.only(point)?),
+        None => (arguments.shard()?, sweep),
+    };
+    let folder = SweepFolder::open(out, sweep.text())?;
+    let log = SweepFolder::log(out)?;
     let (rows, known) = (sweep.rows(shard), sweep.known(shard, &log));
     if known > 0 {
-        let name = arguments.out.display();
+        let name = out.display();
         output::note(&format!("{name}: {known} of {rows} runs are already finished"));
     }
     // Rows of the log may be of an earlier version of the study, which is known only once they are
@@ -88,7 +100,14 @@ pub(super) fn run(arguments: &Arguments) -> anyhow::Result<Status> {
         StudyError::Log { .. } => anyhow!("{error}; the same command resumes"),
         other => other.into(),
     })?;
-    finish(&folder, &table, &arguments.out.display().to_string())
+    finish(&folder, &table, &out.display().to_string())
+}
+
+/// Prints the points.
+fn list(sweep: &Sweep) -> anyhow::Result<Status> {
+    let lines: String = sweep.points().iter().map(|point| format!("{}\n", point.json())).collect();
+    output::print(&lines)?;
+    Ok(Status::Done)
 }
 
 /// Fails if the path is not a file.

@@ -22,7 +22,7 @@ use serde_json::{Value, json};
 
 pub use folder::{SweepFolder, SweepFolderError};
 pub use shard::{Shard, ShardError};
-pub use table::{SweepRow, SweepTable};
+pub use table::{SweepPoint, SweepRow, SweepTable};
 
 use super::metrics::METRICS;
 use super::reproduce::matrix::{Combination, Group};
@@ -41,6 +41,8 @@ pub struct Sweep {
     study: Study,
     /// Content of the file.
     text: String,
+    /// The only point to simulate; `None` for all.
+    only: Option<usize>,
 }
 
 /// Axis that always has a column of its own.
@@ -81,7 +83,38 @@ impl Sweep {
                 return Err(study.axis_error(group.index, axis, reason));
             }
         }
-        Ok(Self { study, text })
+        Ok(Self { study, text, only: None })
+    }
+
+    /// Limits the rows to those of one point, numbered from 1 as in [`Self::points`].
+    ///
+    /// # Errors
+    /// Fails if the study has no such point.
+    pub fn only(self, point: usize) -> Result<Self, StudyError> {
+        let points = self.points().len();
+        if (1..=points).contains(&point) {
+            return Ok(Self { only: Some(point), ..self });
+        }
+        let reason = format!("point {point} does not exist; expected 1 to {points}");
+        Err(self.error_of("points", reason))
+    }
+
+    /// Returns every point of the study, in its order.
+    pub fn points(&self) -> Vec<SweepPoint> {
+        let mut points: Vec<SweepPoint> = Vec::new();
+        for task in self.tasks(Shard::ALL) {
+            let row = task.row(Ok(Value::Null));
+            match points.last_mut().filter(|last| last.point == row.point) {
+                Some(last) => last.seeds.push(row.seed),
+                None => points.push(SweepPoint {
+                    point: row.point,
+                    run: row.run,
+                    keys: row.keys,
+                    seeds: vec![row.seed],
+                }),
+            }
+        }
+        points
     }
 
     /// Gives runs whose estimated memory exceeds `limit` a row with an error. With `None`, the
@@ -97,7 +130,7 @@ impl Sweep {
 
     /// Returns the number of rows of a shard.
     pub fn rows(&self, shard: Shard) -> usize {
-        (0..self.study.runs()).filter(|&row| shard.contains(row)).count()
+        self.tasks(shard).len()
     }
 
     /// Returns the number of a shard's rows in the log, including rows whose scenario has changed
@@ -116,7 +149,7 @@ impl Sweep {
             for combination in group.combinations() {
                 point += 1;
                 for seed_index in 0..group.seeds {
-                    if shard.contains(row) {
+                    if shard.contains(row) && self.only.is_none_or(|only| only == point) {
                         let combination = combination.clone();
                         tasks.push(Task { point, group, combination, seed_index });
                     }
@@ -214,8 +247,12 @@ impl Sweep {
     }
 
     fn merge_error(&self, reason: String) -> StudyError {
+        self.error_of("merge", reason)
+    }
+
+    fn error_of(&self, place: &str, reason: String) -> StudyError {
         let position = Box::new(Position::File { file: self.study.path.display().to_string() });
-        StudyError::Invalid { position, place: "merge".to_owned(), reason }
+        StudyError::Invalid { position, place: place.to_owned(), reason }
     }
 
     fn table(&self, rows: Vec<SweepRow>) -> SweepTable {

@@ -3,7 +3,7 @@
 use std::borrow::Cow;
 use std::io;
 
-use serde_json::Value;
+use serde_json::{Map, Value, json};
 
 use crate::metrics::METRICS;
 use crate::record::csv_text;
@@ -11,6 +11,28 @@ use crate::reproduce::reading;
 
 /// Columns that are neither the seed, a swept key nor a number of a run.
 pub(super) const FIXED: [&str; 3] = ["point", "run", "error"];
+
+/// A point of a study: one value for each swept key.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct SweepPoint {
+    /// Number of the point, from 1, in the order of the study.
+    pub point: usize,
+    /// Name of its `[[run]]`.
+    pub run: String,
+    /// Swept keys with the labels of their values.
+    pub keys: Vec<(String, String)>,
+    /// Seeds of its rows.
+    pub seeds: Vec<u64>,
+}
+
+impl SweepPoint {
+    /// Returns the point as one JSON object.
+    pub fn json(&self) -> Value {
+        let keys: Map<String, Value> =
+            self.keys.iter().map(|(key, label)| (key.clone(), json!(label))).collect();
+        json!({ "point": self.point, "run": self.run, "keys": keys, "seeds": self.seeds })
+    }
+}
 
 /// A row: a point of the study under a seed, and its result.
 #[derive(Debug, Clone, PartialEq)]

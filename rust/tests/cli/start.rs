@@ -31,6 +31,27 @@ fn each_starter_scenario_runs_and_is_never_overwritten() {
 }
 
 #[test]
+fn the_demo_needs_no_file_and_runs_again() {
+    let bench = Bench::new();
+    for _ in 0..2 {
+        let left = bench.evenkeel(&["demo"]);
+        assert_eq!(left.status, 0, "{}", left.err);
+        assert!(left.out.contains("\nbest CCT: reps\n"), "{}", left.out);
+        assert!(bench.read("evenkeel-demo/demo.svg").starts_with("<svg"));
+        // The commands that it prints give the same again.
+        let results = bench.read("evenkeel-demo/results/comparison.csv");
+        let commands = left.out.lines().filter_map(|line| line.strip_prefix("$ evenkeel "));
+        for command in commands {
+            let words: Vec<&str> = command.split(' ').collect();
+            assert_eq!(bench.evenkeel(&words).status, 0, "{command}");
+        }
+        assert_eq!(bench.read("evenkeel-demo/results/comparison.csv"), results);
+    }
+    bench.write("evenkeel-demo/demo.toml", "# mine\n");
+    bench.evenkeel(&["demo"]).expect_invalid(&["demo.toml", "differs", "--out DIR"]);
+}
+
+#[test]
 fn keys_are_explained_by_path_name_or_section() {
     let bench = Bench::new();
     let explain = |key: &str| bench.evenkeel(&["explain", key]).out;

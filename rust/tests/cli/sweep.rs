@@ -8,6 +8,7 @@ use std::time::Duration;
 
 use evenkeel::rng::{Purpose, Stream};
 use evenkeel::study::reproduce::{Scale, Study};
+use serde_json::{Value, json};
 
 use super::bench::{Bench, CommandOutput};
 use crate::support::extent;
@@ -71,6 +72,36 @@ fn results_have_one_row_per_point_and_seed_in_study_order() {
     let again = sweep(&bench, "one", &[]);
     assert!(again.err.contains("12 of 12 runs are already finished"), "{}", again.err);
     assert_eq!(bench.read("one/results.csv"), results);
+}
+
+#[test]
+fn points_run_one_by_one_and_merge_into_the_whole_sweep() {
+    let bench = with_study();
+    let list = bench.evenkeel(&["sweep", "study.toml", "--list"]);
+    assert_eq!((list.status, list.err.as_str()), (0, ""));
+    let points: Vec<Value> =
+        list.out.lines().map(|line| serde_json::from_str(line).unwrap()).collect();
+    let third = json!({
+        "point": 3, "run": "small", "seeds": [1, 2],
+        "keys": { "policy": "ecmp", "workload.bytes": "256KB" },
+    });
+    assert_eq!((points.len(), &points[2]), (6, &third));
+    let mut merge = vec!["merge".to_owned()];
+    for point in &points {
+        let number = point["point"].to_string();
+        let left = sweep(&bench, &number, &["--point", &number]);
+        assert!(left.out.starts_with("2 runs of 1 point, 0 with an error\n"), "{left:?}");
+        merge.push(number);
+    }
+    merge.extend(["--out".to_owned(), "merged".to_owned()]);
+    let merge: Vec<&str> = merge.iter().map(String::as_str).collect();
+    assert_eq!(bench.evenkeel(&merge).status, 0);
+    assert_eq!(sweep(&bench, "whole", &[]).status, 0);
+    assert_eq!(bench.read("merged/results.csv"), bench.read("whole/results.csv"));
+    for wrong in ["0", "7"] {
+        let left = sweep(&bench, "none", &["--point", wrong]);
+        left.expect_invalid(&["study.toml", &format!("point {wrong} does not exist"), "1 to 6"]);
+    }
 }
 
 #[test]
