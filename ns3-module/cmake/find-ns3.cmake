@@ -82,8 +82,8 @@ if(EXISTS "${_folder}/cmake/ns3/ns3Targets.cmake")
   endif()
 endif()
 
-# Modules that one script of the tests needs, which is left out without them.
-set(_evenkeel_script_needs nix-vector-routing)
+# Modules that one script of the tests each needs, which is left out without them.
+set(_evenkeel_script_needs nix-vector-routing olsr csma)
 
 foreach(_module ${_evenkeel_needs} ${_evenkeel_test_needs} ${_evenkeel_script_needs})
   set(_library "${_folder}/${_before}-${_module}${_after}.so")

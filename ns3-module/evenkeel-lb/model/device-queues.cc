@@ -3,6 +3,7 @@
 
 #include "device-queues.h"
 
+#include "ns3/log.h"
 #include "ns3/net-device.h"
 #include "ns3/node.h"
 #include "ns3/packet.h"
@@ -11,6 +12,8 @@
 
 namespace ns3
 {
+
+NS_LOG_COMPONENT_DEFINE("DeviceQueues");
 
 namespace
 {
@@ -34,6 +37,7 @@ End(std::shared_ptr<uint64_t> onWire, Ptr<const Packet>)
 DeviceQueues::Device
 DeviceQueues::Inspect(Ptr<NetDevice> device)
 {
+    NS_LOG_FUNCTION(device);
     Device result;
     result.onWire = std::make_shared<uint64_t>(0);
     PointerValue queue;
@@ -64,12 +68,6 @@ DeviceQueues::GetBytes(Ptr<NetDevice> device)
     bytes += queues.queue ? queues.queue->GetNBytes() : 0;
     bytes += queues.disc ? queues.disc->GetNBytes() : 0;
     return bytes;
-}
-
-void
-DeviceQueues::Clear()
-{
-    m_devices.clear();
 }
 
 } // namespace ns3

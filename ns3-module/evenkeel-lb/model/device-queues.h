@@ -30,8 +30,6 @@ class DeviceQueues
      * @return bytes in its queues, plus those of the packet on the wire
      */
     uint64_t GetBytes(Ptr<NetDevice> device);
-    /// Forgets all devices.
-    void Clear();
 
   private:
     /// The queues of a device.

@@ -8,6 +8,7 @@
 #include "ns3/channel.h"
 #include "ns3/log.h"
 #include "ns3/net-device.h"
+#include "ns3/node.h"
 #include "ns3/simulator.h"
 
 #include <algorithm>
@@ -62,6 +63,7 @@ template <class F>
 void
 EqualCostRoutesOf<F>::SetIp(Ptr<Ip> ip)
 {
+    NS_LOG_FUNCTION(this << ip);
     m_ip = ip;
 }
 
@@ -69,21 +71,23 @@ template <class F>
 void
 EqualCostRoutesOf<F>::SetSource(std::unique_ptr<Source> source)
 {
+    NS_LOG_FUNCTION(this);
     m_source = std::move(source);
     m_version++;
 }
 
 template <class F>
-bool
-EqualCostRoutesOf<F>::HasSource() const
+typename EqualCostRoutesOf<F>::Source*
+EqualCostRoutesOf<F>::GetSource() const
 {
-    return m_source != nullptr;
+    return m_source.get();
 }
 
 template <class F>
 void
 EqualCostRoutesOf<F>::Clear()
 {
+    NS_LOG_FUNCTION(this);
     m_groups.clear();
     m_source.reset();
     m_ip = nullptr;
@@ -106,40 +110,25 @@ EqualCostRoutesOf<F>::HasChoice()
 }
 
 template <class F>
-uint64_t
-EqualCostRoutesOf<F>::GetDigest() const
-{
-    uint64_t digest = m_source->GetDigest();
-    // The digest includes rates, because they may change without a route change.
-    for (uint32_t interface = 1; interface < m_ip->GetNInterfaces(); interface++)
-    {
-        digest = digest * 31 + IpTopologyOf<F>::RateOf(m_ip->GetNetDevice(interface));
-    }
-    return digest;
-}
-
-template <class F>
 void
 EqualCostRoutesOf<F>::UpdateVersion(Time interval)
 {
-    const typename Source::Signature signature = m_source->GetSignature();
-    const bool isRevealed =
-        signature != m_signature || m_interfaceChanges != IpTopologyOf<F>::GetChanges();
-    const bool isDue = interval.IsStrictlyPositive() && Simulator::Now() >= m_digested + interval;
-    if (!isRevealed && !isDue)
+    const uint64_t signature = m_source->GetSignature();
+    const uint64_t changes = IpTopologyOf<F>::GetChanges();
+    const bool isDue = interval.IsStrictlyPositive() && Simulator::Now() >= m_renewed + interval;
+    if (isDue || signature != m_signature || changes != m_interfaceChanges)
     {
-        return;
+        NS_LOG_LOGIC("look up all next hops again");
+        m_version++;
+        m_source->Renew();
+        m_signature = signature;
+        m_interfaceChanges = changes;
+        m_renewed = Simulator::Now();
     }
-    const uint64_t digest = interval.IsStrictlyPositive() ? GetDigest() : 0;
-    m_version += isRevealed || digest != m_digest ? 1 : 0;
-    m_signature = signature;
-    m_interfaceChanges = IpTopologyOf<F>::GetChanges();
-    m_digested = Simulator::Now();
-    m_digest = digest;
 }
 
 template <class F>
-typename EqualCostRoutesOf<F>::Group&
+RouteGroupOf<F>&
 EqualCostRoutesOf<F>::GroupOf(Address destination, Time interval, bool& changed)
 {
     UpdateVersion(interval);
@@ -159,6 +148,9 @@ bool
 EqualCostRoutesOf<F>::LookUp(Address destination, Group& group)
 {
     std::vector<NextHopOf<F>> hops = m_source->Find(destination);
+    const uint32_t node = m_ip->template GetObject<Node>()->GetId();
+    group.shortest =
+        hops.size() > 1 ? 0 : IpTopologyOf<F>::Get().NextHops(node, destination).size();
     group.rates.clear();
     for (std::size_t hop = 0; hops.size() > 1 && hop < hops.size(); ++hop)
     {
@@ -193,7 +185,7 @@ EqualCostRoutesOf<F>::LookUp(Address destination, Group& group)
 }
 
 template <class F>
-const std::map<typename F::Address, typename EqualCostRoutesOf<F>::Group>&
+const std::map<typename F::Address, RouteGroupOf<F>>&
 EqualCostRoutesOf<F>::GetGroups() const
 {
     return m_groups;

@@ -18,6 +18,24 @@ namespace ns3
 
 /**
  * @ingroup evenkeel
+ * @brief The equal-cost next hops to a destination.
+ * @tparam F IPv4 or IPv6
+ */
+template <class F>
+struct RouteGroupOf
+{
+    uint32_t edge{0};                           //!< id of the node that represents the edge switch
+    std::vector<uint32_t> interfaces;           //!< their outgoing interfaces
+    std::vector<Ptr<typename F::Route>> routes; //!< their routes
+    uint64_t version{0};                        //!< version of the routes at the last lookup
+    std::vector<NextHopOf<F>> hops;             //!< the next hops as looked up
+    std::size_t shortest{0};      //!< with fewer than two: number of next hops on shortest paths
+    std::vector<uint64_t> rates;  //!< their link rates, in bit/s; 0 if unknown
+    std::vector<uint32_t> weights; //!< their weights, by rate; empty if all rates are equal
+};
+
+/**
+ * @ingroup evenkeel
  * @brief The equal-cost next hops of a node, by destination.
  *
  * The next hops to a destination are looked up for its first packet, and again after the routes
@@ -33,17 +51,7 @@ class EqualCostRoutesOf
     using Ip = typename F::Ip;           //!< the IP of a node
     using Source = NextHopSourceOf<F>;   //!< source of next hops
 
-    /// The equal-cost next hops to a destination.
-    struct Group
-    {
-        uint32_t edge{0};                 //!< id of the node that represents the edge switch
-        std::vector<uint32_t> interfaces; //!< their outgoing interfaces
-        std::vector<Ptr<typename F::Route>> routes; //!< their routes
-        uint64_t version{0};                        //!< version of the routes at the last lookup
-        std::vector<NextHopOf<F>> hops;             //!< the next hops as looked up
-        std::vector<uint64_t> rates;                //!< their link rates, in bit/s; 0 if unknown
-        std::vector<uint32_t> weights; //!< their weights, by rate; empty if all rates are equal
-    };
+    using Group = RouteGroupOf<F>;       //!< the next hops to a destination
 
     /**
      * @param ip the IP of the node
@@ -54,8 +62,8 @@ class EqualCostRoutesOf
      * @param source the source
      */
     void SetSource(std::unique_ptr<Source> source);
-    /// @return true if SetSource was called
-    bool HasSource() const;
+    /// @return the source; null unless SetSource was called
+    Source* GetSource() const;
     /// Forgets the node and all next hops.
     void Clear();
     /// @return false if the node has one link, so that no destination can have several next hops
@@ -63,8 +71,8 @@ class EqualCostRoutesOf
     /**
      * @brief Looks up the next hops to a destination, or returns them from the cache.
      * @param destination an address
-     * @param interval how often to re-read all routes of the node, for changes that the signature
-     *        does not show; 0 for never
+     * @param interval how often to look up all next hops again, for changes that the signature does
+     *        not show; 0 for never
      * @param[out] changed true if they differ from those of an earlier call
      * @return the next hops; empty if the source has no route
      */
@@ -75,11 +83,9 @@ class EqualCostRoutesOf
   private:
     /**
      * @brief Increments the version if the source or an interface has changed.
-     * @param interval how often to re-read all routes; 0 for never
+     * @param interval how often to increment it anyway; 0 for never
      */
     void UpdateVersion(Time interval);
-    /// @return a hash of all routes and of the rates of the node's links
-    uint64_t GetDigest() const;
     /**
      * @brief Looks up the next hops to a destination.
      * @param destination the address
@@ -90,11 +96,10 @@ class EqualCostRoutesOf
 
     Ptr<Ip> m_ip;                             //!< the IP of the node
     std::unique_ptr<Source> m_source;         //!< source of next hops
-    typename Source::Signature m_signature{}; //!< signature of the source at the last version
+    uint64_t m_signature{0};                  //!< signature of the source at the last version
     uint64_t m_interfaceChanges{0};           //!< topology changes at the last version
     uint64_t m_version{1};                    //!< version of the routes
-    Time m_digested{0};                       //!< when all routes were last read
-    uint64_t m_digest{0};                     //!< digest of all routes at that time
+    Time m_renewed{0};                        //!< when the version was last incremented
     uint32_t m_interfaces{0};                 //!< number of interfaces at the last HasChoice
     bool m_hasChoice{true};                   //!< the result of HasChoice
     std::map<Address, Group> m_groups;        //!< by destination

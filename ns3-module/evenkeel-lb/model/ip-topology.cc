@@ -5,15 +5,19 @@
 
 #include "ns3/channel.h"
 #include "ns3/data-rate.h"
+#include "ns3/log.h"
 #include "ns3/node-list.h"
 #include "ns3/node.h"
 #include "ns3/simulation-singleton.h"
+#include "ns3/simulator.h"
 
 #include <algorithm>
 #include <deque>
 
 namespace ns3
 {
+
+NS_LOG_COMPONENT_DEFINE("IpTopology");
 
 namespace
 {
@@ -80,6 +84,8 @@ template <class F>
 void
 IpTopologyOf<F>::Read()
 {
+    NS_LOG_FUNCTION(this);
+    m_isIntact = m_changes == UINT64_MAX || (m_isIntact && Simulator::Now().IsZero());
     m_changes = g_changes;
     m_vertices.assign(NodeList::GetNNodes(), Vertex());
     m_hosts.clear();
@@ -118,6 +124,7 @@ IpTopologyOf<F>::ReadInterface(Ptr<Ip> ip, uint32_t interface, Vertex& vertex)
     Ptr<Channel> channel = device->GetChannel();
     TimeValue delay;
     const bool hasDelay = channel && channel->GetAttributeFailSafe("Delay", delay);
+    m_isIntact = m_isIntact && ip->IsUp(interface) && channel && channel->GetNDevices() == 2;
     for (std::size_t end = 0; channel && end < channel->GetNDevices(); ++end)
     {
         Ptr<NetDevice> other = channel->GetDevice(end);
@@ -136,6 +143,27 @@ IpTopologyOf<F>::ReadInterface(Ptr<Ip> ip, uint32_t interface, Vertex& vertex)
         edge.delay = hasDelay ? delay.Get() : Time(0);
         vertex.edges.push_back(edge);
     }
+}
+
+template <class F>
+bool
+IpTopologyOf<F>::IsPlain() const
+{
+    // A change of a metric is not reported, so read them all.
+    uint32_t metric = 0;
+    for (auto node = NodeList::Begin(); m_isIntact && node != NodeList::End(); ++node)
+    {
+        Ptr<Ip> ip = (*node)->template GetObject<Ip>();
+        for (uint32_t i = 1; ip && i < ip->GetNInterfaces(); i++)
+        {
+            metric = metric == 0 ? ip->GetMetric(i) : metric;
+            if (ip->GetMetric(i) != metric)
+            {
+                return false;
+            }
+        }
+    }
+    return m_isIntact;
 }
 
 template <class F>

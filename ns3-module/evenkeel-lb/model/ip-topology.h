@@ -54,6 +54,11 @@ class IpTopologyOf
     ///         0 if it is unknown because links lack the attributes DataRate and Delay
     Time GetBaseRtt();
     /**
+     * @return true if every path costs the number of its links: all links have two ends and the
+     *         same metric, and none has been added or down since the simulation started
+     */
+    bool IsPlain() const;
+    /**
      * @param node id of a node
      * @param destination an address
      * @return the next hops on shortest paths to it
@@ -117,6 +122,7 @@ class IpTopologyOf
     std::unordered_map<uint32_t, std::vector<uint32_t>> m_distances; //!< by destination's id
     Time m_baseRtt{-1};                                              //!< negative until computed
     uint64_t m_changes{UINT64_MAX};                                  //!< changes when it was read
+    bool m_isIntact{true}; //!< all links have two ends and were up whenever it was read
 };
 
 extern template class IpTopologyOf<Ipv4Family>;

@@ -40,8 +40,7 @@ void
 LoadBalancedRouting::DoInitialize()
 {
     NS_LOG_FUNCTION(this);
-    // Abort before the first packet if the policy is unsupported.
-    MakeChoosers();
+    Start();
     Ipv4RoutingProtocol::DoInitialize();
 }
 

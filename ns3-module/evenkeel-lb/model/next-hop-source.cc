@@ -5,77 +5,34 @@
 
 #include "ip-topology.h"
 
+#include "ns3/channel.h"
+#include "ns3/global-router-interface.h"
+#include "ns3/log.h"
+#include "ns3/node-list.h"
 #include "ns3/node.h"
 
-#include <list>
+#include <map>
+#include <type_traits>
 #include <utility>
 
 namespace ns3
 {
 
+NS_LOG_COMPONENT_DEFINE("NextHopSource");
+
 namespace
 {
 
-/// The type of the tables of Ipv4GlobalRouting.
-using RouteList = std::list<Ipv4RoutingTableEntry*>;
-/// The type of the table of a static routing: routes with their metrics.
-/// @tparam F IPv4 or IPv6
-template <class F>
-using StaticList = std::list<std::pair<typename F::TableEntry*, uint32_t>>;
+#if __has_include("ns3/global-routing.h")
+/// The object with the routes that a node injects into global routing.
+using Router = GlobalRouter<Ipv4Manager>;
+#else
+/// The object with the routes that a node injects into global routing.
+using Router = GlobalRouter;
+#endif
 
-// The public way to read a table is GetRoute(i), which walks to the i-th route, so reading all
-// routes takes quadratic time. An explicit instantiation may name private members (C++17, 17.7.2
-// [temp.explicit]), which lets the functions below read the tables in one pass.
-
-/// @return the routes to hosts
-const RouteList& HostRoutesOf(const Ipv4GlobalRouting& routing);
-/// @return the routes to networks
-const RouteList& NetworkRoutesOf(const Ipv4GlobalRouting& routing);
-/// @return the static routes
-const StaticList<Ipv4Family>& StaticRoutesOf(const Ipv4StaticRouting& routing);
-/// @return the static routes
-const StaticList<Ipv6Family>& StaticRoutesOf(const Ipv6StaticRouting& routing);
-
-/**
- * @brief The tables of Ipv4GlobalRouting.
- * @tparam HOSTS the table of hosts
- * @tparam NETWORKS the table of networks
- */
-template <RouteList Ipv4GlobalRouting::* HOSTS, RouteList Ipv4GlobalRouting::* NETWORKS>
-struct Tables
-{
-    /// @return the routes to hosts
-    friend const RouteList& HostRoutesOf(const Ipv4GlobalRouting& routing)
-    {
-        return routing.*HOSTS;
-    }
-
-    /// @return the routes to networks
-    friend const RouteList& NetworkRoutesOf(const Ipv4GlobalRouting& routing)
-    {
-        return routing.*NETWORKS;
-    }
-};
-
-template struct Tables<&Ipv4GlobalRouting::m_hostRoutes, &Ipv4GlobalRouting::m_networkRoutes>;
-
-/**
- * @brief The table of a static routing.
- * @tparam F IPv4 or IPv6
- * @tparam ROUTES the table
- */
-template <class F, StaticList<F> F::StaticRouting::* ROUTES>
-struct StaticTable
-{
-    /// @return the static routes
-    friend const StaticList<F>& StaticRoutesOf(const typename F::StaticRouting& routing)
-    {
-        return routing.*ROUTES;
-    }
-};
-
-template struct StaticTable<Ipv4Family, &Ipv4StaticRouting::m_networkRoutes>;
-template struct StaticTable<Ipv6Family, &Ipv6StaticRouting::m_networkRoutes>;
+/// Entries that a signature may walk per call, on average, to see the last route of a list.
+constexpr uint32_t WALK = 64;
 
 /**
  * @brief Adds a number to a hash (FNV-1a, a word at a time).
@@ -106,14 +63,43 @@ AddRoute(uint64_t hash, const typename F::TableEntry& route)
 }
 
 /**
- * @param route a route
- * @return its address as a number
+ * @brief The signature of a routing table: its length, its first and its last route.
+ *
+ * The public way to read a table is GetRoute(i), which walks to the i-th route. The last route of a
+ * long table is therefore read at some calls only, so that a call walks WALK routes on average.
  */
-uintptr_t
-PointerOf(const void* route)
+class TableSignature
 {
-    return reinterpret_cast<uintptr_t>(route);
-}
+  public:
+    /**
+     * @tparam H type of the function
+     * @param count number of routes
+     * @param hashOf returns the hash of the route with an index
+     * @return the signature
+     */
+    template <class H>
+    uint64_t Get(uint32_t count, H hashOf)
+    {
+        if (count == 0)
+        {
+            return 0;
+        }
+        const uint64_t first = Add(count, hashOf(0));
+        m_walked += WALK;
+        if (first != m_first || m_walked >= count)
+        {
+            m_first = first;
+            m_last = hashOf(count - 1);
+            m_walked = 0;
+        }
+        return Add(m_first, m_last);
+    }
+
+  private:
+    uint64_t m_first{0};  //!< hash of the length and the first route
+    uint64_t m_last{0};   //!< hash of the last route
+    uint32_t m_walked{0}; //!< routes that calls could have walked since the last one was read
+};
 
 /// Next hops from the routes that Ipv4GlobalRouting computed.
 class GlobalSource : public NextHopSource
@@ -123,79 +109,172 @@ class GlobalSource : public NextHopSource
      * @param ipv4 the IP of the node
      */
     explicit GlobalSource(Ptr<Ipv4> ipv4)
-        : m_routing(Ipv4RoutingHelper::GetRouting<Ipv4GlobalRouting>(ipv4->GetRoutingProtocol()))
+        : m_ip(ipv4),
+          m_routing(Ipv4RoutingHelper::GetRouting<Ipv4GlobalRouting>(ipv4->GetRoutingProtocol()))
     {
     }
 
     std::vector<NextHop> Find(Ipv4Address destination) override
     {
-        std::vector<NextHop> hops;
+        NS_LOG_FUNCTION(this << destination);
         if (!m_routing)
         {
-            return hops;
+            return {};
         }
-        // Ipv4GlobalRouting looks up host routes, then network routes. External routes are never
-        // equal-cost.
-        for (const Ipv4RoutingTableEntry* route : HostRoutesOf(*m_routing))
+        if (!m_isRead)
         {
-            if (route->GetDest() == destination)
+            Read();
+        }
+        // A lookup walks the table, so ask for the interfaces on shortest paths before all others.
+        std::vector<NextHop> hops;
+        if (m_isPlain)
+        {
+            for (const NextHop& hop :
+                 IpTopology::Get().NextHops(m_ip->GetObject<Node>()->GetId(), destination))
             {
-                hops.push_back({route->GetInterface(), route->GetGateway()});
+                AddHop(destination, destination, hop.interface, hops);
             }
         }
-        if (!hops.empty())
+        Ptr<Ipv4Route> route = hops.empty() ? Ask(destination, nullptr) : nullptr;
+        if (!route || IsExternal(route->GetDestination()))
         {
             return hops;
         }
-        for (const Ipv4RoutingTableEntry* route : NetworkRoutesOf(*m_routing))
+        for (uint32_t interface = 1; interface < m_ip->GetNInterfaces(); interface++)
         {
-            if (route->GetDestNetworkMask().IsMatch(destination, route->GetDestNetwork()))
-            {
-                hops.push_back({route->GetInterface(), route->GetGateway()});
-            }
+            AddHop(destination, route->GetDestination(), interface, hops);
         }
         return hops;
     }
 
-    Signature GetSignature() override
+    uint64_t GetSignature() override
     {
-        Signature signature{};
-        if (m_routing)
-        {
-            // Global routing replaces all routes when it recomputes them, so a few addresses
-            // identify them.
-            std::size_t at = 0;
-            for (const RouteList* routes :
-                 {&HostRoutesOf(*m_routing), &NetworkRoutesOf(*m_routing)})
-            {
-                signature[at++] = routes->size();
-                signature[at++] = routes->empty() ? 0 : PointerOf(routes->front());
-                signature[at++] = routes->empty() ? 0 : PointerOf(routes->back());
-            }
-        }
-        return signature;
+        // Global routing replaces all routes when it recomputes them, so addresses in memory
+        // reveal that too.
+        return !m_routing ? 0 : m_signature.Get(m_routing->GetNRoutes(), [this](uint32_t index) {
+            const Ipv4RoutingTableEntry* route = m_routing->GetRoute(index);
+            return AddRoute<Ipv4Family>(reinterpret_cast<uintptr_t>(route), *route);
+        });
     }
 
-    uint64_t GetDigest() override
+    void Renew() override
     {
-        uint64_t digest = 0;
-        if (m_routing)
+        m_isRead = false;
+    }
+
+    std::string GetReason() const override
+    {
+        if (!m_routing)
         {
-            for (const RouteList* routes :
-                 {&HostRoutesOf(*m_routing), &NetworkRoutesOf(*m_routing)})
-            {
-                for (const Ipv4RoutingTableEntry* route : *routes)
-                {
-                    digest = AddRoute<Ipv4Family>(digest, *route);
-                }
-                digest = Add(digest, routes->size());
-            }
+            return "its list of protocols has no Ipv4GlobalRouting: use "
+                   "WithShortestPaths(BELOW), with the helper of the protocol that it has";
         }
-        return digest;
+        return m_routing->GetNRoutes() == 0
+                   ? "Ipv4GlobalRouting has no routes: call "
+                     "Ipv4GlobalRoutingHelper::PopulateRoutingTables() before the first packet"
+                   : "Ipv4GlobalRouting has at most one next hop: recompute the routes, give the "
+                     "links equal metrics, or use WithShortestPaths(BELOW)";
     }
 
   private:
+    /// Finds out which interfaces may lead to several routers, and whether all paths cost the
+    /// number of their links.
+    void Read()
+    {
+        m_isRead = true;
+        m_isPlain = IpTopology::Get().IsPlain();
+        m_shared.clear();
+        for (uint32_t interface = 1; interface < m_ip->GetNInterfaces(); interface++)
+        {
+            Ptr<Channel> channel = m_ip->GetNetDevice(interface)->GetChannel();
+            if (!channel || channel->GetNDevices() > 2)
+            {
+                m_shared[interface];
+            }
+        }
+        // A lookup tells one gateway per interface, so a node on a shared channel reads its table.
+        for (uint32_t i = 0; !m_shared.empty() && i < m_routing->GetNRoutes(); i++)
+        {
+            const Ipv4RoutingTableEntry* route = m_routing->GetRoute(i);
+            const auto found = m_shared.find(route->GetInterface());
+            if (found != m_shared.end())
+            {
+                found->second[route->GetDest()].push_back(route->GetGateway());
+            }
+        }
+    }
+
+    /**
+     * @brief Adds the next hops behind an interface.
+     * @param destination an address
+     * @param network the destination of its routes: the address itself, or a network
+     * @param interface the interface
+     * @param hops the next hops
+     */
+    void AddHop(Ipv4Address destination,
+                Ipv4Address network,
+                uint32_t interface,
+                std::vector<NextHop>& hops)
+    {
+        Ptr<Ipv4Route> route = Ask(destination, m_ip->GetNetDevice(interface));
+        if (!route || route->GetDestination() != network)
+        {
+            return;
+        }
+        const auto found = m_shared.find(interface);
+        if (found == m_shared.end())
+        {
+            hops.push_back({interface, route->GetGateway()});
+            return;
+        }
+        for (const Ipv4Address& gateway : found->second[network])
+        {
+            hops.push_back({interface, gateway});
+        }
+    }
+
+    /**
+     * @param destination an address
+     * @param device a device; null for any
+     * @return the first route to the address through the device; null without one
+     */
+    Ptr<Ipv4Route> Ask(Ipv4Address destination, Ptr<NetDevice> device)
+    {
+        Ipv4Header header;
+        header.SetDestination(destination);
+        Socket::SocketErrno error;
+        return m_routing->RouteOutput(nullptr, header, device, error);
+    }
+
+    /**
+     * Global routing takes the first of several external routes, whose costs may differ.
+     *
+     * @param network a destination of routes
+     * @return true if some node injects it from outside
+     */
+    static bool IsExternal(Ipv4Address network)
+    {
+        for (auto node = NodeList::Begin(); node != NodeList::End(); ++node)
+        {
+            Ptr<Router> router = (*node)->GetObject<Router>();
+            for (uint32_t i = 0; router && i < router->GetNInjectedRoutes(); i++)
+            {
+                if (router->GetInjectedRoute(i)->GetDestNetwork() == network)
+                {
+                    return true;
+                }
+            }
+        }
+        return false;
+    }
+
+    Ptr<Ipv4> m_ip;                   //!< the IP of the node
     Ptr<Ipv4GlobalRouting> m_routing; //!< null if the node has none
+    TableSignature m_signature;       //!< signature of the table
+    bool m_isRead{false};             //!< Read was called since the last change
+    bool m_isPlain{false};            //!< see IpTopologyOf::IsPlain
+    /// Gateways by destination, for each interface on a shared channel.
+    std::map<uint32_t, std::map<Ipv4Address, std::vector<Ipv4Address>>> m_shared;
 };
 
 /// Next hops from static routes with gateways: longest prefix first, then lowest metric.
@@ -218,20 +297,18 @@ class StaticSource : public NextHopSourceOf<F>
 
     std::vector<Hop> Find(typename F::Address destination) override
     {
+        NS_LOG_FUNCTION(this << destination);
+        Read();
         std::vector<Hop> hops;
-        if (!m_routing)
-        {
-            return hops;
-        }
         uint32_t longest = 0;
         uint32_t lowest = 0;
-        for (const auto& [route, metric] : StaticRoutesOf(*m_routing))
+        for (const auto& [route, metric] : m_routes)
         {
-            if (!F::Matches(*route, destination))
+            if (!F::Matches(route, destination))
             {
                 continue;
             }
-            const uint32_t length = F::PrefixLength(*route);
+            const uint32_t length = F::PrefixLength(route);
             const bool isBetter =
                 hops.empty() || length > longest || (length == longest && metric < lowest);
             if (!isBetter && (length != longest || metric != lowest))
@@ -244,41 +321,44 @@ class StaticSource : public NextHopSourceOf<F>
                 longest = length;
                 lowest = metric;
             }
-            hops.push_back({route->GetInterface(), route->GetGateway()});
+            hops.push_back({route.GetInterface(), route.GetGateway()});
         }
         return WithoutLinks(std::move(hops));
     }
 
-    typename NextHopSourceOf<F>::Signature GetSignature() override
+    uint64_t GetSignature() override
     {
-        typename NextHopSourceOf<F>::Signature signature{};
-        if (m_routing && !StaticRoutesOf(*m_routing).empty())
-        {
-            const StaticList<F>& routes = StaticRoutesOf(*m_routing);
-            const auto& [route, metric] = routes.back();
-            // A route that replaces the last one may have the same address in memory.
-            signature = {routes.size(),
-                         PointerOf(routes.front().first),
-                         PointerOf(route),
-                         AddRoute<F>(metric, *route)};
-        }
-        return signature;
+        return !m_routing ? 0 : m_signature.Get(m_routing->GetNRoutes(), [this](uint32_t index) {
+            return AddRoute<F>(m_routing->GetMetric(index), m_routing->GetRoute(index));
+        });
     }
 
-    uint64_t GetDigest() override
+    void Renew() override
     {
-        uint64_t digest = 0;
-        if (m_routing)
-        {
-            for (const auto& [route, metric] : StaticRoutesOf(*m_routing))
-            {
-                digest = Add(AddRoute<F>(digest, *route), metric);
-            }
-        }
-        return digest;
+        m_isRead = false;
+    }
+
+    std::string GetReason() const override
+    {
+        return "the static routes have at most one next hop: add routes of equal prefix and metric "
+               "with gateways, or use WithShortestPaths(BELOW)";
     }
 
   private:
+    /// Copies the table, unless it was copied since the last change.
+    void Read()
+    {
+        if (!m_isRead)
+        {
+            m_isRead = true;
+            m_routes.clear();
+            for (uint32_t i = 0; m_routing && i < m_routing->GetNRoutes(); i++)
+            {
+                m_routes.emplace_back(m_routing->GetRoute(i), m_routing->GetMetric(i));
+            }
+        }
+    }
+
     /**
      * @brief Discards next hops that are not equivalent: several routes without gateways are links
      * that share a prefix, and only one of them has the destination.
@@ -298,6 +378,9 @@ class StaticSource : public NextHopSourceOf<F>
     }
 
     Ptr<typename F::StaticRouting> m_routing; //!< null if the node has none
+    TableSignature m_signature;               //!< signature of the table
+    bool m_isRead{false};                     //!< m_routes is a copy of the table
+    std::vector<std::pair<typename F::TableEntry, uint32_t>> m_routes; //!< routes and metrics
 };
 
 /// Next hops on shortest paths over all links, as in Ipv4NixVectorRouting.
@@ -316,34 +399,34 @@ class ShortestPathSource : public NextHopSourceOf<F>
 
     std::vector<NextHopOf<F>> Find(typename F::Address destination) override
     {
+        NS_LOG_FUNCTION(this << destination);
         return IpTopologyOf<F>::Get().NextHops(m_node, destination);
     }
 
-    typename NextHopSourceOf<F>::Signature GetSignature() override
+    uint64_t GetSignature() override
     {
         // Only interfaces and addresses change paths, and IpTopologyOf::NoteChange reports those.
-        return {};
+        return 0;
     }
 
-    uint64_t GetDigest() override
+    void Renew() override
     {
-        return 0;
+    }
+
+    std::string GetReason() const override
+    {
+        return "";
     }
 
   private:
     uint32_t m_node; //!< id of the node
 };
 
-/**
- * @brief Makes a source that both families support.
- * @tparam F IPv4 or IPv6
- * @param name "static" or "shortest-paths"
- * @param ip the IP of the node
- * @return the source; null if the name is unknown
- */
+} // namespace
+
 template <class F>
 std::unique_ptr<NextHopSourceOf<F>>
-MakeCommon(const std::string& name, Ptr<typename F::Ip> ip)
+NextHopSourceOf<F>::Make(const std::string& name, Ptr<typename F::Ip> ip)
 {
     if (name == "static")
     {
@@ -353,28 +436,18 @@ MakeCommon(const std::string& name, Ptr<typename F::Ip> ip)
     {
         return std::make_unique<ShortestPathSource<F>>(ip);
     }
+    // ns-3's global routing for IPv6, available from 3.47 on, is not supported yet.
+    if constexpr (std::is_same_v<F, Ipv4Family>)
+    {
+        if (name == "global")
+        {
+            return std::make_unique<GlobalSource>(ip);
+        }
+    }
     return nullptr;
 }
 
-} // namespace
-
-template <>
-std::unique_ptr<NextHopSource>
-NextHopSourceOf<Ipv4Family>::Make(const std::string& name, Ptr<Ipv4> ip)
-{
-    if (name == "global")
-    {
-        return std::make_unique<GlobalSource>(ip);
-    }
-    return MakeCommon<Ipv4Family>(name, ip);
-}
-
-template <>
-std::unique_ptr<NextHopSourceOf<Ipv6Family>>
-NextHopSourceOf<Ipv6Family>::Make(const std::string& name, Ptr<Ipv6> ip)
-{
-    // ns-3's global routing for IPv6, available from 3.47 on, is not supported yet.
-    return MakeCommon<Ipv6Family>(name, ip);
-}
+template class NextHopSourceOf<Ipv4Family>;
+template class NextHopSourceOf<Ipv6Family>;
 
 } // namespace ns3

@@ -16,7 +16,6 @@
 #include "ns3/ipv4-global-routing.h"
 #endif
 
-#include <array>
 #include <cstdint>
 #include <memory>
 #include <string>
@@ -57,9 +56,6 @@ class NextHopSourceOf
   public:
     /// A next hop.
     using Hop = NextHopOf<F>;
-    /// Changes with almost every change of the routes, and takes constant time to obtain.
-    using Signature = std::array<uintptr_t, 6>;
-
     virtual ~NextHopSourceOf() = default;
 
     /**
@@ -67,10 +63,12 @@ class NextHopSourceOf
      * @return the equal-cost next hops to it; empty without a route
      */
     virtual std::vector<Hop> Find(typename F::Address destination) = 0;
-    /// @return the signature of the routes
-    virtual Signature GetSignature() = 0;
-    /// @return a hash of all routes, computed by reading them all
-    virtual uint64_t GetDigest() = 0;
+    /// @return a number that changes with almost every change of the routes; cheap to obtain
+    virtual uint64_t GetSignature() = 0;
+    /// Discards what the source has read of the routes, because they may have changed.
+    virtual void Renew() = 0;
+    /// @return why the source has fewer next hops than there are shortest paths, and the cure
+    virtual std::string GetReason() const = 0;
 
     /**
      * @brief Makes the source of a node.

@@ -43,21 +43,21 @@ RoutePolicy<F>::AddPolicyAttributes(TypeId tid)
                       "The load-balancing policy, a name that `evenkeel list policies` "
                       "prints, such as ecmp, spray, flowlet, jsq, drill.",
                       StringValue("ecmp"),
-                      MakeStringAccessor(&RoutePolicy<F>::SetPolicy, &RoutePolicy<F>::GetPolicy),
+                      Noticed(&RoutePolicy<F>::RenewPolicies, MakeStringAccessor(&RoutePolicy<F>::m_policy)),
                       MakeStringChecker())
         .AddAttribute(
             "Parameters",
             "Parameters of the policy, as keys of a scenario's section [policy], "
             "separated by semicolons or newlines: 'gap = \"50us\"; other = 3'.",
             StringValue(""),
-            MakeStringAccessor(&RoutePolicy<F>::SetParameters, &RoutePolicy<F>::GetParameters),
+            Noticed(&RoutePolicy<F>::RenewPolicies, MakeStringAccessor(&RoutePolicy<F>::m_parameters)),
             MakeStringChecker())
         .AddAttribute(
             "DscpPolicies",
             "Policies for packets with some DSCPs, instead of Policy: '46 = drill, "
             "8-15 = flowlet(gap = \"50us\")'.",
             StringValue(""),
-            MakeStringAccessor(&RoutePolicy<F>::SetDscpPolicies, &RoutePolicy<F>::GetDscpPolicies),
+            Noticed(&RoutePolicy<F>::RenewPolicies, MakeStringAccessor(&RoutePolicy<F>::m_dscpPolicies)),
             MakeStringChecker())
         .AddAttribute(
             "Seed",
@@ -96,11 +96,12 @@ RoutePolicy<F>::AddNodeAttributes(TypeId tid)
             Noticed(&RoutePolicy<F>::RenewPolicies, MakeTimeAccessor(&RoutePolicy<F>::m_baseRtt)),
             MakeTimeChecker(Time(0)))
         .AddAttribute("RefreshInterval",
-                      "Interval after which a node with a choice of paths reads all its routes for "
-                      "changes; 0 for never. Most changes are detected immediately: those that "
-                      "change the number of a node's routes, the first or the last of them, an "
-                      "interface or an address.",
-                      TimeValue(MilliSeconds(10)),
+                      "Interval after which a node looks up its next hops again; 0 for never. "
+                      "Needed only if the script replaces a route in the middle of a table or "
+                      "changes the rate of a link. Other changes are detected at once: those of "
+                      "the number of routes, of the first or last route, of an interface or an "
+                      "address.",
+                      TimeValue(Time(0)),
                       MakeTimeAccessor(&RoutePolicy<F>::m_refreshInterval),
                       MakeTimeChecker(Time(0)));
 }

@@ -1,10 +1,13 @@
 // SPDX-License-Identifier: GPL-2.0-only
 // Copyright (c) 2026 The evenkeel authors
 
+#include "equal-cost-routes.h"
 #include "ip-topology.h"
+#include "next-hop-source.h"
 #include "refuse.h"
 #include "route-policy.h"
 
+#include "ns3/log.h"
 #include "ns3/node.h"
 #include "ns3/rng-seed-manager.h"
 #include "ns3/rng-stream.h"
@@ -17,10 +20,13 @@
 namespace ns3
 {
 
+NS_LOG_COMPONENT_DEFINE("RoutePolicyNode");
+
 template <class F>
 uint64_t
 RoutePolicy<F>::MakeSeed() const
 {
+    NS_LOG_FUNCTION(this);
     if (m_seed != 0)
     {
         return m_seed;
@@ -40,6 +46,7 @@ template <class F>
 Time
 RoutePolicy<F>::FindBaseRtt() const
 {
+    NS_LOG_FUNCTION(this);
     if (m_baseRtt.IsStrictlyPositive())
     {
         return m_baseRtt;
@@ -52,12 +59,13 @@ template <class F>
 void
 RoutePolicy<F>::FindProtocols()
 {
+    NS_LOG_FUNCTION(this);
     std::unique_ptr<NextHopSourceOf<F>> source = NextHopSourceOf<F>::Make(m_source, m_ip);
     EVENKEEL_REFUSE_IF(
         !source,
         F::Name(),
         "Routes is '" << m_source << "': it must be static, shortest-paths or, with IPv4, global");
-    m_routes.SetSource(std::move(source));
+    m_routes->SetSource(std::move(source));
     // The next protocol may not know the shortest paths, so route every packet here.
     m_routesAll = m_source == "shortest-paths";
     Ptr<typename F::ListRouting> list =
@@ -85,7 +93,7 @@ RoutePolicy<F>::Print(Ptr<OutputStreamWrapper> stream, Time::Unit unit) const
     std::ostream& out = *stream->GetStream();
     out << "Node: " << m_ip->template GetObject<Node>()->GetId() << ", Time: " << Now().As(unit)
         << ", " << F::Name() << " table, policy " << m_policy << "\n";
-    for (const auto& [destination, group] : m_routes.GetGroups())
+    for (const auto& [destination, group] : m_routes->GetGroups())
     {
         if (group.interfaces.size() > 1)
         {

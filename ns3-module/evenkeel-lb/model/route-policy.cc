@@ -3,7 +3,9 @@
 
 #include "route-policy.h"
 
+#include "device-queues.h"
 #include "dscp-policies.h"
+#include "equal-cost-routes.h"
 #include "evenkeel.h"
 #include "ip-topology.h"
 #include "policy-parameters.h"
@@ -15,7 +17,9 @@
 #include "ns3/simulation-singleton.h"
 #include "ns3/simulator.h"
 
+#include <array>
 #include <iostream>
+#include <sstream>
 #include <stdexcept>
 #include <utility>
 
@@ -32,10 +36,47 @@ const uint8_t TCP = 6;
 /// The protocol number of UDP (IANA).
 const uint8_t UDP = 17;
 
-/// Whether this simulation has warned of a flowlet gap.
-struct GapWarning
+/// Number of packets without a choice after which the warning does not wait for the end.
+constexpr uint32_t PATIENCE = 1000;
+
+/**
+ * @brief Warns on the standard error, since most builds and scripts do not enable logs, and in the
+ * log.
+ * @param text the warning
+ */
+void
+Warn(const std::string& text)
 {
-    bool given{false}; //!< true after the warning
+    NS_LOG_WARN(text);
+    std::cerr << "evenkeel: warning: " << text << std::endl;
+}
+
+/// What the policies of a simulation have checked and warned of.
+/// @tparam F IPv4 or IPv6
+template <class F>
+struct Checks
+{
+    /// Warns at the end of the simulation at the latest.
+    ~Checks()
+    {
+        WarnOfNoChoice();
+    }
+
+    /// Warns that no packet has a choice, unless one has or the warning was given.
+    void WarnOfNoChoice()
+    {
+        if (!isChoiceDone && !noChoice.empty())
+        {
+            Warn(noChoice);
+        }
+        isChoiceDone = true;
+    }
+
+    std::string accepted;     //!< the policies and parameters that were last accepted
+    bool isGapDone{false};    //!< the warning of a flowlet gap was given
+    bool isChoiceDone{false}; //!< a packet had a choice, or the warning of none was given
+    uint32_t packets{0};      //!< packets without a choice since noChoice was set
+    std::string noChoice;     //!< why no packet has a choice; empty if there is nothing to choose
 };
 
 /**
@@ -77,6 +118,29 @@ template <class F>
 struct RoutePolicy<F>::Choosers
 {
     /**
+     * @brief Makes the policies of the attributes. Aborts with a message if one is unsupported.
+     * @param of has the attributes
+     * @param facts the properties of the node
+     */
+    Choosers(const RoutePolicy& of, const evenkeel::Switch& facts)
+    {
+        std::string reason = Add(of.m_policy, of.m_parameters, facts);
+        EVENKEEL_REFUSE_IF(!reason.empty(), F::Name(), reason);
+        std::vector<DscpPolicy> entries;
+        reason = ReadDscpPolicies(of.m_dscpPolicies, entries);
+        EVENKEEL_REFUSE_IF(!reason.empty(), F::Name(), reason);
+        for (const DscpPolicy& each : entries)
+        {
+            reason = Add(each.policy, each.parameters, facts);
+            EVENKEEL_REFUSE_IF(!reason.empty(), F::Name(), "DscpPolicies: " << reason);
+            for (uint32_t dscp = each.first; dscp <= each.last; dscp++)
+            {
+                ofDscp[dscp] = static_cast<uint8_t>(policies.size() - 1);
+            }
+        }
+    }
+
+    /**
      * @brief Adds a policy.
      * @param policy its name
      * @param parameters its parameters
@@ -107,7 +171,9 @@ RoutePolicy<F>::RoutePolicy()
     : m_seed(0),
       m_tier(FOUND),
       m_portBuffer(0),
-      m_stream(-1)
+      m_stream(-1),
+      m_routes(std::make_unique<EqualCostRoutesOf<F>>()),
+      m_queues(std::make_unique<DeviceQueues>())
 {
 }
 
@@ -118,66 +184,28 @@ template <class F>
 void
 RoutePolicy<F>::SetIp(Ptr<Ip> ip)
 {
+    NS_LOG_FUNCTION(this << ip);
     m_ip = ip;
-    m_routes.SetIp(ip);
+    m_routes->SetIp(ip);
+    // A wrong name ends the script at the line that installs it, not when the simulation runs.
+    std::string& accepted = SimulationSingleton<Checks<F>>::Get()->accepted;
+    const std::string text = m_policy + '\n' + m_parameters + '\n' + m_dscpPolicies;
+    if (accepted != text)
+    {
+        Choosers(*this, evenkeel::Switch());
+        accepted = text;
+    }
 }
 
 template <class F>
 void
 RoutePolicy<F>::Forget()
 {
+    NS_LOG_FUNCTION(this);
     m_choosers.reset();
-    m_routes.Clear();
-    m_queues.Clear();
+    m_routes->Clear();
+    *m_queues = DeviceQueues();
     m_ip = nullptr;
-}
-
-template <class F>
-void
-RoutePolicy<F>::SetPolicy(std::string policy)
-{
-    NS_LOG_FUNCTION(this << policy);
-    m_policy = policy;
-    m_choosers.reset();
-}
-
-template <class F>
-std::string
-RoutePolicy<F>::GetPolicy() const
-{
-    return m_policy;
-}
-
-template <class F>
-void
-RoutePolicy<F>::SetParameters(std::string parameters)
-{
-    NS_LOG_FUNCTION(this << parameters);
-    m_parameters = parameters;
-    m_choosers.reset();
-}
-
-template <class F>
-std::string
-RoutePolicy<F>::GetParameters() const
-{
-    return m_parameters;
-}
-
-template <class F>
-void
-RoutePolicy<F>::SetDscpPolicies(std::string policies)
-{
-    NS_LOG_FUNCTION(this << policies);
-    m_dscpPolicies = policies;
-    m_choosers.reset();
-}
-
-template <class F>
-std::string
-RoutePolicy<F>::GetDscpPolicies() const
-{
-    return m_dscpPolicies;
 }
 
 template <class F>
@@ -194,6 +222,7 @@ template <class F>
 void
 RoutePolicy<F>::RenewPolicies()
 {
+    NS_LOG_FUNCTION(this);
     m_choosers.reset();
 }
 
@@ -201,7 +230,8 @@ template <class F>
 void
 RoutePolicy<F>::RenewSource()
 {
-    m_routes.SetSource(nullptr);
+    NS_LOG_FUNCTION(this);
+    m_routes->SetSource(nullptr);
 }
 
 template <class F>
@@ -220,13 +250,14 @@ template <class F>
 void
 RoutePolicy<F>::CheckFlowletGap(const Group& group)
 {
+    NS_LOG_FUNCTION(this);
     uint64_t gapPs = 0;
     for (const evenkeel::SwitchChooser& policy : m_choosers->policies)
     {
         const uint64_t gap = policy.flowletGapPs();
         gapPs = gapPs == 0 || (gap > 0 && gap < gapPs) ? gap : gapPs;
     }
-    bool& hasWarned = SimulationSingleton<GapWarning>::Get()->given;
+    bool& hasWarned = SimulationSingleton<Checks<F>>::Get()->isGapDone;
     for (std::size_t hop = 0; gapPs > 0 && !hasWarned && hop < group.rates.size(); hop++)
     {
         const uint32_t interface = group.interfaces[hop];
@@ -234,27 +265,96 @@ RoutePolicy<F>::CheckFlowletGap(const Group& group)
         if (group.rates[hop] > 0 && 1e12 * bits / group.rates[hop] > gapPs)
         {
             hasWarned = true;
-            std::clog << "evenkeel: warning: the flowlet gap of " << gapPs / 1000
-                      << " ns is shorter than the transmission of a full packet on interface "
-                      << interface << " of node " << m_ip->template GetObject<Node>()->GetId()
-                      << " (" << DataRate(group.rates[hop])
-                      << "): every packet begins a flowlet; set a longer gap in the attribute "
-                         "Parameters, or BaseRtt\n";
+            std::ostringstream text;
+            text << "the flowlet gap of " << gapPs / 1000
+                 << " ns is shorter than the transmission of a full packet on interface "
+                 << interface << " of node " << m_ip->template GetObject<Node>()->GetId() << " ("
+                 << DataRate(group.rates[hop])
+                 << "): every packet begins a flowlet; set a longer gap in the attribute "
+                    "Parameters, or BaseRtt";
+            Warn(text.str());
         }
     }
 }
 
 template <class F>
 void
+RoutePolicy<F>::CheckChoice(Address destination, const Group& group)
+{
+    Checks<F>& checks = *SimulationSingleton<Checks<F>>::Get();
+    if (checks.isChoiceDone)
+    {
+        return;
+    }
+    checks.isChoiceDone = group.routes.size() > 1;
+    if (checks.noChoice.empty() && group.routes.size() < 2 && group.shortest > 1)
+    {
+        std::ostringstream text;
+        text << "policy " << m_policy << " has no effect: no packet has a choice of next hops. Node "
+             << m_ip->template GetObject<Node>()->GetId() << " has " << group.shortest
+             << " shortest paths to " << destination << ", but "
+             << m_routes->GetSource()->GetReason();
+        checks.noChoice = text.str();
+    }
+    checks.packets += checks.noChoice.empty() ? 0 : 1;
+    if (checks.packets == PATIENCE)
+    {
+        checks.WarnOfNoChoice();
+    }
+}
+
+template <class F>
+void
+RoutePolicy<F>::CheckPlace()
+{
+    NS_LOG_FUNCTION(this);
+    Checks<F>& checks = *SimulationSingleton<Checks<F>>::Get();
+    Ptr<typename F::ListRouting> list =
+        DynamicCast<typename F::ListRouting>(m_ip->GetRoutingProtocol());
+    // Interface 0 is the loopback.
+    const bool hasLinks = m_ip->GetNInterfaces() > 2;
+    for (uint32_t i = 0; hasLinks && list && i < list->GetNRoutingProtocols(); i++)
+    {
+        int16_t priority = 0;
+        const auto protocol = list->GetRoutingProtocol(i, priority);
+        if (dynamic_cast<RoutePolicy*>(PeekPointer(protocol)))
+        {
+            return;
+        }
+        // Static routes above a policy are exceptions that a script makes.
+        if (!DynamicCast<typename F::StaticRouting>(protocol))
+        {
+            std::ostringstream text;
+            text << "policy " << m_policy << " has no effect: "
+                 << protocol->GetInstanceTypeId().GetName() << " routes all packets of node "
+                 << m_ip->template GetObject<Node>()->GetId() << " first, with the priority "
+                 << priority << " in its list: add the policy with a higher priority";
+            checks.noChoice = text.str();
+        }
+    }
+}
+
+template <class F>
+void
+RoutePolicy<F>::Start()
+{
+    NS_LOG_FUNCTION(this);
+    EVENKEEL_REFUSE_IF(!m_ip,
+                       F::Name(),
+                       "no IP protocol is set: add this routing to a list of protocols");
+    MakeChoosers();
+    CheckPlace();
+}
+
+template <class F>
+void
 RoutePolicy<F>::MakeChoosers()
 {
+    NS_LOG_FUNCTION(this);
     if (m_choosers)
     {
         return;
     }
-    EVENKEEL_REFUSE_IF(!m_ip,
-                       F::Name(),
-                       "no IP protocol is set: add this routing to a list of protocols");
     evenkeel::Switch facts;
     facts.id = m_ip->template GetObject<Node>()->GetId();
     facts.ports = m_ip->GetNInterfaces();
@@ -262,35 +362,21 @@ RoutePolicy<F>::MakeChoosers()
     facts.portBufferBytes = m_portBuffer;
     facts.baseRttPs = FindBaseRtt().GetPicoSeconds();
     facts.seed = MakeSeed();
-    m_choosers = std::make_unique<Choosers>();
-    std::string reason = m_choosers->Add(m_policy, m_parameters, facts);
-    EVENKEEL_REFUSE_IF(!reason.empty(), F::Name(), reason);
-    std::vector<DscpPolicy> policies;
-    reason = ReadDscpPolicies(m_dscpPolicies, policies);
-    EVENKEEL_REFUSE_IF(!reason.empty(), F::Name(), reason);
-    for (const DscpPolicy& each : policies)
-    {
-        reason = m_choosers->Add(each.policy, each.parameters, facts);
-        EVENKEEL_REFUSE_IF(!reason.empty(), F::Name(), "DscpPolicies: " << reason);
-        for (uint32_t dscp = each.first; dscp <= each.last; dscp++)
-        {
-            m_choosers->ofDscp[dscp] = static_cast<uint8_t>(m_choosers->policies.size() - 1);
-        }
-    }
+    m_choosers = std::make_unique<Choosers>(*this, facts);
 }
 
 template <class F>
 bool
 RoutePolicy<F>::HasChoice()
 {
-    return m_routes.HasChoice() || m_source == "shortest-paths";
+    return m_routes->HasChoice() || m_source == "shortest-paths";
 }
 
 template <class F>
 const typename RoutePolicy<F>::Group*
 RoutePolicy<F>::FindGroup(Address destination, bool isOwn)
 {
-    if (!m_routes.HasSource())
+    if (!m_routes->GetSource())
     {
         FindProtocols();
     }
@@ -299,11 +385,12 @@ RoutePolicy<F>::FindGroup(Address destination, bool isOwn)
         return nullptr;
     }
     bool changed = false;
-    const Group& group = m_routes.GroupOf(destination, m_refreshInterval, changed);
+    const Group& group = m_routes->GroupOf(destination, m_refreshInterval, changed);
     for (std::size_t at = 0; changed && m_choosers && at < m_choosers->policies.size(); at++)
     {
         m_choosers->policies[at].routingChanged();
     }
+    CheckChoice(destination, group);
     const std::size_t count = group.routes.size();
     const bool routesAll = m_routesAll || (m_forwardsAll && !isOwn);
     return count > 1 || (count == 1 && routesAll) ? &group : nullptr;
@@ -331,7 +418,7 @@ RoutePolicy<F>::FillCandidates(const Group& group, bool weighs, bool looks)
             }
             if (looks)
             {
-                m_queueBytes.push_back(m_queues.GetBytes(m_ip->GetNetDevice(interface)));
+                m_queueBytes.push_back(m_queues->GetBytes(m_ip->GetNetDevice(interface)));
             }
         }
     }

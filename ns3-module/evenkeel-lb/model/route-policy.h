@@ -4,8 +4,6 @@
 #ifndef ROUTE_POLICY_H
 #define ROUTE_POLICY_H
 
-#include "device-queues.h"
-#include "equal-cost-routes.h"
 #include "ip-family.h"
 
 #include "ns3/net-device.h"
@@ -15,13 +13,18 @@
 #include "ns3/traced-callback.h"
 #include "ns3/type-id.h"
 
-#include <array>
 #include <memory>
 #include <string>
 #include <vector>
 
 namespace ns3
 {
+
+class DeviceQueues;
+template <class F>
+class EqualCostRoutesOf;
+template <class F>
+struct RouteGroupOf;
 
 /**
  * @ingroup evenkeel
@@ -37,11 +40,11 @@ template <class F>
 class RoutePolicy
 {
   public:
-    using Address = typename F::Address;                //!< an address
-    using Header = typename F::Header;                  //!< the header of a packet
-    using Ip = typename F::Ip;                          //!< the IP of a node
-    using Route = typename F::Route;                    //!< a route
-    using Group = typename EqualCostRoutesOf<F>::Group; //!< equal-cost next hops
+    using Address = typename F::Address; //!< an address
+    using Header = typename F::Header;   //!< the header of a packet
+    using Ip = typename F::Ip;           //!< the IP of a node
+    using Route = typename F::Route;     //!< a route
+    using Group = RouteGroupOf<F>;       //!< equal-cost next hops
 
     virtual ~RoutePolicy();
 
@@ -77,8 +80,9 @@ class RoutePolicy
      * @param ip the IP of the node
      */
     void SetIp(Ptr<Ip> ip);
-    /// Makes the policies unless they exist. Aborts with a message if one is unsupported.
-    void MakeChoosers();
+    /// Makes the policies and checks their place, before the first packet. Aborts with a message if
+    /// one is unsupported.
+    void Start();
     /// Discards everything that refers to the node.
     void Forget();
     /// @return false if the node has one link, so that no packet has a choice
@@ -117,28 +121,10 @@ class RoutePolicy
      * @return the type with the attributes of the node added
      */
     static TypeId AddNodeAttributes(TypeId tid);
-    /**
-     * @brief Sets the policy, from the next packet on.
-     * @param policy its name
-     */
-    void SetPolicy(std::string policy);
-    /// @return the name of the policy
-    std::string GetPolicy() const;
-    /**
-     * @brief Sets the parameters of the policy, from the next packet on.
-     * @param parameters lines of TOML
-     */
-    void SetParameters(std::string parameters);
-    /// @return the parameters of the policy
-    std::string GetParameters() const;
-    /**
-     * @brief Sets the policies for ranges of DSCPs, from the next packet on.
-     * @param policies the value of the attribute DscpPolicies
-     */
-    void SetDscpPolicies(std::string policies);
-    /// @return the policies for ranges of DSCPs
-    std::string GetDscpPolicies() const;
-
+    /// Makes the policies unless they exist.
+    void MakeChoosers();
+    /// Prepares a warning if another protocol is above the policy.
+    void CheckPlace();
     /// Makes the policies again at the next packet, because a property of the node changed.
     void RenewPolicies();
     /// Finds the source of next hops again at the next packet.
@@ -154,6 +140,12 @@ class RoutePolicy
     void CheckFlowletGap(const Group& group);
     /// Finds the protocols of the node when the first packet needs a route.
     void FindProtocols();
+    /**
+     * @brief Warns once per simulation if no packet has a choice, although there are several paths.
+     * @param destination of a packet
+     * @param group its next hops
+     */
+    void CheckChoice(Address destination, const Group& group);
     /**
      * @brief Finds the next hops to a destination and notifies the policies of changes.
      * @param destination an address
@@ -193,11 +185,11 @@ class RoutePolicy
     Time m_refreshInterval;               //!< how often to read the routes again
     int64_t m_stream;                     //!< set by AssignStreams; negative if it was not called
     std::unique_ptr<Choosers> m_choosers; //!< the policies; null until needed
-    EqualCostRoutesOf<F> m_routes;        //!< next hops
+    std::unique_ptr<EqualCostRoutesOf<F>> m_routes; //!< next hops
     bool m_routesAll{false};              //!< also route packets without a choice
     bool m_forwardsAll{false};            //!< also route forwarded packets without a choice
     bool m_gapChecked{false};             //!< CheckFlowletGap was called
-    DeviceQueues m_queues;                //!< queued bytes at devices
+    std::unique_ptr<DeviceQueues> m_queues; //!< queued bytes at devices
     std::vector<std::size_t> m_indices;   //!< index of each candidate in its group
     std::vector<uint32_t> m_candidates;   //!< interfaces of the candidates
     std::vector<uint64_t> m_queueBytes;   //!< queued bytes at the candidates

@@ -14,6 +14,7 @@
 #include <cstdint>
 #include <map>
 #include <string>
+#include <vector>
 
 namespace ns3
 {
@@ -32,10 +33,21 @@ class Diamond
     /**
      * @param routing installs the routing of all nodes
      * @param slow rate of the links on the second path
+     * @param order numbers of the nodes in the order in which they are made
      */
-    explicit Diamond(const Ipv4RoutingHelper& routing, const std::string& slow = "5Gbps")
-        : m_nodes(6)
+    explicit Diamond(const Ipv4RoutingHelper& routing,
+                     const std::string& slow = "5Gbps",
+                     const std::vector<uint32_t>& order = {0, 1, 2, 3, 4, 5})
     {
+        std::map<uint32_t, Ptr<Node>> nodes;
+        for (const uint32_t number : order)
+        {
+            nodes[number] = CreateObject<Node>();
+        }
+        for (const auto& [number, node] : nodes)
+        {
+            m_nodes.Add(node);
+        }
         InternetStackHelper internet;
         internet.SetRoutingHelper(routing);
         internet.Install(m_nodes);

@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: GPL-2.0-only
 // Copyright (c) 2026 The evenkeel authors
 
+#include "../model/equal-cost-routes.h"
 #include "evenkeel-diamond.h"
 
 #include "ns3/core-module.h"
-#include "ns3/equal-cost-routes.h"
 #include "ns3/internet-module.h"
 #include "ns3/load-balanced-routing-helper.h"
 #include "ns3/load-balanced-routing.h"
@@ -30,9 +30,7 @@ class CountingSource : public NextHopSource
     struct Routes
     {
         uint32_t finds{0};     //!< lookups of a destination
-        uint32_t digests{0};   //!< reads of all routes
-        uintptr_t number{1};   //!< changes that the signature shows
-        uint64_t content{1};   //!< changes that only reading all routes shows
+        uint64_t number{1};    //!< changes that the signature shows
         uint32_t interface{2}; //!< interface of the next hop
     };
 
@@ -50,22 +48,25 @@ class CountingSource : public NextHopSource
         return {{m_routes.interface, Ipv4Address("10.0.1.2")}};
     }
 
-    Signature GetSignature() override
+    uint64_t GetSignature() override
     {
-        return {m_routes.number};
+        return m_routes.number;
     }
 
-    uint64_t GetDigest() override
+    void Renew() override
     {
-        m_routes.digests++;
-        return m_routes.content;
+    }
+
+    std::string GetReason() const override
+    {
+        return "";
     }
 
   private:
     Routes& m_routes; //!< the routes
 };
 
-/// Tests when routes are read: after a change, and all routes once per interval.
+/// Tests when routes are read: after a change, and once per interval.
 class ReadingTestCase : public TestCase
 {
   public:
@@ -76,16 +77,13 @@ class ReadingTestCase : public TestCase
 
   private:
     /**
-     * @param routes the routes
-     * @param finds expected number of lookups so far
+     * @brief Looks up a destination 100 times in 100 ms. Its route changes twice; the signature shows
+     * the first change only.
+     * @param interval the attribute RefreshInterval
+     * @param interface expected interface at the end
+     * @return number of times that the routes were read
      */
-    void Expect(const CountingSource::Routes& routes, uint32_t finds)
-    {
-        NS_TEST_EXPECT_MSG_EQ(routes.finds, finds, "at " << Simulator::Now().As(Time::MS));
-    }
-
-    /// Looks up a destination before and after changes.
-    void TestChanges()
+    uint32_t TestChanges(Time interval, uint32_t interface)
     {
         Diamond diamond{Ipv4StaticRoutingHelper()};
         CountingSource::Routes routes;
@@ -93,25 +91,19 @@ class ReadingTestCase : public TestCase
         table.SetIp(diamond.m_nodes.Get(2)->GetObject<Ipv4>());
         table.SetSource(std::make_unique<CountingSource>(routes));
         bool changed = false;
-        const auto find = [&] { table.GroupOf(diamond.m_to, MilliSeconds(10), changed); };
+        const auto find = [&] { return table.GroupOf(diamond.m_to, interval, changed); };
         for (uint32_t time = 0; time < 100; time++)
         {
-            Simulator::Schedule(MilliSeconds(time), find);
+            Simulator::Schedule(MicroSeconds(1000 * time + 1), [&] { find(); });
         }
-        Simulator::Schedule(MilliSeconds(35), [&] { Expect(routes, 1); });
-        // Detected immediately.
-        Simulator::Schedule(MilliSeconds(35), [&] { routes.number++; });
-        Simulator::Schedule(MilliSeconds(36), [&] { Expect(routes, 2); });
-        // Detected within the interval.
-        Simulator::Schedule(MilliSeconds(52), [&] { routes.content++, routes.interface++; });
-        Simulator::Schedule(MilliSeconds(54), [&] { Expect(routes, 2); });
-        Simulator::Schedule(MilliSeconds(64), [&] { Expect(routes, 3); });
+        Simulator::Schedule(MilliSeconds(35), [&] { routes.number++, routes.interface = 3; });
+        Simulator::Schedule(MicroSeconds(35001), [&] {
+            NS_TEST_EXPECT_MSG_EQ(find().interfaces[0], 3, "the next packet sees it");
+        });
+        Simulator::Schedule(MilliSeconds(52), [&] { routes.interface = 1; });
         Simulator::Run();
-        Expect(routes, 3);
-        NS_TEST_EXPECT_MSG_EQ_TOL(routes.digests, 11U, 1U, "all are read once in 10 ms");
-        NS_TEST_EXPECT_MSG_EQ(table.GroupOf(diamond.m_to, Time(0), changed).interfaces[0],
-                              3,
-                              "the new next hop");
+        NS_TEST_EXPECT_MSG_EQ(find().interfaces[0], interface, "interval " << interval);
+        return routes.finds;
     }
 
     /// Tests a host with one link and two routes, which it never reads.
@@ -163,7 +155,11 @@ class ReadingTestCase : public TestCase
 
     void DoRun() override
     {
-        TestChanges();
+        NS_TEST_EXPECT_MSG_EQ(TestChanges(Time(0), 3), 2, "read once per visible change");
+        NS_TEST_EXPECT_MSG_EQ_TOL(TestChanges(MilliSeconds(10), 1),
+                                  11U,
+                                  1U,
+                                  "read once per interval and change");
         TestOneLink();
         TestReplaced();
     }

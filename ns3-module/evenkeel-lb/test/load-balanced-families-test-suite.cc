@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: GPL-2.0-only
 // Copyright (c) 2026 The evenkeel authors
 
+#include "../model/dscp-policies.h"
 #include "evenkeel-aborts.h"
 #include "evenkeel-leaves.h"
 
-#include "ns3/dscp-policies.h"
 
 #include <set>
 #include <string>

@@ -1,11 +1,11 @@
 // SPDX-License-Identifier: GPL-2.0-only
 // Copyright (c) 2026 The evenkeel authors
 
+#include "../model/ip-topology.h"
 #include "evenkeel-diamond.h"
 
 #include "ns3/core-module.h"
 #include "ns3/internet-module.h"
-#include "ns3/ip-topology.h"
 #include "ns3/load-balanced-routing-helper.h"
 #include "ns3/policy-parameters.h"
 
@@ -112,7 +112,7 @@ class FoundTestCase : public TestCase
     std::string Warning(const std::string& slow, Time baseRtt = MicroSeconds(100))
     {
         std::ostringstream text;
-        std::streambuf* const before = std::clog.rdbuf(text.rdbuf());
+        std::streambuf* const before = std::cerr.rdbuf(text.rdbuf());
         {
             LoadBalancedRoutingHelper routing("flowlet");
             routing.Set("BaseRtt", TimeValue(baseRtt));
@@ -120,7 +120,7 @@ class FoundTestCase : public TestCase
             Ipv4GlobalRoutingHelper::PopulateRoutingTables();
             diamond.Send(10);
         }
-        std::clog.rdbuf(before);
+        std::cerr.rdbuf(before);
         return text.str();
     }
 };

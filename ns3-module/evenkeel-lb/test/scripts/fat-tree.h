@@ -67,11 +67,12 @@ class FatTree
     }
 
     /**
-     * @brief Adds a flow from each host, and runs the script.
+     * @brief Adds a flow of 25 packets from each host, and runs the script.
      * @param script the script
+     * @param interval time between the packets of a flow
      * @return its exit status
      */
-    int Run(Script& script) const
+    int Run(Script& script, Time interval = MilliSeconds(1)) const
     {
         for (uint32_t host = 0; host < m_hosts.GetN(); host++)
         {
@@ -80,9 +81,9 @@ class FatTree
                            m_hosts.Get(to),
                            m_hostLinks[to].lower.address,
                            25,
-                           MilliSeconds(1));
+                           interval);
         }
-        return script.Run(MilliSeconds(30));
+        return script.Run(30 * interval);
     }
 
     std::vector<Link> m_hostLinks; //!< between hosts and edges, by host

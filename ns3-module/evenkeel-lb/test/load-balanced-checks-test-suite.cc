@@ -1,0 +1,222 @@
+// SPDX-License-Identifier: GPL-2.0-only
+// Copyright (c) 2026 The evenkeel authors
+
+#include "evenkeel-aborts.h"
+#include "evenkeel-diamond.h"
+#include "evenkeel-leaves.h"
+
+#include "ns3/core-module.h"
+#include "ns3/internet-module.h"
+#include "ns3/load-balanced-routing-helper.h"
+
+#include <cstdint>
+#include <functional>
+#include <map>
+#include <string>
+#include <vector>
+
+using namespace ns3;
+using namespace ns3::tests;
+
+namespace
+{
+
+/**
+ * @ingroup evenkeel-tests
+ * @brief Tests the messages about policies that cannot have an effect.
+ */
+class MessagesTestCase : public TestCase
+{
+  public:
+    MessagesTestCase()
+        : TestCase("a policy without effect says why, and an unknown one ends the script")
+    {
+    }
+
+  private:
+    /**
+     * @param routing the routing of all nodes
+     * @param prepare adds routes
+     * @return what a simulation with two paths prints to the standard error
+     */
+    static std::string Said(const Ipv4RoutingHelper& routing,
+                            const std::function<void(Diamond&)>& prepare)
+    {
+        return AbortMessageOf([&] {
+            Diamond diamond(routing);
+            prepare(diamond);
+            diamond.Send(10);
+        });
+    }
+
+    /**
+     * @param text a text
+     * @param part a part that it must have once
+     */
+    void Expect(const std::string& text, const std::string& part)
+    {
+        NS_TEST_EXPECT_MSG_EQ(CountOf(part, text), 1, part << " in: " << text);
+    }
+
+    void DoRun() override
+    {
+        const auto none = [](Diamond&) {};
+        const auto populate = [](Diamond&) { Ipv4GlobalRoutingHelper::PopulateRoutingTables(); };
+        const LoadBalancedRoutingHelper drill("drill");
+        // Each has the effect, or says once why it has none.
+        NS_TEST_EXPECT_MSG_EQ(Said(drill.WithGlobalRouting(), populate), "it returned: ", "global");
+        NS_TEST_EXPECT_MSG_EQ(Said(drill.WithShortestPaths(Ipv4StaticRoutingHelper()), none),
+                              "it returned: ",
+                              "shortest paths");
+        Ipv4ListRoutingHelper below;
+        below.Add(drill, -20);
+        below.Add(Ipv4GlobalRoutingHelper(), -10);
+        Expect(Said(below, populate),
+               "policy drill has no effect: ns3::Ipv4GlobalRouting routes all packets of node 2 "
+               "first, with the priority -10 in its list: add the policy with a higher priority");
+        Expect(Said(drill.WithGlobalRouting(), none),
+               "Node 2 has 2 shortest paths to 10.0.5.1, but Ipv4GlobalRouting has no routes: call "
+               "Ipv4GlobalRoutingHelper::PopulateRoutingTables()");
+        Expect(Said(drill.WithGlobalRouting(),
+                    [&](Diamond& diamond) {
+                        diamond.m_nodes.Get(2)->GetObject<Ipv4>()->SetMetric(SLOW, 9);
+                        populate(diamond);
+                    }),
+               "but Ipv4GlobalRouting has at most one next hop: recompute the routes, give the "
+               "links equal metrics");
+        const auto single = [](Diamond& diamond) {
+            const auto of = [&](uint32_t node) {
+                return Ipv4StaticRoutingHelper().GetStaticRouting(
+                    diamond.m_nodes.Get(node)->GetObject<Ipv4>());
+            };
+            of(0)->SetDefaultRoute(Ipv4Address("10.0.0.2"), 1);
+            of(2)->SetDefaultRoute(diamond.m_fast, FAST);
+        };
+        Expect(Said(drill.WithStaticRouting(), single),
+               "but the static routes have at most one next hop: add routes of equal prefix");
+        Ipv4ListRoutingHelper list;
+        list.Add(drill, 10);
+        list.Add(Ipv4StaticRoutingHelper(), 0);
+        Expect(Said(list, single),
+               "its list of protocols has no Ipv4GlobalRouting: use WithShortestPaths(BELOW)");
+        // At the line that installs it, before any event.
+        const std::string unknown = AbortMessageOf([] {
+            InternetStackHelper internet;
+            internet.SetRoutingHelper(LoadBalancedRoutingHelper("sprey").WithGlobalRouting());
+            internet.Install(NodeContainer(1));
+            std::cerr << "installed";
+        });
+        Expect(unknown, "LoadBalancedRouting: unknown policy 'sprey'; known policies are ");
+        NS_TEST_EXPECT_MSG_EQ(CountOf("installed", unknown), 0, unknown);
+    }
+};
+
+/**
+ * @ingroup evenkeel-tests
+ * @brief Tests the share of each uplink under light traffic, whose queues are empty.
+ */
+class SharesTestCase : public TestCase
+{
+  public:
+    SharesTestCase()
+        : TestCase("jsq uses idle uplinks evenly, because ties are random")
+    {
+    }
+
+  private:
+    void DoRun() override
+    {
+        const LoadBalancedRoutingHelper jsq("jsq");
+        Leaves<Ipv4Family> leaves(jsq, "global");
+        // A packet of a flow every 20 us, 2 x 4.3 us of 1 Gbps: most queues are empty.
+        const uint32_t packets = 300;
+        NS_TEST_EXPECT_MSG_EQ(leaves.Send(packets, {0, 0, 0, 0}), 0, "all arrive");
+        std::map<uint32_t, double> shares;
+        for (const auto& choice : leaves.m_choices)
+        {
+            shares[choice.interface] += 1.0 / leaves.m_choices.size();
+        }
+        NS_TEST_EXPECT_MSG_EQ(shares.size(), Leaves<Ipv4Family>::SPINES, "uplinks");
+        for (const auto& [interface, share] : shares)
+        {
+            NS_TEST_EXPECT_MSG_LT(share * Leaves<Ipv4Family>::SPINES, 1.3, interface);
+        }
+    }
+};
+
+/**
+ * @ingroup evenkeel-tests
+ * @brief Tests properties that must not change the choices.
+ */
+class InvarianceTestCase : public TestCase
+{
+  public:
+    InvarianceTestCase()
+        : TestCase("choices do not depend on refreshes, nor on names and the order of nodes")
+    {
+    }
+
+  private:
+    /**
+     * @param routes source of next hops
+     * @param interval the attribute RefreshInterval
+     * @return interfaces that the policy chose, in order
+     */
+    static std::vector<uint32_t> Choices(const std::string& routes, Time interval)
+    {
+        LoadBalancedRoutingHelper helper("spray");
+        helper.Set("RefreshInterval", TimeValue(interval));
+        Leaves<Ipv4Family> leaves(helper, routes);
+        leaves.Send(100, {0, 0, 0, 0});
+        std::vector<uint32_t> interfaces;
+        for (const auto& choice : leaves.m_choices)
+        {
+            interfaces.push_back(choice.interface);
+        }
+        return interfaces;
+    }
+
+    void DoRun() override
+    {
+        for (const std::string routes : {"global", "static", "shortest"})
+        {
+            const std::vector<uint32_t> choices = Choices(routes, Time(0));
+            NS_TEST_EXPECT_MSG_GT(choices.size(), 100, routes);
+            NS_TEST_EXPECT_MSG_EQ((choices == Choices(routes, MicroSeconds(50))), true, routes);
+        }
+        const std::vector<std::vector<uint32_t>> orders = {{0, 1, 2, 3, 4, 5},
+                                                           {5, 4, 3, 2, 1, 0},
+                                                           {4, 0, 3, 5, 1, 2}};
+        for (const std::vector<uint32_t>& order : orders)
+        {
+            Diamond diamond(LoadBalancedRoutingHelper("switch-rr").WithGlobalRouting(),
+                            "5Gbps",
+                            order);
+            for (uint32_t node = 0; node < order.size(); node++)
+            {
+                Names::Add("node" + std::to_string(order[node]), diamond.m_nodes.Get(node));
+            }
+            Ipv4GlobalRoutingHelper::PopulateRoutingTables();
+            NS_TEST_EXPECT_MSG_EQ(diamond.Send(100), 100, "all arrive");
+            NS_TEST_EXPECT_MSG_EQ(diamond.m_choices[FAST], 50, "fast path");
+            NS_TEST_EXPECT_MSG_EQ(diamond.m_choices[SLOW], 50, "slow path");
+        }
+    }
+};
+
+/// The suite.
+class LoadBalancedChecksTestSuite : public TestSuite
+{
+  public:
+    LoadBalancedChecksTestSuite()
+        : TestSuite("evenkeel-load-balanced-checks")
+    {
+        AddTestCase(new MessagesTestCase);
+        AddTestCase(new SharesTestCase);
+        AddTestCase(new InvarianceTestCase);
+    }
+};
+
+LoadBalancedChecksTestSuite g_loadBalancedChecksTestSuite; //!< registers itself
+
+} // namespace
