@@ -130,11 +130,13 @@ class SwitchChooser
     /// candidates. Never throws or aborts, even for invalid values.
     std::uint32_t choose(const Arrival& arrival, const Candidates& candidates);
 
-    /// Does the same for switches that keep their equal-cost ports (at least one) as numbers in a
-    /// vector, as the HPCC family of ns-3 forks does. Returns one of `ports`. Only policies that
-    /// look at queues call `queueBytes(port)`.
+    /// Does the same for switches that keep their equal-cost ports as numbers in a vector, as the
+    /// HPCC family of ns-3 forks does. Returns an index into `ports`. Only policies that look at
+    /// queues call `queueBytes(port)`.
     template <typename QueueBytes>
-    int choosePort(const Arrival& arrival, const std::vector<int>& ports, QueueBytes queueBytes);
+    std::uint32_t chooseIndex(const Arrival& arrival,
+                              const std::vector<int>& ports,
+                              QueueBytes queueBytes);
 
     /// Notifies the policy that candidates or weights changed; must be called at each change.
     void routingChanged();
@@ -155,16 +157,16 @@ class SwitchChooser
   private:
     struct Impl;
     std::unique_ptr<Impl> m_impl;
-    /// Scratch buffers of choosePort, which avoid an allocation per packet.
+    /// Scratch buffers of chooseIndex, which avoid an allocation per packet.
     std::vector<std::uint32_t> m_ports;
     std::vector<std::uint64_t> m_queueBytes;
 };
 
 template <typename QueueBytes>
-int
-SwitchChooser::choosePort(const Arrival& arrival,
-                          const std::vector<int>& ports,
-                          QueueBytes queueBytes)
+std::uint32_t
+SwitchChooser::chooseIndex(const Arrival& arrival,
+                           const std::vector<int>& ports,
+                           QueueBytes queueBytes)
 {
     m_ports.assign(ports.begin(), ports.end());
     Candidates candidates;
@@ -179,7 +181,7 @@ SwitchChooser::choosePort(const Arrival& arrival,
         }
         candidates.queueBytes = m_queueBytes.data();
     }
-    return ports[choose(arrival, candidates)];
+    return choose(arrival, candidates);
 }
 
 } // namespace evenkeel

@@ -15,6 +15,7 @@ SwitchNode::SwitchNode()
         m_devices.push_back(Ptr<NetDevice>{device});
     }
     m_rtTable[9] = {4, 5, 6, 7};
+    m_rtTableFailure[9] = {4, 6, 7};
     m_ecmpSeed = m_id;
 // [constructor]
 }
@@ -39,9 +40,15 @@ SwitchNode::GetOutDev(Ptr<const Packet> p, CustomHeader& ch)
     buf.u32[1] = ch.dip;
     buf.u32[2] = ch.udp.sport | ((uint32_t)ch.udp.dport << 16);
     (void)p;
+    uint32_t idx = EcmpHash(buf.u8, 12, m_ecmpSeed);
 // [choice]
-    uint32_t idx = EcmpHash(buf.u8, 12, m_ecmpSeed) % nexthops.size();
-    return nexthops[idx];
+    if (nexthops[idx % nexthops.size()] == m_failed)
+    {
+        auto& nexthopsAfterFailure = m_rtTableFailure[ch.dip];
+// [choice after a failure]
+        return nexthopsAfterFailure[idx % nexthopsAfterFailure.size()];
+    }
+    return nexthops[idx % nexthops.size()];
 }
 
 uint32_t

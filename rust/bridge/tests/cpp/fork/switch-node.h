@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-only
 //
 // A stand-in for SwitchNode of the HPCC family. It has only the names that the lines of
-// cpp-bridge/README.md use; those lines replace the marks.
+// cpp-bridge/README.md use, and a table for failed ports. Those lines replace the marks.
 
 #ifndef SWITCH_NODE_H
 #define SWITCH_NODE_H
@@ -99,6 +99,8 @@ class SwitchNode
     ~SwitchNode();
     int GetOutDev(Ptr<const Packet> p, CustomHeader& ch);
 
+    int m_failed = -1;
+
   private:
     uint32_t EcmpHash(const uint8_t* key, size_t len, uint32_t seed);
 
@@ -106,6 +108,7 @@ class SwitchNode
     uint32_t m_ecmpSeed;
     std::vector<Ptr<NetDevice>> m_devices;
     std::map<uint32_t, std::vector<int>> m_rtTable;
+    std::map<uint32_t, std::vector<int>> m_rtTableFailure;
 // [member]
 };
 
