@@ -90,7 +90,7 @@ Ptr<Fabric>
 FabricHelper::CreateFromCore(std::unique_ptr<FabricCore> core)
 {
     const std::string call = "FabricHelper::CreateFromCore";
-    EVENKEEL_REFUSE_IF(!core, call, "the core is null: pass one of MakeFabricCore or your own");
+    EVENKEEL_REFUSE_IF(!core, call, "the core is null: pass one of MakeFabricCore");
     ExpectBare(call);
     Build(core->GetGraph(), call);
     return Assemble(std::move(core), call);

@@ -198,13 +198,6 @@ FabricHelper::SetPortsPerNic(uint32_t ports)
     m_portsPerNic = ports;
 }
 
-void
-FabricHelper::SetCoreFactory(CoreFactory factory)
-{
-    ExpectOpen("FabricHelper::SetCoreFactory");
-    m_coreFactory = std::move(factory);
-}
-
 int64_t
 FabricHelper::AssignStreams(int64_t stream)
 {
@@ -305,20 +298,9 @@ FabricHelper::FinishFor(const std::string& call)
     const std::string settings = DescribeSettings();
     const std::vector<FabricNicSettings> nics = DescribeOwnNics();
     NS_LOG_LOGIC("settings:\n" << settings);
-    EVENKEEL_REFUSE_IF(m_coreFactory && !nics.empty(),
-                       call,
-                       "the core of FabricHelper::SetCoreFactory has the same NIC for all hosts, "
-                       "but host "
-                           << nics[0].hosts[0]
-                           << " has other attributes: set the same, or use evenkeel's core");
     std::unique_ptr<FabricCore> core = fabrichelper::OrAbort(call, [&] {
-        return m_coreFactory ? m_coreFactory(graph, settings)
-                             : MakeFabricCore(graph, settings, DescribeQueuePairs(), nics);
+        return MakeFabricCore(graph, settings, DescribeQueuePairs(), nics);
     });
-    EVENKEEL_REFUSE_IF(!m_classes.empty() && core->GetDescription().classes.empty(),
-                       call,
-                       "the core of FabricHelper::SetCoreFactory describes no traffic classes, but "
-                       "FabricHelper::AddClass added some: describe them, or use evenkeel's core");
     return Assemble(std::move(core), call);
 }
 

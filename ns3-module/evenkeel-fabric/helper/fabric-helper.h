@@ -18,7 +18,6 @@
 #include "ns3/object-factory.h"
 #include "ns3/rdma-nic.h"
 
-#include <functional>
 #include <memory>
 #include <string>
 #include <utility>
@@ -42,10 +41,6 @@ namespace ns3
 class FabricHelper
 {
   public:
-    /// Makes the core of a fabric from its graph and the text of its settings.
-    typedef std::function<std::unique_ptr<FabricCore>(const FabricGraph&, const std::string&)>
-        CoreFactory;
-
     /// Whether to set ns-3's time resolution.
     enum Resolution
     {
@@ -174,11 +169,6 @@ class FabricHelper
      * @param ports number of ports, 1 to 32; 1 by default
      */
     void SetPortsPerNic(uint32_t ports);
-    /**
-     * @brief Replaces evenkeel's core.
-     * @param factory the function that makes the core
-     */
-    void SetCoreFactory(CoreFactory factory);
     /**
      * @brief Sets the stream of random draws, in addition to ns-3's seed and run.
      * @param stream first stream to use
@@ -352,7 +342,6 @@ class FabricHelper
     SwitchHelper m_switchHelper;                //!< makes switches
     ObjectFactory m_channelFactory;             //!< makes links
     ObjectFactory m_fabricFactory;              //!< makes the fabric
-    CoreFactory m_coreFactory;                  //!< makes the core; null for evenkeel's
     std::vector<Ptr<RdmaNic>> m_nics;           //!< by number of host
     std::vector<Ptr<Node>> m_switchNodes;       //!< by number
     std::vector<Ptr<FabricSwitch>> m_switches;  //!< by number

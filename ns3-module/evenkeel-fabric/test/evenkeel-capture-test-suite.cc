@@ -1,11 +1,10 @@
 // SPDX-License-Identifier: GPL-2.0-only
 // Copyright (c) 2026 The evenkeel authors
 
-#include "evenkeel-plain-fabric.h"
+#include "evenkeel-small-fabric.h"
 
 #include "ns3/fabric-helper.h"
 #include "ns3/fabric.h"
-#include "ns3/plain-fabric-core.h"
 #include "ns3/rdma-nic-helper.h"
 #include "ns3/rdma-nic.h"
 #include "ns3/roce-bytes.h"
@@ -168,11 +167,7 @@ class CaptureTestCase : public TestCase
         const std::string file = CreateTempDirFilename("two-hosts.pcap");
         {
             FabricHelper helper(FabricHelper::UNCHANGED);
-            helper.SetCoreFactory([](const FabricGraph& graph, const std::string&) {
-                return std::make_unique<PlainFabricCore>(graph,
-                                                         FabricSettings(),
-                                                         PlainFabricCore::Transport());
-            });
+            helper.SetNicAttribute("CongestionControl", StringValue("line-rate"));
             Ptr<Fabric> fabric = helper.CreateLeafSpine(1, 1, 2);
             fabric->GetNic(0)->PostMessage(fabric->GetNic(1), 3 * 4096);
             RdmaNicHelper().EnablePcap(file, fabric->GetNic(0), true, true);

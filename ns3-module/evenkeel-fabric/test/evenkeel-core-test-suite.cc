@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-only
 // Copyright (c) 2026 The evenkeel authors
 
-#include "evenkeel-plain-fabric.h"
+#include "evenkeel-small-fabric.h"
 
 #include "ns3/boolean.h"
 #include "ns3/collective-helper.h"

@@ -75,7 +75,6 @@ class TooLateTestCase : public TestCase
              [](FabricHelper& it) { it.SetFirstHosts(NodeContainer()); }},
             {"FabricHelper::SetNicsPerNode", "", [](FabricHelper& it) { it.SetNicsPerNode(1); }},
             {"FabricHelper::SetPortsPerNic", "", [](FabricHelper& it) { it.SetPortsPerNic(2); }},
-            {"FabricHelper::SetCoreFactory", "", [](FabricHelper& it) { it.SetCoreFactory({}); }},
             {"FabricHelper::AssignStreams", "", [](FabricHelper& it) { it.AssignStreams(1); }},
             {"CollectiveHelper::Install",
              "",

@@ -7,7 +7,6 @@
 #include "ns3/collective-helper.h"
 #include "ns3/ipv6-address-helper.h"
 #include "ns3/ipv6-interface-container.h"
-#include "ns3/plain-fabric-core.h"
 #include "ns3/test.h"
 
 #include <cstdint>
@@ -31,18 +30,6 @@ constexpr uint64_t GAP = 20;
 /// Frame of an RDMA data packet, in bytes.
 constexpr uint64_t DATA = 4158;
 
-/// Makes a fabric with plain NICs and switches.
-void
-UsePlainCore(IpSite& site, const FabricSettings& settings = FabricSettings())
-{
-    site.m_helper.SetCoreFactory([settings](const FabricGraph& graph, const std::string&) {
-        auto core =
-            std::make_unique<PlainFabricCore>(graph, settings, PlainFabricCore::Transport());
-        core->SetPfc(FabricIngress{4096, 40000, 1, 8}, 100000);
-        return core;
-    });
-}
-
 /**
  * @brief Compares the time of datagrams on an idle path with the closed form:
  * n (D + gap) / R - gap / R + (H - 1) D / R + H p.
@@ -60,15 +47,10 @@ class IdlePathTestCase : public TestCase
      * @param leaves 1 for two links, 2 for four
      * @param packets number of datagrams
      * @param payload of each
-     * @param plain true if the fabric has plain NICs
      */
-    void Check(uint32_t leaves, uint32_t packets, uint32_t payload, bool plain)
+    void Check(uint32_t leaves, uint32_t packets, uint32_t payload)
     {
         IpSite site;
-        if (plain)
-        {
-            UsePlainCore(site);
-        }
         site.Make(leaves, 1, 2);
         const uint32_t last = 2 * leaves - 1;
         site.Receive(last);
@@ -92,13 +74,10 @@ class IdlePathTestCase : public TestCase
 
     void DoRun() override
     {
-        for (const bool plain : {false, true})
-        {
-            Check(1, 1, 954, plain);
-            Check(1, 50, 954, plain);
-            Check(2, 50, 1472, plain);
-            Check(2, 7, 1, plain);
-        }
+        Check(1, 1, 954);
+        Check(1, 50, 954);
+        Check(2, 50, 1472);
+        Check(2, 7, 1);
         TestFragments();
         TestIpv6();
     }
@@ -158,18 +137,13 @@ class SharedTestCase : public TestCase
 
   private:
     /**
-     * @param plain true if the fabric has plain NICs
      * @param from the host that sends datagrams to host 2
      * @param datagrams their number; the message from host 1 to host 2 has 100 packets
      * @return when the message completed, in picoseconds
      */
-    static uint64_t Run(bool plain, uint32_t from, uint32_t datagrams)
+    static uint64_t Run(uint32_t from, uint32_t datagrams)
     {
         IpSite site;
-        if (plain)
-        {
-            UsePlainCore(site);
-        }
         site.Make(1, 1, 3);
         site.Receive(2);
         if (datagrams > 0)
@@ -185,20 +159,13 @@ class SharedTestCase : public TestCase
 
     void DoRun() override
     {
-        for (const bool plain : {false, true})
+        const uint64_t alone = Run(0, 0);
+        NS_TEST_EXPECT_MSG_GT(alone, 100 * DATA * BYTE, "it completes");
+        for (const uint32_t datagrams : {1, 30, 90})
         {
-            const uint64_t alone = Run(plain, 0, 0);
-            NS_TEST_EXPECT_MSG_GT(alone, 100 * DATA * BYTE, "it completes");
-            for (const uint32_t datagrams : {1, 30, 90})
-            {
-                const uint64_t expected = alone + datagrams * (DATA + GAP) * BYTE;
-                NS_TEST_EXPECT_MSG_EQ(Run(plain, 0, datagrams),
-                                      expected,
-                                      datagrams << " at the port of the switch");
-                NS_TEST_EXPECT_MSG_EQ(Run(plain, 1, datagrams),
-                                      expected,
-                                      datagrams << " at the port of the NIC");
-            }
+            const uint64_t expected = alone + datagrams * (DATA + GAP) * BYTE;
+            NS_TEST_EXPECT_MSG_EQ(Run(0, datagrams), expected, datagrams << " at the switch");
+            NS_TEST_EXPECT_MSG_EQ(Run(1, datagrams), expected, datagrams << " at the NIC");
         }
         TestTurns();
     }
@@ -294,11 +261,9 @@ class QueuesTestCase : public TestCase
     {
         for (const bool pfc : {true, false})
         {
-            FabricSettings settings;
-            settings.pfc = pfc;
-            settings.bufferBytes = 200000;
             IpSite site;
-            UsePlainCore(site, settings);
+            site.m_helper.SetSwitchAttribute("Pfc", BooleanValue(pfc));
+            site.m_helper.SetSwitchAttribute("BufferBytes", UintegerValue(200000));
             site.Make(1, 1, 4);
             site.Receive(3);
             uint64_t dropped = 0;
@@ -323,7 +288,31 @@ class QueuesTestCase : public TestCase
             NS_TEST_EXPECT_MSG_EQ(site.m_arrivals[3].packets, counters.delivered, "delivered");
             NS_TEST_EXPECT_MSG_EQ(site.m_fabric->GetCounters().dataDropped, 0, "no data of RDMA");
         }
+        TestDrops();
         TestNic();
+    }
+
+    /// Tests the exact number of drops. Three senders send 20 packets each to one receiver. In the
+    /// time of 20 packets, 60 arrive and 20 leave. 10 are stored; the first passes the buffer.
+    void TestDrops()
+    {
+        for (const bool shared : {false, true})
+        {
+            IpSite site;
+            site.m_helper.SetGap(0);
+            site.m_helper.SetSwitchAttribute("SharedBuffer", BooleanValue(shared));
+            site.m_helper.SetSwitchAttribute("BufferBytes", UintegerValue(10 * DATA));
+            site.Make(1, 1, 4);
+            site.Receive(0);
+            for (const uint32_t host : {1, 2, 3})
+            {
+                site.SendUdp(host, 0, 20, DATA - UDP_HEADERS);
+            }
+            Simulator::Run();
+            const FabricIpCounters& counters = site.m_fabric->GetIpCounters();
+            NS_TEST_EXPECT_MSG_EQ(counters.dropped, 60 - 20 - 10, "shared " << shared);
+            NS_TEST_EXPECT_MSG_EQ(site.m_fabric->GetQueueBytesMax(), 10 * DATA, "it is full");
+        }
     }
 
     /// Tests the IP queue of a NIC.

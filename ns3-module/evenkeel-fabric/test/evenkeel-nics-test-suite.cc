@@ -9,7 +9,6 @@
 #include "ns3/fabric-helper.h"
 #include "ns3/fabric.h"
 #include "ns3/failure-helper.h"
-#include "ns3/plain-fabric-core.h"
 #include "ns3/rdma-nic.h"
 #include "ns3/rdma-qp.h"
 #include "ns3/simulator.h"
@@ -327,17 +326,6 @@ class RefusedTestCase : public TestCase
              [](NicSite& it) {
                  it.SetOf(1, {{"Payload", "1024"}});
                  it.m_helper.CreateFromScenario("/dev/null");
-             }},
-            {"FabricHelper::CreateLeafSpine",
-             "has the same NIC for all hosts, but host 1 has other attributes",
-             [](NicSite& it) {
-                 it.m_helper.SetCoreFactory([](const FabricGraph& graph, const std::string&) {
-                     return std::make_unique<PlainFabricCore>(graph,
-                                                              FabricSettings(),
-                                                              PlainFabricCore::Transport());
-                 });
-                 it.SetOf(1, {{"Payload", "1024"}});
-                 it.Make();
              }},
         };
     }

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-only
 // Copyright (c) 2026 The evenkeel authors
 
-#include "evenkeel-plain-fabric.h"
+#include "evenkeel-small-fabric.h"
 
 #include "ns3/config.h"
 #include "ns3/object-factory.h"
@@ -89,13 +89,13 @@ class ScriptTestCase : public TestCase
     void DoRun() override
     {
         Plan plan;
-        PlainFabric plain(plan);
-        m_from = plain.fabric->GetNic(0);
-        m_to = plain.fabric->GetNic(1);
+        SmallFabric small(plan);
+        m_from = small.fabric->GetNic(0);
+        m_to = small.fabric->GetNic(1);
         Config::ConnectWithoutContext("/NodeList/*/DeviceList/*/$ns3::RdmaNic/MessageDelivered",
                                       MakeCallback(&ScriptTestCase::Delivered, this));
         Simulator::Schedule(MicroSeconds(5), &ScriptTestCase::Send, this);
-        plain.Run();
+        small.Run();
         // Two hops of data and of the acknowledgement, and four propagation delays.
         const uint64_t each = 2 * DATA * 20 + 2 * ACK * 20 + 4 * 500000;
         const uint64_t start = 5000000;
@@ -142,14 +142,14 @@ class ConnectionTestCase : public TestCase
 
     void DoRun() override
     {
-        PlainFabric plain{Plan()};
+        SmallFabric small{Plan()};
         m_connection = CreateObject<RdmaConnection>();
-        m_connection->Connect(plain.fabric->GetNic(0), plain.fabric->GetNic(1));
+        m_connection->Connect(small.fabric->GetNic(0), small.fabric->GetNic(1));
         m_connection->SetDeliveryCallback(MakeCallback(&ConnectionTestCase::Delivered, this));
         m_connection->SetCompletionCallback(MakeCallback(&ConnectionTestCase::Completed, this));
         m_connection->Send(4096);
         m_connection->Send(4096);
-        plain.Run();
+        small.Run();
         // Both messages are delivered before the first acknowledgement arrives.
         const std::vector<uint32_t> expected{2, 2, 1, 0};
         NS_TEST_EXPECT_MSG_EQ((m_outstanding == expected),
@@ -183,16 +183,16 @@ class DroppedConnectionTestCase : public TestCase
 
     void DoRun() override
     {
-        PlainFabric plain{Plan()};
+        SmallFabric small{Plan()};
         {
             Ptr<RdmaConnection> connection = CreateObject<RdmaConnection>();
-            connection->Connect(plain.fabric->GetNic(0), plain.fabric->GetNic(1));
+            connection->Connect(small.fabric->GetNic(0), small.fabric->GetNic(1));
             const auto report = MakeCallback(&DroppedConnectionTestCase::Report, this);
             connection->SetDeliveryCallback(report);
             connection->SetCompletionCallback(report);
             connection->Send(4096);
         }
-        plain.Run();
+        small.Run();
         const std::vector<FabricMessageEventKind> expected{FabricMessageEventKind::DELIVERED,
                                                            FabricMessageEventKind::COMPLETED};
         NS_TEST_EXPECT_MSG_EQ((m_reported == expected), true, "what is reported");

@@ -6,7 +6,7 @@
 
 // Shared by the verbs suites: two hosts with a queue pair each, completions and errors as text.
 
-#include "evenkeel-plain-fabric.h"
+#include "evenkeel-small-fabric.h"
 
 #include "ns3/rdma-qp.h"
 

@@ -1,19 +1,17 @@
 // SPDX-License-Identifier: GPL-2.0-only
 // Copyright (c) 2026 The evenkeel authors
 
-#ifndef EVENKEEL_TEST_PLAIN_FABRIC_H
-#define EVENKEEL_TEST_PLAIN_FABRIC_H
+#ifndef EVENKEEL_TEST_SMALL_FABRIC_H
+#define EVENKEEL_TEST_SMALL_FABRIC_H
 
+#include "ns3/data-rate.h"
 #include "ns3/fabric-helper.h"
 #include "ns3/fabric.h"
-#include "ns3/plain-fabric-core.h"
 #include "ns3/rdma-nic.h"
 #include "ns3/simulator.h"
 #include "ns3/string.h"
 
 #include <cstdio>
-#include <functional>
-#include <memory>
 #include <string>
 #include <vector>
 
@@ -23,20 +21,19 @@ namespace ns3
 namespace tests
 {
 
-/// The parameters of a plain fabric.
+/// The parameters of a small fabric.
 struct Plan
 {
     uint32_t leaves{1};          //!< switches with hosts
     uint32_t spines{1};          //!< switches that connect to every leaf
     uint32_t hostsPerLeaf{2};    //!< hosts per leaf
     std::string rate{"400Gbps"}; //!< rate of each link
-    FabricSettings settings;     //!< settings of switches and links
-    /// Changes other settings of the core.
-    std::function<void(PlainFabricCore&)> configure{[](PlainFabricCore&) {}};
+    std::string gap{"20B"};      //!< gap after each packet
+    std::string sections{};      //!< sections [switch] and [[failure]] of a scenario
 };
 
-/// A fabric with plain NICs and switches.
-struct PlainFabric
+/// A leaf-spine whose NICs send at line rate, whatever is marked.
+struct SmallFabric
 {
     FabricHelper helper{FabricHelper::UNCHANGED}; //!< makes the fabric
     Ptr<Fabric> fabric;                           //!< the fabric
@@ -44,21 +41,26 @@ struct PlainFabric
     /**
      * @param plan the parameters
      */
-    explicit PlainFabric(const Plan& plan)
+    explicit SmallFabric(const Plan& plan)
     {
-        helper.SetChannelAttribute("DataRate", StringValue(plan.rate));
-        helper.SetChannelAttribute("Delay", TimeValue(NanoSeconds(500)));
-        helper.SetCoreFactory([&plan](const FabricGraph& graph, const std::string&) {
-            auto made = std::make_unique<PlainFabricCore>(graph,
-                                                          plan.settings,
-                                                          PlainFabricCore::Transport());
-            plan.configure(*made);
-            return std::unique_ptr<FabricCore>(std::move(made));
-        });
-        fabric = helper.CreateLeafSpine(plan.leaves, plan.spines, plan.hostsPerLeaf);
+        FabricLink link;
+        link.rateBps = DataRate(plan.rate).GetBitRate();
+        link.delayPs = 500000;
+        const FabricGraph::LeafSpine size{plan.leaves, plan.spines, plan.hostsPerLeaf};
+        FabricGraph graph = FabricGraph::MakeLeafSpine(size, link);
+        for (std::size_t host = 0; host < graph.hosts.size(); ++host)
+        {
+            graph.hosts[host] = "host" + std::to_string(host);
+        }
+        fabric = helper.CreateFromCore(
+            MakeFabricCore(graph,
+                           "[topology]\ngap = \"" + plan.gap +
+                               "\"\n[policy]\nname = \"spray\"\n"
+                               "[transport]\ncongestion_control = \"line-rate\"\n" +
+                               plan.sections));
     }
 
-    ~PlainFabric()
+    ~SmallFabric()
     {
         Simulator::Destroy();
     }
@@ -138,4 +140,4 @@ OutputOf(const std::string& command)
 
 } // namespace ns3
 
-#endif /* EVENKEEL_TEST_PLAIN_FABRIC_H */
+#endif /* EVENKEEL_TEST_SMALL_FABRIC_H */
