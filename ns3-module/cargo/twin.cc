@@ -4,7 +4,6 @@
 #include "twin.h"
 
 #include "../evenkeel-fabric/helper/fabric-helper.h"
-#include "../evenkeel-fabric/helper/hpcc-recorder.h"
 #include "../evenkeel-fabric/model/fabric-bridge-records.h"
 #include "../evenkeel-fabric/model/fabric-core-bridge.h"
 
@@ -27,14 +26,12 @@ namespace
  * @brief Runs an experiment.
  * @param experiment the experiment
  * @param core its hosts and policies
- * @param folder the folder for the files of the HPCC family; null to write no files
  * @param late failures added during the run
  * @return the core
  */
 rust::Box<Core>
 Run(const Experiment& experiment,
     rust::Box<Core> core,
-    const rust::Str* folder,
     rust::Slice<const LateFailures> late = {})
 {
     ns3::FabricHelper helper;
@@ -42,11 +39,6 @@ Run(const Experiment& experiment,
     const auto bridge = std::make_shared<ns3::FabricCoreBridge>(std::move(core));
     ns3::Ptr<ns3::Fabric> fabric =
         helper.CreateFromCore(ns3::FabricCoreBridge::MakeCore(experiment, bridge));
-    std::unique_ptr<ns3::HpccRecorder> recorder;
-    if (folder)
-    {
-        recorder = std::make_unique<ns3::HpccRecorder>(experiment, bridge->Get(), fabric);
-    }
     for (const LateFailures& call : late)
     {
         ns3::Simulator::Schedule(ns3::PicoSeconds(call.at_ps), [fabric, &call] {
@@ -55,10 +47,6 @@ Run(const Experiment& experiment,
     }
     ns3::Simulator::Run();
     bridge->Get().record(ns3::bridgerecords::Measure(*fabric));
-    if (folder)
-    {
-        experiment.write_hpcc(bridge->Get(), *folder);
-    }
     rust::Box<Core> back = bridge->Take();
     ns3::Simulator::Destroy();
     return back;
@@ -69,7 +57,7 @@ Run(const Experiment& experiment,
 rust::Box<Core>
 run_in_ns3(const Experiment& experiment, rust::Box<Core> core)
 {
-    return Run(experiment, std::move(core), nullptr);
+    return Run(experiment, std::move(core));
 }
 
 rust::Box<Core>
@@ -77,13 +65,7 @@ run_in_ns3_with_late_failures(const Experiment& experiment,
                               rust::Box<Core> core,
                               rust::Slice<const LateFailures> late)
 {
-    return Run(experiment, std::move(core), nullptr, late);
-}
-
-rust::Box<Core>
-run_hpcc_in_ns3(const Experiment& experiment, rust::Box<Core> core, rust::Str folder)
-{
-    return Run(experiment, std::move(core), &folder);
+    return Run(experiment, std::move(core), late);
 }
 
 } // namespace contract

@@ -27,11 +27,6 @@ rust::Box<Core> run_in_ns3_with_late_failures(const Experiment& experiment,
                                               rust::Box<Core> core,
                                               rust::Slice<const LateFailures> late);
 
-/// Runs an experiment of the HPCC family in the same way and writes its files into a folder.
-rust::Box<Core> run_hpcc_in_ns3(const Experiment& experiment,
-                                rust::Box<Core> core,
-                                rust::Str folder);
-
 } // namespace contract
 } // namespace evenkeel
 

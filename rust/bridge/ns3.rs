@@ -1,11 +1,9 @@
 //! Calls from Rust into ns-3 in the same process, with the `ns3` feature.
 
-use std::path::Path;
 use std::sync::{Mutex, PoisonError};
 
 use evenkeel_engine::fabric::{Outcome, Setup};
 use evenkeel_engine::units::Time;
-use evenkeel_formats::hpcc;
 
 use super::world::{Experiment, contract as world, expect_supported_by_ns3};
 
@@ -63,19 +61,6 @@ pub fn run_with_late_failures(setup: &Setup, late: &[(Time, String)]) -> Result<
     };
     let late: Vec<_> = late.iter().map(call).collect();
     let core = world::run_in_ns3_with_late_failures(&experiment, experiment.core(), &late);
-    core.map(|core| core.outcome()).map_err(|error| Rejected(error.what().to_owned()))
-}
-
-/// Runs an experiment of the HPCC family in the same way and writes its files into `folder`.
-///
-/// # Errors
-/// If ns-3 or the module rejects the setup, or a file cannot be written.
-pub fn run_hpcc(experiment: &hpcc::Experiment, folder: &Path) -> Result<Outcome, Rejected> {
-    let _held = ONE_AT_A_TIME.lock().unwrap_or_else(PoisonError::into_inner);
-    expect_supported_by_ns3(&experiment.setup).map_err(|error| Rejected(error.to_string()))?;
-    let experiment = Experiment::from(experiment.clone());
-    let folder = folder.display().to_string();
-    let core = world::run_hpcc_in_ns3(&experiment, experiment.core(), &folder);
     core.map(|core| core.outcome()).map_err(|error| Rejected(error.what().to_owned()))
 }
 

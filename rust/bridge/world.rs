@@ -25,7 +25,6 @@ mod graph;
 mod mismatch;
 mod nics;
 mod panic_guard;
-mod recording;
 mod records;
 mod verbs;
 

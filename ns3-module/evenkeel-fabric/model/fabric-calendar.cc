@@ -116,12 +116,6 @@ FabricCalendar::Now() const
     return std::max(m_now, static_cast<uint64_t>(Simulator::Now().GetPicoSeconds()));
 }
 
-uint64_t
-FabricCalendar::GetNextTime() const
-{
-    return m_heap.empty() ? FABRIC_NEVER : m_heap.front().time;
-}
-
 bool
 FabricCalendar::IsRunning() const
 {

@@ -85,8 +85,6 @@ class FabricCalendar
     void Push(uint64_t timePs, Kind kind, uint32_t number);
     /// @return the time in picoseconds
     uint64_t Now() const;
-    /// @return the time of the next event; FABRIC_NEVER without one
-    uint64_t GetNextTime() const;
     /// @return true while an event is being handled
     bool IsRunning() const;
     /// @return true between Open and Close

@@ -72,12 +72,6 @@ FabricPort::GetWaitingBytes() const
 }
 
 uint32_t
-FabricPort::GetWaitingBytesLike(uint8_t flags) const
-{
-    return m_waitingBytes[GetQueue(flags)];
-}
-
-uint32_t
 FabricPort::GetWaitingBytesMax() const
 {
     return m_waitingMax;

@@ -89,11 +89,6 @@ class FabricPort : public NetDevice
     /// @return bytes in the queues
     uint32_t GetWaitingBytes() const;
     /**
-     * @param flags of a packet, see FabricPacket::Flag
-     * @return bytes in the queue of such a packet
-     */
-    uint32_t GetWaitingBytesLike(uint8_t flags) const;
-    /**
      * @param trafficClass number of a traffic class; 0 without classes
      * @return bytes in the queue of the class
      */

@@ -230,40 +230,19 @@ Fabric::HandleEvent(uint64_t nowPs, FabricCalendar::Kind kind, uint32_t number)
         m_nics[number]->HandleWake(nowPs);
         break;
     case FabricCalendar::CONTROL:
-        HandleControl(nowPs, number);
+        ApplySteps(nowPs);
         break;
     }
     return m_verdict != COMPLETED || !m_stopWhenDone;
 }
 
 void
-Fabric::HandleControl(uint64_t nowPs, uint32_t number)
+Fabric::ApplySteps(uint64_t nowPs)
 {
-    if (number == SAMPLE)
-    {
-        // The sampler may have been removed after the sample was scheduled.
-        if (m_sampler)
-        {
-            m_sampler(nowPs);
-        }
-        return;
-    }
     while (m_applied < m_steps.size() && m_steps[m_applied].atPs <= nowPs)
     {
         ApplyStep(nowPs, m_applied++);
     }
-}
-
-void
-Fabric::SetSampler(std::function<void(uint64_t)> sampler)
-{
-    m_sampler = std::move(sampler);
-}
-
-void
-Fabric::ScheduleSample(uint64_t timePs)
-{
-    m_calendar.Push(timePs, FabricCalendar::CONTROL, SAMPLE);
 }
 
 void

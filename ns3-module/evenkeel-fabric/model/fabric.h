@@ -18,7 +18,6 @@
 #include "ns3/traced-callback.h"
 
 #include <array>
-#include <functional>
 #include <memory>
 #include <string>
 #include <vector>
@@ -207,18 +206,6 @@ class Fabric : public Object, private FabricCalendar::Client
         return m_settings;
     }
 
-    /**
-     * @brief Sets a function that samples the fabric during the run.
-     * @param sampler called with the time in ps, before any start or arrival at that time; null
-     *        removes it and cancels the scheduled samples
-     */
-    void SetSampler(std::function<void(uint64_t)> sampler);
-    /**
-     * @brief Schedules a sample.
-     * @param timePs the time, not in the past
-     */
-    void ScheduleSample(uint64_t timePs);
-
     /// @return the packets in the fabric
     FabricPool& GetPool()
     {
@@ -364,8 +351,6 @@ class Fabric : public Object, private FabricCalendar::Client
     /// event of a time applies all steps of that time. A script may have added a step that precedes
     /// others.
     static constexpr uint32_t STEP = 0;
-    /// Number of a sample. It is higher than STEP so that a sample follows all steps of its time.
-    static constexpr uint32_t SAMPLE = 1;
 
     bool HandleEvent(uint64_t nowPs, FabricCalendar::Kind kind, uint32_t number) override;
     uint32_t GetPlace(uint64_t nowPs, uint32_t port) const override;
@@ -390,11 +375,10 @@ class Fabric : public Object, private FabricCalendar::Client
     /// Starts all ports and NICs, and schedules the steps of failures.
     void Start();
     /**
-     * @brief Handles changes of links and of routing, or a sample.
+     * @brief Applies all changes of links and of routing that are due.
      * @param nowPs the time
-     * @param number STEP or SAMPLE
      */
-    void HandleControl(uint64_t nowPs, uint32_t number);
+    void ApplySteps(uint64_t nowPs);
     /**
      * @brief Replaces the failures of links. The steps applied so far must be the same.
      * @param failures the failures
@@ -436,7 +420,6 @@ class Fabric : public Object, private FabricCalendar::Client
     Counters m_counters;                        //!< packet counters
     std::array<uint64_t, FABRIC_MOST_CLASSES> m_droppedOf{}; //!< dropped data, by class
     std::vector<Pause> m_pauses;                             //!< PFC frames that took effect
-    std::function<void(uint64_t)> m_sampler;                 //!< samples the fabric
     Verdict m_verdict{RUNNING};                              //!< the state of the run
     uint64_t m_finishPs{0};                                  //!< when the last message completed
     bool m_started{false};                                   //!< the simulation has started

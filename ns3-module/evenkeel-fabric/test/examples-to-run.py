@@ -10,7 +10,6 @@
 cpp_examples = [
     ("evenkeel-all-to-all", "True", "False"),
     ("evenkeel-classes", "True", "True"),
-    ("evenkeel-hpcc --truncateNs", "True", "True"),
     ("evenkeel-rdma-and-tcp", "True", "False"),
     ("evenkeel-rdma-and-tcp --tcp=ns3::TcpNewReno --bytes=400000", "True", "True"),
     ("evenkeel-scenario", "True", "True"),

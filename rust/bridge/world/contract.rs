@@ -8,7 +8,7 @@
 use super::core::Core;
 use super::experiment::Experiment;
 use super::panic_guard::{
-    experiment_of_hpcc, experiment_of_scenario, experiment_of_text, experiment_on_graph, graph_of,
+    experiment_of_scenario, experiment_of_text, experiment_on_graph, graph_of,
 };
 
 pub(crate) use ffi::*;
@@ -82,30 +82,6 @@ mod ffi {
         TimeLimit,
     }
 
-    /// The kind of a packet event at a port.
-    #[derive(Debug)]
-    #[repr(u8)]
-    enum PacketEvent {
-        /// Its last bit arrived.
-        Received,
-        /// It joined the queue.
-        Enqueued,
-        /// It left the queue and starts.
-        Dequeued,
-        /// It was dropped instead of joining the queue.
-        Dropped,
-    }
-
-    /// The recording of an experiment of the HPCC family: the packets at some ports, and the
-    /// counters of others, sampled from `next_sample_ps` on. A packet that arrives over a link
-    /// counts at the port that sends in the other direction.
-    #[derive(Debug, Clone, PartialEq, Eq, Default)]
-    struct RecordPlan {
-        traced_ports: Vec<u32>,
-        sampled_ports: Vec<u32>,
-        next_sample_ps: u64,
-    }
-
     /// The simulator's measurements of links and switches at the end of a run.
     #[derive(Debug, Clone, Default)]
     struct Measured {
@@ -139,7 +115,6 @@ mod ffi {
         type FabricStep = super::super::records::FabricStep;
         type FabricFlow = super::super::records::FabricFlow;
         type FabricMessageEvent = super::super::records::FabricMessageEvent;
-        type FabricRounding = super::super::enumerations::FabricRounding;
         type FabricQpState = super::super::enumerations::FabricQpState;
         type FabricQpSettings = super::super::records::FabricQpSettings;
         type FabricWork = super::super::records::FabricWork;
@@ -163,12 +138,6 @@ mod ffi {
             core: Box<Core>,
             late: &[LateFailures],
         ) -> Result<Box<Core>>;
-        /// Does the same for an experiment of the HPCC family and writes its files into a folder.
-        fn run_hpcc_in_ns3(
-            experiment: &Experiment,
-            core: Box<Core>,
-            folder: &str,
-        ) -> Result<Box<Core>>;
     }
 
     extern "Rust" {
@@ -191,12 +160,6 @@ mod ffi {
             folder: &str,
             overrides: &Overrides,
         ) -> Result<Box<Experiment>>;
-        /// Reads a configuration of the HPCC family.
-        fn experiment_of_hpcc(
-            path: &str,
-            overrides: &Overrides,
-            rounding: FabricRounding,
-        ) -> Result<Box<Experiment>>;
         /// Returns the graph of a section `[topology]` without its heading; `folder` as above.
         fn graph_of(section: &str, folder: &str) -> Result<Graph>;
 
@@ -217,14 +180,6 @@ mod ffi {
         fn try_set_host_nics(self: &mut Experiment, nics: &[NicSettings]) -> Result<()>;
         /// Returns the hosts and policies of the experiment at its start.
         fn core(self: &Experiment) -> Box<Core>;
-        /// Starts recording the calls of `trace_packet` and `sample` for the files that the
-        /// configuration requests. Fails unless it is an experiment of the HPCC family.
-        #[cxx_name = "record_hpcc"]
-        fn try_record_hpcc(self: &Experiment, core: &mut Core) -> Result<RecordPlan>;
-        /// Writes `fct.txt`, `pfc.txt` and the recorded files into a folder. Fails unless it is an
-        /// experiment of the HPCC family.
-        #[cxx_name = "write_hpcc"]
-        fn try_write_hpcc(self: &Experiment, core: &mut Core, folder: &str) -> Result<()>;
 
         type Core;
 
@@ -412,33 +367,12 @@ mod ffi {
         /// must be polled first.
         fn apply_step(self: &mut Core, step: u32, now_ps: u64);
 
-        /// Records a packet event at a traced port. `waiting` are the bytes in the packet's queue
-        /// without the packet; for an arrival, the bytes with priority.
-        fn trace_packet(
-            self: &mut Core,
-            at_ps: u64,
-            port: u32,
-            event: PacketEvent,
-            waiting: u32,
-            packet: &FabricPacket,
-        );
-        /// Samples the counters at a sample's time, before any other event at that time. No event
-        /// happens until `next_event_ps`. By port, `waiting` has the queued bytes without priority,
-        /// and `carried` the bytes started. Returns the time of the next sample.
-        fn sample(
-            self: &mut Core,
-            now_ps: u64,
-            next_event_ps: u64,
-            waiting: &[u32],
-            carried: &[u64],
-        ) -> u64;
-
         /// Returns every flow so far, by message and piece.
         fn flows(self: &Core) -> Vec<FabricFlow>;
         /// Returns the sums of all NICs' counters.
         fn nic_counters(self: &Core) -> FabricNicCounters;
         fn qp_counts(self: &Core) -> FabricQpCounts;
-        /// Stores the simulator's measurements, for `write_hpcc` and for comparisons.
+        /// Stores the simulator's measurements, for comparisons.
         fn record(self: &mut Core, measured: &Measured);
     }
 

@@ -1,7 +1,7 @@
 //! Conversions between the records of the boundary and the types of the library.
 
 use evenkeel_engine::endpoint::{FlowRecord, MessageEventKind};
-use evenkeel_engine::fabric::{PacketEvent, PauseOrder, PauseRecord, Rounding, Verdict};
+use evenkeel_engine::fabric::{PauseOrder, PauseRecord, Rounding, Verdict};
 use evenkeel_engine::ids::{ClassId, HostId, PortId, QpId, SwitchId};
 use evenkeel_engine::nic::QpState;
 use evenkeel_engine::nic::verbs::VerbCode;
@@ -11,7 +11,7 @@ use evenkeel_engine::switching::StepKind;
 use evenkeel_engine::topology::Node;
 use evenkeel_engine::units::{Bytes, Time};
 
-use super::contract::{PacketEvent as FabricPacketEvent, Verdict as FabricVerdict};
+use super::contract::Verdict as FabricVerdict;
 use super::enumerations::{
     FabricCompletionStatus, FabricMessageEventKind, FabricOpcode, FabricOperation,
     FabricPacketFlag, FabricPacketKind, FabricPacketVerb, FabricPfcOrder, FabricQpState,
@@ -84,8 +84,6 @@ convert!("order of priority flow control", FabricPfcOrder, PauseOrder: PAUSE = P
     RESUME = Resume);
 convert!("verdict", FabricVerdict, Verdict: Completed = Completed, Stalled = Stalled,
     TimeLimit = TimeLimit);
-convert!("packet event", FabricPacketEvent, PacketEvent: Received = Received,
-    Enqueued = Enqueued, Dequeued = Dequeued, Dropped = Dropped);
 
 // Flags cross the boundary as one byte, so each must have the same bit on both sides.
 const _: () = {

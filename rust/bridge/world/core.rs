@@ -13,7 +13,6 @@ use evenkeel_engine::workload::Message;
 use super::classes::PortSchedulers;
 use super::contract::Measured;
 use super::mismatch::mismatch_text;
-use super::recording::Recording;
 use super::records::{FabricIngress, FabricMessageEvent, FabricPacket};
 use super::verbs::Verbs;
 
@@ -66,8 +65,6 @@ pub(crate) struct Core {
     pub(super) verbs: Verbs,
     /// The simulator's measurements.
     pub(super) measured: Measured,
-    /// The recording during the run, if the experiment requests one.
-    pub(super) recording: Option<Box<Recording>>,
     /// The class scheduling of switch ports, if data has traffic classes.
     pub(super) schedulers: Option<PortSchedulers>,
 }
@@ -95,7 +92,6 @@ impl Core {
             polls: vec![PortPolls::from(Time::ZERO); several],
             verbs: Verbs::default(),
             measured: Measured::default(),
-            recording: None,
             schedulers: PortSchedulers::of(setup),
             setup: setup.clone(),
         }
@@ -193,12 +189,7 @@ impl Core {
     pub(super) fn handle_packet(&mut self, host: u32, now_ps: u64, packet: &FabricPacket) -> bool {
         let (host, now) = (HostId(host), Time::from_ps(now_ps));
         let packet = Packet::from(packet);
-        match &mut self.recording {
-            Some(recording) if recording.follows(host) => {
-                recording.handle_packet(now, &mut self.endpoints, host, &packet);
-            }
-            _ => self.endpoints.handle_packet(now, host, &packet),
-        }
+        self.endpoints.handle_packet(now, host, &packet);
         self.endpoints.follow_up(now, host);
         self.collect(host, now);
         self.has_results()

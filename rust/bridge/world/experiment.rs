@@ -11,26 +11,22 @@ use evenkeel_engine::fabric::Setup;
 use evenkeel_engine::ids::{HostId, PortId};
 use evenkeel_engine::nic::NicConfig;
 use evenkeel_engine::switching::{
-    Buffer, Direction, Ecn, EcnPoint, Failure, PfcAdmission, PfcConfig, Rounding, SlowPorts,
+    Buffer, Direction, Ecn, EcnPoint, Failure, PfcAdmission, SlowPorts,
     TrimVictim,
 };
 use evenkeel_engine::topology::Topology;
 use evenkeel_engine::units::Span;
-use evenkeel_formats::hpcc;
 use evenkeel_scenario::{self as scenario, Scenario, ScenarioError};
 
 use super::classes::assign_class_streams;
 use super::contract::{Graph, Overrides};
-use super::convert::TryConvert as _;
 use super::core::Core;
-use super::enumerations::FabricRounding;
 use super::graph::{graph, topology};
 use super::records::{FabricEcn, FabricSettings};
 
 /// Everything that determines a run.
 pub(crate) struct Experiment {
     pub(super) setup: Setup,
-    pub(super) hpcc: Option<Box<hpcc::Experiment>>,
     warnings: Vec<String>,
 }
 
@@ -207,40 +203,6 @@ pub(super) fn experiment_on_graph(
     supported(SETTINGS.experiment(folder, scenario))
 }
 
-pub(super) fn experiment_of_hpcc(
-    path: &str,
-    overrides: &Overrides,
-    rounding: FabricRounding,
-) -> Result<Box<Experiment>, ExperimentError> {
-    let scenario::Overrides { policy, seed, .. } = overrides.into();
-    let rounding: Rounding = rounding.try_convert()?;
-    let overrides = hpcc::Overrides { lb: policy, seed, rounding, ..hpcc::Overrides::default() };
-    let mut read = hpcc::Experiment::load(Path::new(path), &overrides)?;
-    if let Some(pfc) = read.setup.fabric.switch.pfc.as_mut().filter(|pfc| !is_of_hpcc(pfc)) {
-        let PfcConfig { headroom, alpha, .. } = *pfc;
-        *pfc = PfcConfig { headroom, alpha, ..PfcConfig::HPCC };
-        read.warnings.push(AS_HPCC.to_owned());
-    }
-    supported(read.into())
-}
-
-/// A warning for ConWeave's experiments with flow control.
-const AS_HPCC: &str = "ENABLE_PFC 1: ConWeave's admission rule is supported only by `evenkeel \
-                       hpcc`; HPCC's rule is used instead, and pauses last until they are \
-                       resumed (PAUSE_TIME is ignored)";
-
-/// True if flow control works as in HPCC's simulator.
-fn is_of_hpcc(pfc: &PfcConfig) -> bool {
-    pfc.pause_time.is_none() && pfc.admission == PfcAdmission::Hpcc
-}
-
-impl From<hpcc::Experiment> for Experiment {
-    fn from(read: hpcc::Experiment) -> Self {
-        let experiment = Self::new(read.setup.clone(), read.warnings.clone());
-        Self { hpcc: Some(Box::new(read)), ..experiment }
-    }
-}
-
 pub(super) fn graph_of(section: &str, folder: &str) -> Result<Graph, ExperimentError> {
     let folder = Path::new(folder);
     let topology = Scenario::topology(section, InlineText::STEM, folder);
@@ -255,7 +217,7 @@ impl From<Scenario> for Experiment {
 
 impl Experiment {
     pub(crate) fn new(setup: Setup, warnings: Vec<String>) -> Self {
-        Self { setup, hpcc: None, warnings }
+        Self { setup, warnings }
     }
 
     pub(super) fn graph(&self) -> Graph {

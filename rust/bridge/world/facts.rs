@@ -25,12 +25,14 @@ impl Core {
     ///
     /// # Panics
     /// If a measurement has an unknown value, or if packets or bytes are not conserved.
+    #[cfg_attr(not(any(test, feature = "ns3")), expect(dead_code, reason = "for `ns3::run`"))]
     pub(crate) fn outcome(&self) -> Outcome {
         let measured = measured(&self.measured).unwrap_or_else(|unknown| panic!("{unknown}"));
         Outcome::of(measured, self.switching.states(), &self.endpoints)
     }
 }
 
+#[cfg_attr(not(any(test, feature = "ns3")), expect(dead_code, reason = "for `ns3::run`"))]
 fn measured(measured: &Measured) -> Result<fabric::Measured, UnknownValue> {
     let bytes = |of: &[u64]| of.iter().map(|&bytes| Bytes::new(bytes)).collect();
     Ok(fabric::Measured {

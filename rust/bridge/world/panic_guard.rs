@@ -1,8 +1,8 @@
 //! The contract's calls that can fail, as C++ makes them: a panic in one becomes its error.
 
-use super::contract::{Graph, NicSettings, Overrides, RecordPlan};
+use super::contract::{Graph, NicSettings, Overrides};
 use super::core::{Core, PostError};
-use super::enumerations::{FabricQpState, FabricRounding};
+use super::enumerations::FabricQpState;
 use super::experiment::{self, Experiment, ExperimentError};
 use super::records::{FabricQpSettings, FabricWork};
 use super::verbs::WorkError;
@@ -28,14 +28,6 @@ pub(super) fn experiment_on_graph(
     catch_panic(|| experiment::experiment_on_graph(graph, text, folder, overrides))
 }
 
-pub(super) fn experiment_of_hpcc(
-    path: &str,
-    overrides: &Overrides,
-    rounding: FabricRounding,
-) -> Made {
-    catch_panic(|| experiment::experiment_of_hpcc(path, overrides, rounding))
-}
-
 pub(super) fn graph_of(section: &str, folder: &str) -> Result<Graph, Failure<ExperimentError>> {
     catch_panic(|| experiment::graph_of(section, folder))
 }
@@ -52,20 +44,6 @@ impl Experiment {
         catch_panic(|| self.set_host_nics(nics))
     }
 
-    pub(super) fn try_record_hpcc(
-        &self,
-        core: &mut Core,
-    ) -> Result<RecordPlan, Failure<ExperimentError>> {
-        catch_panic(|| self.record_hpcc(core))
-    }
-
-    pub(super) fn try_write_hpcc(
-        &self,
-        core: &mut Core,
-        folder: &str,
-    ) -> Result<(), Failure<ExperimentError>> {
-        catch_panic(|| self.write_hpcc(core, folder))
-    }
 }
 
 impl Core {

@@ -414,14 +414,8 @@ fn links_of_a_multi_port_host_are_ports_in_planes() {
 }
 
 #[test]
-fn only_hpcc_experiments_write_hpcc_files() {
-    let experiment = experiment(SPREAD);
-    let mut core = experiment.core();
-    let said = experiment.write_hpcc(&mut core, "").unwrap_err().to_string();
-    assert!(said.starts_with("fct.txt is written only for experiments"), "{said}");
-    assert!(experiment.record_hpcc(&mut core).is_err());
-    // Without a recording there are no samples.
-    assert_eq!(core.sample(0, 0, &[], &[]), u64::MAX);
+fn measurements_are_in_the_outcome() {
+    let mut core = experiment(SPREAD).core();
     let counters = FabricCounters(NetworkCounters { trimmed: 3, ..NetworkCounters::default() });
     core.record(&Measured { counters, verdict: Verdict::TimeLimit, ..Measured::default() });
     assert_eq!(core.outcome().counters.trimmed, 3);

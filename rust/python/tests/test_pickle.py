@@ -68,7 +68,7 @@ def test_a_pickled_run_is_a_run_with_every_method(name, request, tmp_path):
 
 
 def test_a_run_of_the_hpcc_family_is_pickled(tmp_path):
-    run = evenkeel.hpcc("ns3-module/evenkeel-fabric/examples/hpcc/config.txt")
+    run = evenkeel.hpcc("examples/hpcc/config.txt")
     again = pickled(run)
     assert again.json() == run.json() and again.scenario_toml is None
     again.save(tmp_path / "out")

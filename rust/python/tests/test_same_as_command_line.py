@@ -148,7 +148,7 @@ def test_every_example_is_checked_with_the_same_line(path, command_line):
 
 @pytest.mark.filterwarnings("ignore::evenkeel.EvenkeelWarning")
 def test_an_experiment_of_the_hpcc_family_is_the_same(command_line, tmp_path):
-    config = "ns3-module/evenkeel-fabric/examples/hpcc/config.txt"
+    config = "examples/hpcc/config.txt"
     theirs, ours = tmp_path / "theirs", tmp_path / "ours"
     printed = command_line("hpcc", config, "--lb", "spray", "--json", "--out", theirs)
     run = evenkeel.hpcc(config, lb="spray", out=ours)
@@ -157,7 +157,7 @@ def test_an_experiment_of_the_hpcc_family_is_the_same(command_line, tmp_path):
     assert sorted(file.name for file in ours.iterdir()) == names
     assert (ours / "fct.txt").read_bytes() == (theirs / "fct.txt").read_bytes()
     # The configuration as text: its paths are relative to the working folder.
-    folder = "ns3-module/evenkeel-fabric/examples/hpcc/"
+    folder = "examples/hpcc/"
     files = {"topology": folder + "topology.txt", "flows": folder + "flow.txt"}
     text = (ROOT / config).read_text()
     assert evenkeel.hpcc(text, lb="spray", **files).cct_ns == run.cct_ns

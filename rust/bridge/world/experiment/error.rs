@@ -3,7 +3,6 @@
 use evenkeel_engine::nic::Mismatch;
 use evenkeel_engine::topology::TopologyError;
 use evenkeel_engine::units::{Bytes, Time};
-use evenkeel_formats::hpcc::HpccError;
 use evenkeel_scenario::ScenarioError;
 
 use crate::world::mismatch::mismatch_text;
@@ -28,9 +27,6 @@ pub(crate) enum ExperimentError {
     /// A text that is in no file is invalid; the message names the text.
     #[error("{0}")]
     Text(String),
-    /// A configuration of the HPCC family, or a file that it names, is invalid.
-    #[error(transparent)]
-    Hpcc(#[from] HpccError),
     /// A graph is not a fabric.
     #[error("the graph: {0}")]
     Graph(#[from] TopologyError),
@@ -185,16 +181,5 @@ pub(crate) enum ExperimentError {
         what: String,
         /// When the failure was to end.
         at: Time,
-    },
-    /// The experiment does not come from a configuration of the HPCC family.
-    #[error("fct.txt is written only for experiments that were loaded from an HPCC configuration")]
-    NotHpcc,
-    /// A file cannot be written.
-    #[error("{path} cannot be written: {reason}")]
-    Unwritable {
-        /// Path of the file that could not be written.
-        path: String,
-        /// The error of the operating system.
-        reason: std::io::Error,
     },
 }

@@ -5,7 +5,7 @@ use evenkeel_engine::rng::{Purpose, Stream};
 
 use super::*;
 use crate::panic_guard::Failure;
-use crate::world::enumerations::{FabricOperation, FabricQpState, FabricRounding};
+use crate::world::enumerations::{FabricOperation, FabricQpState};
 use crate::world::records::{FabricQpSettings, FabricWork};
 
 /// Draws a number that callers often get wrong, or a valid one.
@@ -143,8 +143,6 @@ fn invalid_texts_do_not_panic() {
     for text in texts {
         assert!(expect(panic_guard::experiment_of_text(text, "no-such-folder", &none)).is_none());
         assert!(expect(panic_guard::experiment_of_scenario(text, &none)).is_none());
-        let exact = FabricRounding::EXACT;
-        assert!(expect(panic_guard::experiment_of_hpcc(text, &none, exact)).is_none());
         expect(panic_guard::graph_of(text, ""));
     }
     let policy = Overrides { policy: "no such policy".to_owned(), ..Overrides::default() };
