@@ -40,8 +40,14 @@ build_lib(
   HEADER_FILES ${_evenkeel_headers}
   LIBRARIES_TO_LINK ${_libraries} "${_evenkeel_archive}" ${CMAKE_DL_LIBS}
   TEST_SOURCES ${_evenkeel_tests}
-  TEST_LIBRARIES_TO_LINK ${_test_libraries}
 )
+
+# Versions before 3.48 take no TEST_LIBRARIES_TO_LINK; all of them make the target of the tests here.
+foreach(_target evenkeel-test libevenkeel-test)
+  if(TARGET ${_target})
+    target_link_libraries(${_target} ${_test_libraries})
+  endif()
+endforeach()
 
 foreach(_target evenkeel libevenkeel libevenkeel-obj)
   if(TARGET ${_target})
