@@ -1,24 +1,24 @@
 //! Build steps of the features.
 //!
-//! `bridge` and `astra-sim` compile the C++ half of their contracts, the former with the glue in
-//! `cpp-bridge/`. `ns3` finds an installed ns-3, builds `ns3-module/` against it with the module's
-//! own CMakeLists.txt, and links both.
+//! `chooser`, `bridge` and `astra-sim` compile the C++ half of their contracts, the first with the
+//! glue in `cpp-bridge/`. `ns3` finds an installed ns-3, builds `ns3-module/` against it with the
+//! module's own CMakeLists.txt, and links both.
 
 fn main() {
     println!("cargo::rerun-if-changed=build.rs");
-    #[cfg(any(feature = "bridge", feature = "astra-sim"))]
+    #[cfg(any(feature = "chooser", feature = "astra-sim"))]
     bridge::build();
     #[cfg(feature = "ns3")]
     ns3::build();
 }
 
-#[cfg(any(feature = "bridge", feature = "astra-sim"))]
+#[cfg(any(feature = "chooser", feature = "astra-sim"))]
 mod bridge {
     /// Files that declare a part of the contract.
     const BRIDGES: &[&str] = &[
         #[cfg(feature = "astra-sim")]
         "astra_sim/contract.rs",
-        #[cfg(feature = "bridge")]
+        #[cfg(feature = "chooser")]
         "chooser.rs",
         #[cfg(feature = "bridge")]
         "world/contract.rs",
@@ -29,14 +29,14 @@ mod bridge {
     ];
     /// The C++ sources that implement `cpp-bridge/evenkeel.h`.
     const GLUE: &[&str] = &[
-        #[cfg(feature = "bridge")]
+        #[cfg(feature = "chooser")]
         "../../cpp-bridge/evenkeel.cc",
     ];
     /// Headers whose changes require a rebuild.
     const HEADERS: &[&str] = &[
         #[cfg(feature = "astra-sim")]
         "../../cpp-bridge/astra-sim/rank-handlers.h",
-        #[cfg(feature = "bridge")]
+        #[cfg(feature = "chooser")]
         "../../cpp-bridge/evenkeel.h",
         #[cfg(feature = "ns3")]
         "../../ns3-module/cargo/cargo.h",
@@ -121,7 +121,9 @@ mod ns3 {
         let module = compile(&installed);
         println!("cargo::rustc-link-search=native={}", module.join("lib").display());
         // Otherwise the linker would drop classes that programs use only by TypeId.
-        println!("cargo::rustc-link-lib=static:+whole-archive=evenkeel-ns3");
+        for library in ["evenkeel-calls", "ns3-evenkeel-fabric", "ns3-evenkeel-lb"] {
+            println!("cargo::rustc-link-lib=static:+whole-archive={library}");
+        }
         for folder in &installed.folders {
             println!("cargo::rustc-link-search=native={}", folder.display());
             if installed.prefix.is_some() {

@@ -2,7 +2,7 @@
 # SPDX-License-Identifier: GPL-2.0-only
 """UDP over a leaf-spine under a policy that is picked by name, with ns-3's Python bindings.
 
-    EVENKEEL_BUILD=build python3 ns3-module/examples/evenkeel-policies.py drill
+    EVENKEEL_BUILD=build python3 ns3-module/evenkeel-lb/examples/evenkeel-policies.py drill
 
 EVENKEEL_BUILD is the folder in which CMake built the module against the `ns3` wheel. In an ns-3 tree
 whose Python bindings are enabled, the module is loaded with the others, and nothing is set.
@@ -33,12 +33,12 @@ def load_evenkeel():
     """Loads the module, unless ns-3's bindings have it already."""
     if hasattr(ns, "LoadBalancedRoutingHelper"):
         return
-    library = os.path.join(BUILD, "libns3-evenkeel.so")
+    library = os.path.join(BUILD, "libns3-evenkeel-lb.so")
     if not os.path.exists(library):
         sys.exit(f"error: {library} does not exist: set EVENKEEL_BUILD to the folder of the build")
     cppyy.add_include_path(os.path.join(BUILD, "include"))
     cppyy.load_library(library)
-    cppyy.include("ns3/evenkeel-module.h")
+    cppyy.include("ns3/evenkeel-lb-module.h")
 
 
 def chosen_paths(policy):

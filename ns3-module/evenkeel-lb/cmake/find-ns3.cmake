@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: GPL-2.0-only
 #
 # Modes 2 and 3: finds an installed ns-3. Sets _evenkeel_ns3_version (such as 3.37) and the C++
-# standard that its headers need, and adds an interface target ns3::MODULE-dependency per module.
+# standard that its headers need, and adds an interface target ns3::MODULE-dependency for each of its modules.
 #
 # The files that ns-3 installs for find_package are read, but not executed: Debian's require
 # programs of another package, and a wheel's refer to folders of the machine that built it.
@@ -43,6 +43,7 @@ if(NOT _core)
                       "libns3*-core*.so in lib or lib64 of ${_root}")
 endif()
 get_filename_component(_folder "${_core}" DIRECTORY)
+set(_evenkeel_ns3_core "${_core}")
 get_filename_component(_name "${_core}" NAME)
 string(REGEX MATCH "^(libns(3[0-9.]*)(-dev)?)-core(.*)\\.so$" _match "${_name}")
 set(_before "${CMAKE_MATCH_1}")
@@ -82,18 +83,14 @@ if(EXISTS "${_folder}/cmake/ns3/ns3Targets.cmake")
   endif()
 endif()
 
-# Modules that one script of the tests each needs, which is left out without them.
-set(_evenkeel_script_needs nix-vector-routing olsr csma)
-
-foreach(_module ${_evenkeel_needs} ${_evenkeel_test_needs} ${_evenkeel_script_needs})
-  set(_library "${_folder}/${_before}-${_module}${_after}.so")
-  if(NOT EXISTS "${_library}" AND _module IN_LIST _evenkeel_script_needs)
+file(GLOB _libraries "${_folder}/${_before}-*${_after}.so")
+foreach(_library ${_libraries})
+  get_filename_component(_name "${_library}" NAME)
+  string(REGEX REPLACE "^${_before}-(.*)${_after}\\.so$" "\\1" _module "${_name}")
+  if(TARGET ns3::${_module}-dependency)
     continue()
   endif()
-  if(NOT EXISTS "${_library}")
-    message(FATAL_ERROR "evenkeel: this ns-3 has no module ${_module}: ${_library} is missing")
-  endif()
-  add_library(ns3::${_module}-dependency INTERFACE IMPORTED)
+  add_library(ns3::${_module}-dependency INTERFACE IMPORTED GLOBAL)
   set_target_properties(
     ns3::${_module}-dependency PROPERTIES INTERFACE_COMPILE_DEFINITIONS "${_definitions}"
                                           INTERFACE_LINK_LIBRARIES "${_library}"
