@@ -11,9 +11,11 @@
 set(_evenkeel_version "0.1.0")
 
 set(_evenkeel_cmake "${CMAKE_CURRENT_LIST_DIR}")
-# The modules of this build; an ns-3 tree lists its own.
+# The modules of this build. An ns-3 tree lists its own, and the CMakeLists.txt of both sets them.
 if(COMMAND build_lib)
   set(_evenkeel_modules ${contrib_libs_to_build})
+elseif(NOT DEFINED _evenkeel_modules)
+  set(_evenkeel_modules evenkeel-lb)
 endif()
 include("${CMAKE_CURRENT_LIST_DIR}/rust-library.cmake")
 if(COMMAND build_lib)
