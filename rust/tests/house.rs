@@ -98,8 +98,8 @@ fn commands_of_the_readmes_leave_nothing_untracked() {
     for page in ["README.md", "CONTRIBUTING.md", "ns3-module/README.md", "cpp-bridge/README.md"] {
         expect_none(house::readme::untracked(&project::read(page), &ignored));
     }
-    // cargo, Python, and the module's archive, whose commands name no folder.
-    for line in ["/target", "__pycache__/", "/evenkeel-ns3-*.tar.gz"] {
+    // cargo, Python, and the packages of the modules, whose commands name no folder.
+    for line in ["/target", "__pycache__/", "/evenkeel-ns3-*.tar.gz", "/evenkeel_ns3-*.whl"] {
         assert!(ignored.text.lines().any(|each| each == line), ".gitignore must have {line}");
     }
 }
