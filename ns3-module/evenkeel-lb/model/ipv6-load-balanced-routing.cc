@@ -6,6 +6,7 @@
 #include "ip-topology.h"
 
 #include "ns3/log.h"
+#include "ns3/simulator.h"
 
 namespace ns3
 {
@@ -73,6 +74,8 @@ Ipv6LoadBalancedRouting::SetIpv6(Ptr<Ipv6> ipv6)
 {
     NS_LOG_FUNCTION(this << ipv6);
     SetIp(ipv6);
+    // ns-3 initializes only the protocols that are aggregated to the node.
+    Simulator::ScheduleNow(&Object::Initialize, Ptr<Object>(this));
 }
 
 void

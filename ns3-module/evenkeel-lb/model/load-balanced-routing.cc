@@ -6,6 +6,7 @@
 #include "ip-topology.h"
 
 #include "ns3/log.h"
+#include "ns3/simulator.h"
 
 namespace ns3
 {
@@ -57,6 +58,8 @@ LoadBalancedRouting::SetIpv4(Ptr<Ipv4> ipv4)
 {
     NS_LOG_FUNCTION(this << ipv4);
     SetIp(ipv4);
+    // ns-3 initializes only the protocols that are aggregated to the node.
+    Simulator::ScheduleNow(&Object::Initialize, Ptr<Object>(this));
 }
 
 void

@@ -312,7 +312,7 @@ RoutePolicy<F>::CheckPlace()
     Ptr<typename F::ListRouting> list =
         DynamicCast<typename F::ListRouting>(m_ip->GetRoutingProtocol());
     // Interface 0 is the loopback.
-    const bool hasLinks = m_ip->GetNInterfaces() > 2;
+    const bool hasLinks = m_ip->GetNInterfaces() > 2 && checks.noChoice.empty();
     for (uint32_t i = 0; hasLinks && list && i < list->GetNRoutingProtocols(); i++)
     {
         int16_t priority = 0;
