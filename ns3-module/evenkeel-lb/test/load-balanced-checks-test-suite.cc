@@ -205,6 +205,7 @@ class InvarianceTestCase : public TestCase
             NS_TEST_EXPECT_MSG_EQ(diamond.Send(100), 100, "all arrive");
             NS_TEST_EXPECT_MSG_EQ(diamond.m_choices[FAST], 50, "fast path");
             NS_TEST_EXPECT_MSG_EQ(diamond.m_choices[SLOW], 50, "slow path");
+            Names::Clear();
         }
     }
 };
