@@ -111,7 +111,7 @@ class MessagesTestCase : public TestCase
             internet.Install(NodeContainer(1));
             std::cerr << "installed";
         });
-        Expect(unknown, "LoadBalancedRouting: unknown policy 'sprey'; known policies are ");
+        Expect(unknown, "LoadBalancedRouting: unknown policy 'sprey'; known policies are spray, ");
         NS_TEST_EXPECT_MSG_EQ(CountOf("installed", unknown), 0, unknown);
     }
 };

@@ -278,7 +278,9 @@ fn entropy_values_of_own_senders_are_not_changed() {
 fn invalid_policies_and_parameters_are_errors_with_a_reason() {
     let rejected =
         |policy, parameters| switch_chooser(policy, parameters, &facts()).unwrap_err().to_string();
-    assert!(rejected("sprey", "").starts_with("unknown policy 'sprey'; known policies are ecmp, "));
+    assert!(
+        rejected("sprey", "").starts_with("unknown policy 'sprey'; known policies are spray, ")
+    );
     let error = rejected("flowlet", "gap = 50us");
     assert!(error.contains("'gap = \"50us\"'") && error.ends_with("in 'gap = 50us'"), "{error}");
     let error = rejected("flowlet", "gapp = \"50us\"");

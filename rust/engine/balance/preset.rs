@@ -14,11 +14,13 @@ pub fn presets() -> impl Iterator<Item = &'static Preset> {
 /// Finds the preset called `name`.
 ///
 /// # Errors
-/// [`SchemeError::Unknown`], which lists all names.
+/// [`SchemeError::Unknown`], which lists all names, the most similar first.
 pub fn find_preset(name: &str) -> Result<&'static Preset, SchemeError> {
-    presets().find(|preset| preset.name == name).ok_or_else(|| SchemeError::Unknown {
-        name: name.to_owned(),
-        known: presets().map(|preset| preset.name).collect::<Vec<_>>().join(", "),
+    let similarity = |known: &str| strsim::normalized_damerau_levenshtein(name, known);
+    presets().find(|preset| preset.name == name).ok_or_else(|| {
+        let mut known: Vec<&str> = presets().map(|preset| preset.name).collect();
+        known.sort_by(|a, b| similarity(b).total_cmp(&similarity(a)));
+        SchemeError::Unknown { name: name.to_owned(), known: known.join(", ") }
     })
 }
 
@@ -69,10 +71,10 @@ mod tests {
     }
 
     #[test]
-    fn the_error_for_an_unknown_name_lists_all_names() {
+    fn the_error_for_an_unknown_name_lists_all_names_the_nearest_first() {
         let error = build_scheme("sprey", &Parameters::new()).unwrap_err().to_string();
         assert!(
-            error.starts_with("unknown policy 'sprey'; known policies are ")
+            error.starts_with("unknown policy 'sprey'; known policies are spray, ")
                 && error.contains(" ecmp, "),
             "{error}"
         );

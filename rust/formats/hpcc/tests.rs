@@ -318,7 +318,7 @@ fn the_option_overrides_the_policy_of_the_configuration() {
     let lb = Some("sprey".to_owned());
     let error = files.load(&Overrides { lb, ..Overrides::default() }).unwrap_err().to_string();
     assert!(
-        error.starts_with("--lb: unknown policy 'sprey'; known policies are ecmp, "),
+        error.starts_with("--lb: unknown policy 'sprey'; known policies are spray, "),
         "{error}"
     );
 }
