@@ -131,9 +131,7 @@ InstallInternet(const std::string& policy, const std::string& parameters)
  * @return the hosts of the network
  */
 Network
-BuildNetwork(const Options& options,
-             const std::string& policy,
-             const std::string& parameters)
+BuildNetwork(const Options& options, const std::string& policy, const std::string& parameters)
 {
     NodeContainer leaves(options.leaves);
     NodeContainer spines(options.spines);

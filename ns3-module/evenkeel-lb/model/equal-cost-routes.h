@@ -29,8 +29,8 @@ struct RouteGroupOf
     std::vector<Ptr<typename F::Route>> routes; //!< their routes
     uint64_t version{0};                        //!< version of the routes at the last lookup
     std::vector<NextHopOf<F>> hops;             //!< the next hops as looked up
-    std::size_t shortest{0};      //!< with fewer than two: number of next hops on shortest paths
-    std::vector<uint64_t> rates;  //!< their link rates, in bit/s; 0 if unknown
+    std::size_t shortest{0};       //!< with fewer than two: number of next hops on shortest paths
+    std::vector<uint64_t> rates;   //!< their link rates, in bit/s; 0 if unknown
     std::vector<uint32_t> weights; //!< their weights, by rate; empty if all rates are equal
 };
 
@@ -51,7 +51,7 @@ class EqualCostRoutesOf
     using Ip = typename F::Ip;           //!< the IP of a node
     using Source = NextHopSourceOf<F>;   //!< source of next hops
 
-    using Group = RouteGroupOf<F>;       //!< the next hops to a destination
+    using Group = RouteGroupOf<F>; //!< the next hops to a destination
 
     /**
      * @param ip the IP of the node
@@ -94,15 +94,15 @@ class EqualCostRoutesOf
      */
     bool LookUp(Address destination, Group& group);
 
-    Ptr<Ip> m_ip;                             //!< the IP of the node
-    std::unique_ptr<Source> m_source;         //!< source of next hops
-    uint64_t m_signature{0};                  //!< signature of the source at the last version
-    uint64_t m_interfaceChanges{0};           //!< topology changes at the last version
-    uint64_t m_version{1};                    //!< version of the routes
-    Time m_renewed{0};                        //!< when the version was last incremented
-    uint32_t m_interfaces{0};                 //!< number of interfaces at the last HasChoice
-    bool m_hasChoice{true};                   //!< the result of HasChoice
-    std::map<Address, Group> m_groups;        //!< by destination
+    Ptr<Ip> m_ip;                      //!< the IP of the node
+    std::unique_ptr<Source> m_source;  //!< source of next hops
+    uint64_t m_signature{0};           //!< signature of the source at the last version
+    uint64_t m_interfaceChanges{0};    //!< topology changes at the last version
+    uint64_t m_version{1};             //!< version of the routes
+    Time m_renewed{0};                 //!< when the version was last incremented
+    uint32_t m_interfaces{0};          //!< number of interfaces at the last HasChoice
+    bool m_hasChoice{true};            //!< the result of HasChoice
+    std::map<Address, Group> m_groups; //!< by destination
 };
 
 extern template class EqualCostRoutesOf<Ipv4Family>;

@@ -39,26 +39,27 @@ TypeId
 RoutePolicy<F>::AddPolicyAttributes(TypeId tid)
 {
     return tid
-        .AddAttribute("Policy",
-                      "The load-balancing policy, a name that `evenkeel list policies` "
-                      "prints, such as ecmp, spray, flowlet, jsq, drill.",
-                      StringValue("ecmp"),
-                      Noticed(&RoutePolicy<F>::RenewPolicies, MakeStringAccessor(&RoutePolicy<F>::m_policy)),
+        .AddAttribute(
+            "Policy",
+            "The load-balancing policy, a name that `evenkeel list policies` "
+            "prints, such as ecmp, spray, flowlet, jsq, drill.",
+            StringValue("ecmp"),
+            Noticed(&RoutePolicy<F>::RenewPolicies, MakeStringAccessor(&RoutePolicy<F>::m_policy)),
+            MakeStringChecker())
+        .AddAttribute("Parameters",
+                      "Parameters of the policy, as keys of a scenario's section [policy], "
+                      "separated by semicolons or newlines: 'gap = \"50us\"; other = 3'.",
+                      StringValue(""),
+                      Noticed(&RoutePolicy<F>::RenewPolicies,
+                              MakeStringAccessor(&RoutePolicy<F>::m_parameters)),
                       MakeStringChecker())
-        .AddAttribute(
-            "Parameters",
-            "Parameters of the policy, as keys of a scenario's section [policy], "
-            "separated by semicolons or newlines: 'gap = \"50us\"; other = 3'.",
-            StringValue(""),
-            Noticed(&RoutePolicy<F>::RenewPolicies, MakeStringAccessor(&RoutePolicy<F>::m_parameters)),
-            MakeStringChecker())
-        .AddAttribute(
-            "DscpPolicies",
-            "Policies for packets with some DSCPs, instead of Policy: '46 = drill, "
-            "8-15 = flowlet(gap = \"50us\")'.",
-            StringValue(""),
-            Noticed(&RoutePolicy<F>::RenewPolicies, MakeStringAccessor(&RoutePolicy<F>::m_dscpPolicies)),
-            MakeStringChecker())
+        .AddAttribute("DscpPolicies",
+                      "Policies for packets with some DSCPs, instead of Policy: '46 = drill, "
+                      "8-15 = flowlet(gap = \"50us\")'.",
+                      StringValue(""),
+                      Noticed(&RoutePolicy<F>::RenewPolicies,
+                              MakeStringAccessor(&RoutePolicy<F>::m_dscpPolicies)),
+                      MakeStringChecker())
         .AddAttribute(
             "Seed",
             "The seed of hashes and draws; 0 to derive it from ns-3's seed and run, so "

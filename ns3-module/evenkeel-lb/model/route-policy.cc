@@ -290,7 +290,8 @@ RoutePolicy<F>::CheckChoice(Address destination, const Group& group)
     if (checks.noChoice.empty() && group.routes.size() < 2 && group.shortest > 1)
     {
         std::ostringstream text;
-        text << "policy " << m_policy << " has no effect: no packet has a choice of next hops. Node "
+        text << "policy " << m_policy
+             << " has no effect: no packet has a choice of next hops. Node "
              << m_ip->template GetObject<Node>()->GetId() << " has " << group.shortest
              << " shortest paths to " << destination << ", but "
              << m_routes->GetSource()->GetReason();
@@ -325,10 +326,11 @@ RoutePolicy<F>::CheckPlace()
         if (!DynamicCast<typename F::StaticRouting>(protocol))
         {
             std::ostringstream text;
-            text << "policy " << m_policy << " has no effect: "
-                 << protocol->GetInstanceTypeId().GetName() << " routes all packets of node "
-                 << m_ip->template GetObject<Node>()->GetId() << " first, with the priority "
-                 << priority << " in its list: add the policy with a higher priority";
+            text << "policy " << m_policy
+                 << " has no effect: " << protocol->GetInstanceTypeId().GetName()
+                 << " routes all packets of node " << m_ip->template GetObject<Node>()->GetId()
+                 << " first, with the priority " << priority
+                 << " in its list: add the policy with a higher priority";
             checks.noChoice = text.str();
         }
     }

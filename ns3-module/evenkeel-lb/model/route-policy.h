@@ -186,14 +186,14 @@ class RoutePolicy
     int64_t m_stream;                     //!< set by AssignStreams; negative if it was not called
     std::unique_ptr<Choosers> m_choosers; //!< the policies; null until needed
     std::unique_ptr<EqualCostRoutesOf<F>> m_routes; //!< next hops
-    bool m_routesAll{false};              //!< also route packets without a choice
-    bool m_forwardsAll{false};            //!< also route forwarded packets without a choice
-    bool m_gapChecked{false};             //!< CheckFlowletGap was called
+    bool m_routesAll{false};                        //!< also route packets without a choice
+    bool m_forwardsAll{false};              //!< also route forwarded packets without a choice
+    bool m_gapChecked{false};               //!< CheckFlowletGap was called
     std::unique_ptr<DeviceQueues> m_queues; //!< queued bytes at devices
-    std::vector<std::size_t> m_indices;   //!< index of each candidate in its group
-    std::vector<uint32_t> m_candidates;   //!< interfaces of the candidates
-    std::vector<uint64_t> m_queueBytes;   //!< queued bytes at the candidates
-    std::vector<uint32_t> m_weights;      //!< weights of the candidates; empty if all are equal
+    std::vector<std::size_t> m_indices;     //!< index of each candidate in its group
+    std::vector<uint32_t> m_candidates;     //!< interfaces of the candidates
+    std::vector<uint64_t> m_queueBytes;     //!< queued bytes at the candidates
+    std::vector<uint32_t> m_weights;        //!< weights of the candidates; empty if all are equal
 
     /// The policy chose a next hop for a packet.
     TracedCallback<Ptr<const Packet>, const Header&, uint32_t, uint32_t> m_choice;

@@ -77,8 +77,8 @@ class ReadingTestCase : public TestCase
 
   private:
     /**
-     * @brief Looks up a destination 100 times in 100 ms. Its route changes twice; the signature shows
-     * the first change only.
+     * @brief Looks up a destination 100 times in 100 ms. Its route changes twice; the signature
+     * shows the first change only.
      * @param interval the attribute RefreshInterval
      * @param interface expected interface at the end
      * @return number of times that the routes were read

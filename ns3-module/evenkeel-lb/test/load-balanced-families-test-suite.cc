@@ -5,7 +5,6 @@
 #include "evenkeel-aborts.h"
 #include "evenkeel-leaves.h"
 
-
 #include <set>
 #include <string>
 #include <vector>

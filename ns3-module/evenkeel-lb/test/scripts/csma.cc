@@ -45,8 +45,7 @@ main(int argc, char* argv[])
     }
     for (uint32_t link = 0; link < routers.GetN() * spines.GetN(); link++)
     {
-        network.Assign(
-            csma.Install(NodeContainer(routers.Get(link % 4), spines.Get(link / 4))));
+        network.Assign(csma.Install(NodeContainer(routers.Get(link % 4), spines.Get(link / 4))));
         network.NewNetwork();
     }
     Ipv4GlobalRoutingHelper::PopulateRoutingTables();
