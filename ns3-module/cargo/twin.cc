@@ -8,6 +8,7 @@
 #include "../evenkeel-fabric/model/fabric-core-bridge.h"
 
 #include "ns3/boolean.h"
+#include "ns3/nstime.h"
 #include "ns3/simulator.h"
 
 #include <memory>
@@ -30,10 +31,12 @@ namespace
  * @return the core
  */
 rust::Box<Core>
-Run(const Experiment& experiment,
-    rust::Box<Core> core,
-    rust::Slice<const LateFailures> late = {})
+Run(const Experiment& experiment, rust::Box<Core> core, rust::Slice<const LateFailures> late = {})
 {
+    if (ns3::Time::GetResolution() != ns3::Time::PS)
+    {
+        ns3::Time::SetResolution(ns3::Time::PS);
+    }
     ns3::FabricHelper helper;
     helper.SetFabricAttribute("StopWhenDone", ns3::BooleanValue(true));
     const auto bridge = std::make_shared<ns3::FabricCoreBridge>(std::move(core));

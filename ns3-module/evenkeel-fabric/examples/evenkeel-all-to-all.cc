@@ -93,7 +93,7 @@ RunPolicy(const Options& options, const std::string& policy)
 int
 main(int argc, char* argv[])
 {
-    Fabric::UsePicoseconds();
+    Time::SetResolution(Time::PS);
     Options options;
     CommandLine cmd(__FILE__);
     cmd.AddValue("policies", "load-balancing policies, separated by commas", options.policies);

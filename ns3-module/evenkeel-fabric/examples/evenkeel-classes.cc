@@ -75,6 +75,7 @@ Run(const std::string& name,
 int
 main(int argc, char* argv[])
 {
+    Time::SetResolution(Time::PS);
     bool pfc = false;
     CommandLine cmd(__FILE__);
     cmd.AddValue("pfc", "priority flow control", pfc);

@@ -126,8 +126,8 @@ StartTransfers(const NodeContainer& hosts, Ipv4Address address, const Options& o
 int
 main(int argc, char* argv[])
 {
+    Time::SetResolution(Time::PS);
     Options options;
-    // Make the helper first, because it sets ns-3's time resolution.
     FabricHelper fabricHelper;
     CommandLine cmd(__FILE__);
     cmd.AddValue("bytes", "length of the message and of each transfer", options.bytes);

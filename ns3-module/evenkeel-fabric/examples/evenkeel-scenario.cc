@@ -45,6 +45,7 @@ bytes = "1MB"
 int
 main(int argc, char* argv[])
 {
+    Time::SetResolution(Time::PS);
     std::string file;
     bool flows = false;
     FabricHelper helper;

@@ -68,7 +68,7 @@ Measure(const Options& options)
 int
 main(int argc, char* argv[])
 {
-    Fabric::UsePicoseconds();
+    Time::SetResolution(Time::PS);
     Options options;
     CommandLine cmd(__FILE__);
     cmd.AddValue("policy", "load-balancing policy", options.policy);

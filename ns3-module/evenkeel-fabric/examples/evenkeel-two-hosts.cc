@@ -46,10 +46,10 @@ Print(std::string context, const FabricMessageEvent& event)
 int
 main(int argc, char* argv[])
 {
+    Time::SetResolution(Time::PS);
     uint64_t bytes = 1000000;
     std::string rate = "400Gbps";
     bool pcap = false;
-    // Make the helper first, because it sets ns-3's time resolution.
     FabricHelper fabricHelper;
     CommandLine cmd(__FILE__);
     cmd.AddValue("bytes", "length of the message", bytes);

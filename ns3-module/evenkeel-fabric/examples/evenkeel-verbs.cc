@@ -124,9 +124,9 @@ class Client
 int
 main(int argc, char* argv[])
 {
+    Time::SetResolution(Time::PS);
     uint64_t bytes = 65536;
     std::string policy = "ecmp";
-    // Make the helper first, because it sets ns-3's time resolution.
     FabricHelper helper;
     CommandLine cmd(__FILE__);
     cmd.AddValue("bytes", "length of a value", bytes);

@@ -3,13 +3,16 @@
 
 #include "collective-helper.h"
 
+#include "../model/toml-of.h"
 #include "fabric-helper.h"
 
-#include "ns3/quoted.h"
+#include "ns3/log.h"
 #include "ns3/refuse.h"
 
 namespace ns3
 {
+
+NS_LOG_COMPONENT_DEFINE("CollectiveHelper");
 
 CollectiveHelper::CollectiveHelper(const std::string& kind)
 {
@@ -41,51 +44,32 @@ CollectiveHelper::SetFile(const std::string& path)
 }
 
 void
-CollectiveHelper::Set(const std::string& key, const std::string& value)
+CollectiveHelper::Set(const std::string& key, const AttributeValue& value)
 {
-    SetOnce("CollectiveHelper::Set", key, value);
+    SetOnce("CollectiveHelper::Set", key, TomlOf("CollectiveHelper::Set: " + key, value));
 }
 
 void
 CollectiveHelper::SetOnce(const std::string& call, const std::string& key, const std::string& value)
 {
+    NS_LOG_FUNCTION(this << call << key << value);
     const auto [found, isNew] = m_keys.emplace(key, value);
-    if (!isNew)
-    {
-        EVENKEEL_REFUSE(call,
-                        "'" + key + "' is already set to " + found->second +
-                            ": use another CollectiveHelper");
-    }
+    EVENKEEL_REFUSE_IF(!isNew,
+                       call,
+                       "'" + key + "' is already set to " + found->second +
+                           ": use another CollectiveHelper");
 }
 
 void
 CollectiveHelper::Install(FabricHelper& fabric, const NodeContainer& ranks) const
 {
-    fabric.ExpectOpen("CollectiveHelper::Install");
-    if (fabric.DescribeSections().find("[workload]") != std::string::npos)
-    {
-        EVENKEEL_REFUSE("CollectiveHelper::Install",
-                        "the fabric already has a workload: install one, or use [[job]] "
-                        "sections (FabricHelper::AddSettings) for several");
-    }
-    std::string section = Describe();
-    if (ranks.GetN() > 0)
-    {
-        fabric.SetFirstHosts(ranks);
-        section += "ranks = " + std::to_string(ranks.GetN()) + "\n";
-    }
-    fabric.AddSettings(section);
-}
-
-std::string
-CollectiveHelper::Describe() const
-{
-    std::string section = "[workload]\n";
+    NS_LOG_FUNCTION(this << ranks.GetN());
+    std::string keys;
     for (const auto& [key, value] : m_keys)
     {
-        section += key + " = " + value + "\n";
+        keys += key + " = " + value + "\n";
     }
-    return section;
+    fabric.AddWorkload(keys, ranks);
 }
 
 } // namespace ns3

@@ -4,6 +4,7 @@
 #ifndef COLLECTIVE_HELPER_H
 #define COLLECTIVE_HELPER_H
 
+#include "ns3/attribute.h"
 #include "ns3/node-container.h"
 
 #include <cstdint>
@@ -19,9 +20,10 @@ class FabricHelper;
  * @ingroup evenkeel
  * @brief Installs a collective operation, a trace or another workload on hosts of a fabric.
  *
- * Rank i is the i-th node of the container; these nodes get the lowest host numbers. The workload
- * starts with the simulation, and each message starts after those that it depends on. The fabric's
- * trace source Finished fires when all messages have completed.
+ * Rank i is the i-th node of the container; a node with several NICs may be named once for each.
+ * The workload starts with the simulation, and each message starts after those that it depends on.
+ * Several workloads of a fabric are jobs that run side by side. The fabric's trace source Finished
+ * fires when all messages have completed.
  */
 class CollectiveHelper
 {
@@ -55,17 +57,15 @@ class CollectiveHelper
     /**
      * @brief Sets any other key of a scenario's section [workload]. Each key can be set once.
      * @param key the key
-     * @param value its value as written there, with the quotes of a string
+     * @param value its value; a size is a StringValue, such as "64KiB"
      */
-    void Set(const std::string& key, const std::string& value);
+    void Set(const std::string& key, const AttributeValue& value);
     /**
      * @brief Adds the workload to a fabric, before FabricHelper::Finish or a Create call.
      * @param fabric the helper that makes the fabric
      * @param ranks hosts, by rank; empty for all hosts of the fabric
      */
     void Install(FabricHelper& fabric, const NodeContainer& ranks = NodeContainer()) const;
-    /// @return the section [workload] of a scenario
-    std::string Describe() const;
 
   private:
     /**

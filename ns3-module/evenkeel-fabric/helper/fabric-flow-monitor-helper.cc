@@ -4,6 +4,7 @@
 #include "fabric-flow-monitor-helper.h"
 
 #include "ns3/fabric.h"
+#include "ns3/refuse.h"
 
 namespace ns3
 {
@@ -24,6 +25,9 @@ FabricFlowMonitorHelper::~FabricFlowMonitorHelper()
 Ptr<FlowMonitor>
 FabricFlowMonitorHelper::Install(Ptr<Fabric> fabric)
 {
+    EVENKEEL_REFUSE_IF(!fabric,
+                       "FabricFlowMonitorHelper::Install",
+                       "the fabric is null: call it after FabricHelper::Finish or a Create call");
     for (uint32_t number = 0; number < fabric->GetNPorts(); ++number)
     {
         Ptr<FabricPort> port = &fabric->GetPort(number);

@@ -1,77 +1,80 @@
 // SPDX-License-Identifier: GPL-2.0-only
 // Copyright (c) 2026 The evenkeel authors
 
+#include "../model/fabric-or-abort.h"
+#include "../model/toml-of.h"
 #include "fabric-helper.h"
-#include "fabric-or-abort.h"
 
 #include "ns3/data-rate.h"
-#include "ns3/quoted.h"
+#include "ns3/log.h"
+#include "ns3/names.h"
 #include "ns3/refuse.h"
+#include "ns3/rng-seed-manager.h"
 
+#include <algorithm>
+#include <map>
 #include <sstream>
 
-// FabricHelper's Create calls: a fabric with a topology, from a file, or from a core.
+// FabricHelper's Create calls, and its description of a fabric: the graph and the settings.
 
 namespace ns3
 {
 
-FabricLink
-FabricHelper::DescribeLink() const
+NS_LOG_COMPONENT_DEFINE("FabricHelperCreate");
+
+namespace
 {
-    Ptr<FabricChannel> sample = m_channelFactory.Create<FabricChannel>();
-    FabricLink link;
-    link.rateBps = sample->GetDataRate().GetBitRate();
-    link.delayPs = static_cast<uint64_t>(sample->GetDelay().GetPicoSeconds());
-    return link;
+
+/**
+ * @brief Finds an element.
+ * @tparam T type of the elements
+ * @param all the elements
+ * @param one one of them
+ * @return its index; the number of elements without it
+ */
+template <class T>
+uint32_t
+IndexIn(const std::vector<T>& all, const T& one)
+{
+    return static_cast<uint32_t>(std::find(all.begin(), all.end(), one) - all.begin());
 }
+
+} // namespace
 
 Ptr<Fabric>
 FabricHelper::CreateLeafSpine(uint32_t leaves, uint32_t spines, uint32_t hostsPerLeaf)
 {
-    const std::string call = "FabricHelper::CreateLeafSpine";
-    ExpectOpen(call);
-    EVENKEEL_REFUSE_IF(leaves == 0 || spines == 0 || hostsPerLeaf == 0,
-                       call,
-                       "a leaf-spine must have at least one leaf, one spine and one host per leaf");
-    const FabricGraph::LeafSpine size{leaves, spines, hostsPerLeaf};
-    Build(FabricGraph::MakeLeafSpine(size, DescribeLink()), call);
-    return FinishFor(call);
+    std::ostringstream keys;
+    keys << "leaves = " << leaves << "\nspines = " << spines
+         << "\nhosts_per_leaf = " << hostsPerLeaf << "\n";
+    return BuildTopology("leaf-spine",
+                         keys.str() + DescribeLinks(),
+                         "FabricHelper::CreateLeafSpine");
 }
 
 Ptr<Fabric>
 FabricHelper::CreateFatTree(uint32_t k)
 {
-    const FabricLink link = DescribeLink();
-    std::ostringstream text;
-    text << "kind = \"fat-tree\"\nk = " << k << "\n";
-    text << "host_rate = \"" << link.rateBps << "bps\"\n";
-    text << "fabric_rate = \"" << link.rateBps << "bps\"\n";
-    text << "delay = \"" << link.delayPs << "ps\"\n";
-    return BuildTopology(text.str(), ".", "FabricHelper::CreateFatTree");
-}
-
-Ptr<Fabric>
-FabricHelper::CreateTopology(const std::string& topology, const std::string& folder)
-{
-    return BuildTopology(topology, folder, "FabricHelper::CreateTopology");
+    const std::string keys = "k = " + std::to_string(k) + "\n";
+    return BuildTopology("fat-tree", keys + DescribeLinks(), "FabricHelper::CreateFatTree");
 }
 
 Ptr<Fabric>
 FabricHelper::CreateFromTopologyFile(const std::string& path, const std::string& format)
 {
-    return BuildTopology("kind = \"file\"\npath = " + Quoted(path) +
-                             "\nformat = " + Quoted(format) + "\n",
-                         ".",
+    return BuildTopology("file",
+                         "path = " + Quoted(path) + "\nformat = " + Quoted(format) + "\n",
                          "FabricHelper::CreateFromTopologyFile");
 }
 
 Ptr<Fabric>
-FabricHelper::BuildTopology(const std::string& topology,
-                            const std::string& folder,
+FabricHelper::BuildTopology(const std::string& kind,
+                            const std::string& keys,
                             const std::string& call)
 {
     ExpectOpen(call);
-    Build(fabrichelper::OrAbort(call, [&] { return MakeFabricGraph(topology, folder); }), call);
+    const std::string section = "kind = " + Quoted(kind) + "\n" + keys;
+    Build(fabrichelper::OrAbort(call, [&] { return MakeFabricGraph(section, "."); }), call);
     return FinishFor(call);
 }
 
@@ -83,7 +86,7 @@ FabricHelper::CreateFromScenario(const std::string& path)
     std::unique_ptr<FabricCore> core =
         fabrichelper::OrAbort(call, [&] { return ReadFabricCore(path); });
     Build(core->GetGraph(), call);
-    return Assemble(std::move(core), call);
+    return Assemble(m_fabricFactory.Create<Fabric>(), std::move(core), call);
 }
 
 Ptr<Fabric>
@@ -93,25 +96,25 @@ FabricHelper::CreateFromCore(std::unique_ptr<FabricCore> core)
     EVENKEEL_REFUSE_IF(!core, call, "the core is null: pass one of MakeFabricCore");
     ExpectBare(call);
     Build(core->GetGraph(), call);
-    return Assemble(std::move(core), call);
+    return Assemble(m_fabricFactory.Create<Fabric>(), std::move(core), call);
 }
 
 void
 FabricHelper::ExpectBare(const std::string& call) const
 {
     ExpectOpen(call);
-    if (!m_sections.empty() || !m_classes.empty() || !m_failures.empty() ||
-        m_firstHosts.GetN() > 0 || !m_ownAttributes.empty())
-    {
-        EVENKEEL_REFUSE(call,
-                        "settings, classes, failures or a workload were added before, but have no "
-                        "effect on a fabric made in one call: put them into the scenario");
-    }
+    EVENKEEL_REFUSE_IF(!m_workloads.empty() || !m_classes.empty() || !m_failures.empty() ||
+                           !m_ownAttributes.empty(),
+                       call,
+                       "classes, failures, a workload or attributes of one NIC were added before, "
+                       "but have no effect on a fabric made in one call: put them into the "
+                       "scenario");
 }
 
 void
 FabricHelper::Build(const FabricGraph& graph, const std::string& call)
 {
+    NS_LOG_FUNCTION(this << call);
     EVENKEEL_REFUSE_IF(!m_channels.empty(),
                        call,
                        "a fabric is made link by link (FabricHelper::Install and Finish) or in one "
@@ -137,7 +140,6 @@ FabricHelper::Build(const FabricGraph& graph, const std::string& call)
     }
     for (uint32_t number = 0; number < switches.GetN(); ++number)
     {
-        m_switchNodes.push_back(switches.Get(number));
         m_switches.push_back(switches.Get(number)->GetObject<FabricSwitch>());
         m_switchNames.push_back(graph.switches[number].name);
     }
@@ -162,6 +164,152 @@ FabricHelper::Build(const FabricGraph& graph, const std::string& call)
         channel->Attach(port(link.b));
         m_channels.push_back(channel);
     }
+}
+
+std::string
+FabricHelper::DescribeLinks() const
+{
+    Ptr<FabricChannel> sample = m_channelFactory.Create<FabricChannel>();
+    const std::string rate = std::to_string(sample->GetDataRate().GetBitRate()) + "bps\"\n";
+    return "host_rate = \"" + rate + "fabric_rate = \"" + rate + "delay = \"" +
+           std::to_string(sample->GetDelay().GetPicoSeconds()) + "ps\"\n";
+}
+
+FabricGraph
+FabricHelper::DescribeGraph() const
+{
+    FabricGraph graph;
+    for (std::size_t host = 0; host < m_nics.size(); ++host)
+    {
+        graph.hosts.push_back("host" + std::to_string(host));
+    }
+    for (std::size_t number = 0; number < m_switches.size(); ++number)
+    {
+        FabricGraph::Switch each;
+        each.name = m_switchNames[number];
+        if (each.name.empty())
+        {
+            each.name = Names::FindName(m_switches[number]->GetObject<Node>());
+        }
+        if (each.name.empty())
+        {
+            each.name = "switch" + std::to_string(number);
+        }
+        graph.switches.push_back(each);
+    }
+    const auto describe = [this](Ptr<NetDevice> device) {
+        FabricEnd end;
+        const Ptr<RdmaNic> nic = RdmaNic::Of(device);
+        end.isHost = nic != nullptr;
+        end.number = nic ? IndexIn(m_nics, nic)
+                         : IndexIn(m_switches, device->GetNode()->GetObject<FabricSwitch>());
+        return end;
+    };
+    for (const auto& channel : m_channels)
+    {
+        FabricLink link;
+        link.a = describe(channel->GetDevice(0));
+        link.b = describe(channel->GetDevice(1));
+        link.rateBps = channel->GetDataRate().GetBitRate();
+        link.delayPs = static_cast<uint64_t>(channel->GetDelay().GetPicoSeconds());
+        graph.links.push_back(link);
+    }
+    graph.FillTiers();
+    graph.joinedPorts = m_joinedPorts;
+    return graph;
+}
+
+std::string
+FabricHelper::DescribeWorkloads() const
+{
+    // The n-th time that the ranks have a node is its n-th NIC.
+    std::map<Ptr<Node>, std::vector<uint32_t>> hosts;
+    for (uint32_t host = 0; host < m_nics.size(); ++host)
+    {
+        hosts[m_nics[host]->GetNode()].push_back(host);
+    }
+    std::string text;
+    for (const auto& [keys, ranks] : m_workloads)
+    {
+        text += (m_workloads.size() == 1 ? "[workload]\n" : "[[job]]\n") + keys;
+        std::map<Ptr<Node>, std::size_t> used;
+        std::string list;
+        for (uint32_t rank = 0; rank < ranks.GetN(); ++rank)
+        {
+            const Ptr<Node> node = ranks.Get(rank);
+            EVENKEEL_REFUSE_IF(used[node] >= hosts[node].size(),
+                               "CollectiveHelper::Install",
+                               "rank " << rank << ", node " << node->GetId() << ", has "
+                                       << hosts[node].size()
+                                       << " NICs in this fabric: connect it to a switch with "
+                                          "FabricHelper::Install, or name it less often");
+            list += (rank == 0 ? "" : ",") + std::to_string(hosts[node][used[node]++]);
+        }
+        text += list.empty() ? "\n" : "hosts = \"" + list + "\"\n\n";
+    }
+    return text;
+}
+
+std::string
+FabricHelper::DescribeSettings(const RdmaNic& nic,
+                               const FabricGraph& graph,
+                               Ptr<Fabric> fabric) const
+{
+    std::ostringstream text;
+    const uint64_t run = RngSeedManager::GetRun() + (static_cast<uint64_t>(m_stream) << 20);
+    const uint64_t seed = (static_cast<uint64_t>(RngSeedManager::GetSeed()) - 1) << 40 ^ run;
+    text << "schema_version = 1\n";
+    // TOML integers are signed 64-bit.
+    text << "seed = " << (seed & 0x7fffffffffffffffULL) << "\n\n";
+    text << "[topology]\n" << fabric->DescribeSettings() << "\n" << nic.DescribeSettings() << "\n";
+    if (!m_switches.empty())
+    {
+        text << m_switches[0]->DescribeSettings() << "\n";
+    }
+    for (const auto& each : m_switches)
+    {
+        EVENKEEL_REFUSE_IF(each->DescribeSettings() != m_switches[0]->DescribeSettings(),
+                           "FabricHelper::Finish",
+                           "all switches of a fabric must have the same attributes: set them "
+                           "before the switches are made");
+    }
+    text << DescribeWorkloads() << m_classes;
+    for (const auto& [channel, keys] : m_failures)
+    {
+        const uint32_t link = IndexIn(m_channels, channel);
+        EVENKEEL_REFUSE_IF(
+            channel && link == m_channels.size(),
+            "FailureHelper",
+            "the link of a failure is in another fabric: take it from GetChannels of this helper");
+        text << "\n[[failure]]\n"
+             << (channel ? "link = " + Quoted(graph.NameOf(link)) + "\n" : "") << keys << "\n";
+    }
+    return text.str();
+}
+
+std::vector<FabricNicSettings>
+FabricHelper::DescribeOwnNics(const FabricGraph& graph, Ptr<Fabric> fabric) const
+{
+    std::vector<FabricNicSettings> own;
+    std::map<std::string, std::size_t> known;
+    for (uint32_t host = 0; host < m_nics.size(); ++host)
+    {
+        const std::string attributes = m_nics[host]->DescribeAttributes();
+        if (attributes == m_nics[0]->DescribeAttributes())
+        {
+            continue;
+        }
+        const auto [found, isNew] = known.emplace(attributes, own.size());
+        if (isNew)
+        {
+            FabricNicSettings settings;
+            settings.settings = DescribeSettings(*m_nics[host], graph, fabric);
+            settings.queuePairs = m_nics[host]->DescribeQueuePairs();
+            own.push_back(settings);
+        }
+        own[found->second].hosts.push_back(host);
+    }
+    return own;
 }
 
 } // namespace ns3

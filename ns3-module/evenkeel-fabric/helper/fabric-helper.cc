@@ -3,19 +3,16 @@
 
 #include "fabric-helper.h"
 
-#include "fabric-or-abort.h"
+#include "../model/fabric-or-abort.h"
+#include "../model/toml-of.h"
 
-#include "ns3/fabric-channel.h"
 #include "ns3/fabric-switch-port.h"
-#include "ns3/fabric-switch.h"
 #include "ns3/log.h"
-#include "ns3/quoted.h"
-#include "ns3/rdma-nic.h"
+#include "ns3/mac48-address.h"
 #include "ns3/refuse.h"
+#include "ns3/simulator.h"
 
 #include <algorithm>
-#include <cstddef>
-#include <limits>
 #include <sstream>
 
 namespace ns3
@@ -23,38 +20,55 @@ namespace ns3
 
 NS_LOG_COMPONENT_DEFINE("FabricHelper");
 
-namespace
+/// Makes the fabric when the simulation starts, unless it has been made by then.
+struct FabricHelper::Start
 {
+    FabricHelper* helper{nullptr};      //!< the helper; null if it needs no start
+    std::unique_ptr<FabricHelper> kept; //!< takes its place if the script has destroyed it
+};
 
-/// The rank of hosts that SetFirstHosts does not name; it sorts last.
-constexpr uint32_t UNRANKED = std::numeric_limits<uint32_t>::max();
-
-/// Maximum length of a traffic class's name in characters, as in a scenario.
-constexpr std::ptrdiff_t LONGEST_CLASS_NAME = 24;
-
-/// Maximum weight of a traffic class, as in a scenario.
-constexpr uint32_t HIGHEST_WEIGHT = 64;
-
-/**
- * @param text a text in UTF-8
- * @return its number of characters: all bytes that are not continuation bytes
- */
-std::ptrdiff_t
-CharactersIn(const std::string& text)
+FabricHelper::FabricHelper()
 {
-    return std::count_if(text.begin(), text.end(), [](char each) { return (each & 0xc0) != 0x80; });
-}
-
-} // namespace
-
-FabricHelper::FabricHelper(Resolution resolution)
-{
-    if (resolution == PICOSECONDS)
-    {
-        Fabric::UsePicoseconds();
-    }
+    NS_LOG_FUNCTION(this);
     m_channelFactory.SetTypeId(FabricChannel::GetTypeId());
     m_fabricFactory.SetTypeId(Fabric::GetTypeId());
+}
+
+FabricHelper::FabricHelper(FabricHelper&&) = default;
+
+FabricHelper::~FabricHelper()
+{
+    NS_LOG_FUNCTION(this);
+    if (!m_start)
+    {
+        return;
+    }
+    const std::shared_ptr<Start> start = std::move(m_start);
+    start->helper = nullptr;
+    if (m_madeBy.empty())
+    {
+        start->kept.reset(new FabricHelper(std::move(*this)));
+        start->helper = start->kept.get();
+    }
+}
+
+void
+FabricHelper::Change(const std::string& call)
+{
+    NS_LOG_FUNCTION(this << call);
+    ExpectOpen(call);
+    if (m_start)
+    {
+        return;
+    }
+    m_start = std::make_shared<Start>();
+    m_start->helper = this;
+    Simulator::ScheduleNow([start = m_start] {
+        if (start->helper && start->helper->m_madeBy.empty())
+        {
+            start->helper->FinishFor("Simulator::Run");
+        }
+    });
 }
 
 void
@@ -100,53 +114,17 @@ FabricHelper::SetPolicy(const std::string& policy, const std::string& parameters
 }
 
 void
-FabricHelper::SetGap(uint32_t bytes)
-{
-    ExpectOpen("FabricHelper::SetGap");
-    m_gapBytes = bytes;
-}
-
-void
-FabricHelper::SetForwardingDelay(Time delay)
-{
-    ExpectOpen("FabricHelper::SetForwardingDelay");
-    m_forwardingDelay = delay;
-}
-
-void
-FabricHelper::AddSettings(const std::string& sections)
-{
-    ExpectOpen("FabricHelper::AddSettings");
-    m_sections += sections + "\n";
-}
-
-void
 FabricHelper::AddClass(const std::string& name,
                        Scheduling scheduling,
                        uint32_t weight,
                        Protection protection)
 {
     const char* call = "FabricHelper::AddClass";
-    ExpectOpen(call);
-    EVENKEEL_REFUSE_IF(name.empty(), call, "a traffic class must have a name");
-    EVENKEEL_REFUSE_IF(CharactersIn(name) > LONGEST_CLASS_NAME,
-                       call,
-                       "the name '" << name << "' is too long: a name has at most "
-                                    << LONGEST_CLASS_NAME << " characters");
-    EVENKEEL_REFUSE_IF(FabricClass::Find(m_classes, name),
-                       call,
-                       "traffic class '" << name << "' exists already: use another name");
-    EVENKEEL_REFUSE_IF(m_classes.size() == FABRIC_MOST_CLASSES,
-                       call,
-                       "a fabric has at most " << FABRIC_MOST_CLASSES << " traffic classes");
+    Change(call);
     EVENKEEL_REFUSE_IF(scheduling == STRICT && weight != 1,
                        call,
                        "a strict class has priority over weighted ones and has no weight: leave it "
                        "at 1");
-    EVENKEEL_REFUSE_IF(weight == 0 || weight > HIGHEST_WEIGHT,
-                       call,
-                       "a weight must be 1 to " << HIGHEST_WEIGHT << ", not " << weight);
-    m_classes.push_back(FabricClass{name, protection == PROTECTED});
     std::ostringstream text;
     text << "[[class]]\nname = " << Quoted(name) << "\n";
     if (scheduling == STRICT)
@@ -157,25 +135,28 @@ FabricHelper::AddClass(const std::string& name,
     {
         text << "weight = " << weight << "\n";
     }
-    if (protection == UNPROTECTED)
-    {
-        text << "pfc = false\n";
-    }
-    m_classSections += text.str() + "\n";
+    text << (protection == UNPROTECTED ? "pfc = false\n\n" : "\n");
+    m_classes += text.str();
+}
+
+void
+FabricHelper::AddWorkload(const std::string& keys, const NodeContainer& ranks)
+{
+    Change("CollectiveHelper::Install");
+    m_workloads.emplace_back(keys, ranks);
 }
 
 void
 FabricHelper::AddFailure(Ptr<FabricChannel> link, const std::string& keys)
 {
-    ExpectOpen("FabricHelper::AddFailure");
+    Change("FailureHelper");
     m_failures.emplace_back(link, keys);
 }
 
 void
-FabricHelper::SetFirstHosts(const NodeContainer& hosts)
+FabricHelper::AddKey(std::string& keys, const std::string& name, const AttributeValue& value)
 {
-    ExpectOpen("FabricHelper::SetFirstHosts");
-    m_firstHosts = hosts;
+    keys += name + " = " + TomlOf("FabricHelper::CreateTopology: " + name, value) + "\n";
 }
 
 void
@@ -214,7 +195,6 @@ FabricHelper::MakePort(Ptr<Node> node)
         if (std::find(m_switches.begin(), m_switches.end(), owner) == m_switches.end())
         {
             m_switches.push_back(owner);
-            m_switchNodes.push_back(node);
             m_switchNames.emplace_back();
         }
         Ptr<FabricSwitchPort> port = CreateObject<FabricSwitchPort>();
@@ -236,8 +216,7 @@ FabricHelper::MakePort(Ptr<Node> node)
             return nic->AddPort();
         }
     }
-    Ptr<NetDevice> nic = m_nicHelper.Install(NodeContainer(node)).Get(0);
-    m_nics.push_back(DynamicCast<RdmaNic>(nic));
+    m_nics.push_back(DynamicCast<RdmaNic>(m_nicHelper.Install(NodeContainer(node)).Get(0)));
     return m_nics.back();
 }
 
@@ -245,7 +224,7 @@ NetDeviceContainer
 FabricHelper::Install(Ptr<Node> a, Ptr<Node> b)
 {
     NS_LOG_FUNCTION(this << a << b);
-    ExpectOpen("FabricHelper::Install");
+    Change("FabricHelper::Install");
     Ptr<FabricPort> portA = MakePort(a);
     Ptr<FabricPort> portB = MakePort(b);
     Ptr<FabricChannel> channel = m_channelFactory.Create<FabricChannel>();
@@ -272,13 +251,11 @@ FabricHelper::Install(const NodeContainer& nodes, Ptr<Node> to)
 void
 FabricHelper::ExpectOpen(const std::string& call) const
 {
-    if (!m_madeBy.empty())
-    {
-        EVENKEEL_REFUSE(call,
-                        "the fabric has been made by " + m_madeBy +
-                            ", too late: it would have no effect; call it before, or use "
-                            "another FabricHelper for another fabric");
-    }
+    EVENKEEL_REFUSE_IF(!m_madeBy.empty(),
+                       call,
+                       "the fabric has been made by " + m_madeBy +
+                           ", too late: it would have no effect; call it before, or use another "
+                           "FabricHelper for another fabric");
 }
 
 Ptr<Fabric>
@@ -292,44 +269,31 @@ FabricHelper::FinishFor(const std::string& call)
 {
     NS_LOG_FUNCTION(this << call);
     ExpectOpen(call);
-    OrderHosts();
+    EVENKEEL_REFUSE_IF(m_nics.empty(),
+                       call,
+                       "a fabric must have at least one host: call FabricHelper::Install with one, "
+                       "or a Create call");
     SetOwnAttributes();
+    const Ptr<Fabric> fabric = m_fabricFactory.Create<Fabric>();
     const FabricGraph graph = DescribeGraph();
-    const std::string settings = DescribeSettings();
-    const std::vector<FabricNicSettings> nics = DescribeOwnNics();
+    const std::string settings = DescribeSettings(*m_nics[0], graph, fabric);
+    const std::vector<FabricNicSettings> nics = DescribeOwnNics(graph, fabric);
     NS_LOG_LOGIC("settings:\n" << settings);
     std::unique_ptr<FabricCore> core = fabrichelper::OrAbort(call, [&] {
-        return MakeFabricCore(graph, settings, DescribeQueuePairs(), nics);
+        return MakeFabricCore(graph, settings, m_nics[0]->DescribeQueuePairs(), nics);
     });
-    return Assemble(std::move(core), call);
+    return Assemble(fabric, std::move(core), call);
 }
 
 Ptr<Fabric>
-FabricHelper::Assemble(std::unique_ptr<FabricCore> core, const std::string& call)
+FabricHelper::Assemble(Ptr<Fabric> fabric,
+                       std::unique_ptr<FabricCore> core,
+                       const std::string& call)
 {
     m_madeBy = call;
-    Ptr<Fabric> fabric = m_fabricFactory.Create<Fabric>();
     fabric->Assemble(std::move(core), m_nics, m_switches, m_channels);
     m_fabric = fabric;
     return fabric;
-}
-
-void
-FabricHelper::OrderHosts()
-{
-    const auto rank = [this](const Ptr<RdmaNic>& nic) {
-        for (uint32_t index = 0; index < m_firstHosts.GetN(); ++index)
-        {
-            if (m_firstHosts.Get(index) == nic->GetNode())
-            {
-                return index;
-            }
-        }
-        return UNRANKED;
-    };
-    std::stable_sort(m_nics.begin(), m_nics.end(), [&rank](const auto& a, const auto& b) {
-        return rank(a) < rank(b);
-    });
 }
 
 Ptr<Fabric>
@@ -368,9 +332,9 @@ NodeContainer
 FabricHelper::GetSwitches() const
 {
     NodeContainer nodes;
-    for (const auto& node : m_switchNodes)
+    for (const auto& each : m_switches)
     {
-        nodes.Add(node);
+        nodes.Add(each->GetObject<Node>());
     }
     return nodes;
 }

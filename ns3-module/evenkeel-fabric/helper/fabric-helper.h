@@ -14,7 +14,6 @@
 #include "ns3/fabric.h"
 #include "ns3/net-device-container.h"
 #include "ns3/node-container.h"
-#include "ns3/nstime.h"
 #include "ns3/object-factory.h"
 #include "ns3/rdma-nic.h"
 
@@ -31,22 +30,15 @@ namespace ns3
  * @brief Builds fabrics: link by link, in one call, or from files.
  *
  * Link by link: SwitchHelper::Install turns nodes into switches, Install(a, b) connects two nodes,
- * and Finish makes the fabric. In one call: CreateLeafSpine, CreateTopology, CreateFromScenario.
- * AddSettings adds keys of a scenario that have no attribute.
+ * and Finish makes the fabric; without Finish, the start of the simulation makes it. In one call:
+ * CreateLeafSpine, CreateTopology, CreateFromScenario.
  *
- * The first helper sets ns-3's time resolution to picoseconds. Make it before any other object that
- * keeps a Time; see Fabric::UsePicoseconds. An invalid fabric, or a call that comes too late to
- * take effect, aborts with a message. A helper makes one fabric.
+ * An invalid fabric, or a call that comes too late to take effect, aborts with a message. A helper
+ * makes one fabric.
  */
 class FabricHelper
 {
   public:
-    /// Whether to set ns-3's time resolution.
-    enum Resolution
-    {
-        PICOSECONDS, //!< set it to picoseconds
-        UNCHANGED,   //!< leave it unchanged
-    };
 
     /// Order in which the packets of traffic classes start.
     enum Scheduling
@@ -62,10 +54,10 @@ class FabricHelper
         UNPROTECTED, //!< its packets are dropped if there is no room
     };
 
-    /**
-     * @param resolution whether to set ns-3's time resolution
-     */
-    explicit FabricHelper(Resolution resolution = PICOSECONDS);
+    FabricHelper();
+    ~FabricHelper();
+    FabricHelper(const FabricHelper&) = delete;
+    FabricHelper& operator=(const FabricHelper&) = delete;
 
     // Settings, which apply to objects that are made later.
 
@@ -111,21 +103,6 @@ class FabricHelper
      */
     void SetPolicy(const std::string& policy, const std::string& parameters = "");
     /**
-     * @brief Sets the gap after each packet on a wire: preamble and inter-frame gap.
-     * @param bytes the gap; 20 by default
-     */
-    void SetGap(uint32_t bytes);
-    /**
-     * @brief Sets the forwarding delay of switches: from the last bit in to the first bit out.
-     * @param delay the delay; 0 by default
-     */
-    void SetForwardingDelay(Time delay);
-    /**
-     * @brief Adds sections of a scenario, such as a workload or failures.
-     * @param sections their text
-     */
-    void AddSettings(const std::string& sections);
-    /**
      * @brief Adds a traffic class of data packets. A fabric has up to seven, each with a queue at
      * every output port and every NIC.
      *
@@ -142,18 +119,6 @@ class FabricHelper
                   Scheduling scheduling = WEIGHTED,
                   uint32_t weight = 1,
                   Protection protection = PROTECTED);
-    /**
-     * @brief Adds a link failure to a fabric that has not been made. FailureHelper can also add
-     * failures later.
-     * @param link the link
-     * @param keys of a scenario's section [[failure]], without the link
-     */
-    void AddFailure(Ptr<FabricChannel> link, const std::string& keys);
-    /**
-     * @brief Gives nodes the lowest host numbers, in the given order, as the ranks of a collective.
-     * @param hosts the nodes
-     */
-    void SetFirstHosts(const NodeContainer& hosts);
     /**
      * @brief Sets the number of NICs per node of a fabric that is made in one call. Host h is NIC h
      * % nics of node h / nics, such as a GPU of a server in a rail-optimised fabric.
@@ -215,13 +180,23 @@ class FabricHelper
      * @return the fabric
      */
     Ptr<Fabric> CreateFatTree(uint32_t k);
+
     /**
-     * @brief Makes a fabric with any of evenkeel's topologies.
-     * @param topology the text of a scenario's section [topology], without its heading
-     * @param folder the folder to which paths in it are relative
+     * @brief Makes a fabric with any of evenkeel's topologies, such as
+     * CreateTopology("multi-plane", "planes", UintegerValue(2)).
+     * @tparam Args the types of the keys and values
+     * @param kind value of the key `kind` of a scenario's section [topology]
+     * @param args further keys of that section, each with its value; a size is a StringValue
      * @return the fabric
      */
-    Ptr<Fabric> CreateTopology(const std::string& topology, const std::string& folder = ".");
+    template <class... Args>
+    Ptr<Fabric> CreateTopology(const std::string& kind, const Args&... args)
+    {
+        std::string keys;
+        AddKeys(keys, args...);
+        return BuildTopology(kind, keys, "FabricHelper::CreateTopology");
+    }
+
     /**
      * @brief Makes a fabric from a topology file.
      * @param path of the file
@@ -254,25 +229,13 @@ class FabricHelper
     NetDeviceContainer GetNics() const;
     /// @return the links, by number
     const std::vector<Ptr<FabricChannel>>& GetChannels() const;
-    /**
-     * @brief Aborts with a message if the fabric has been made, because later settings have no
-     * effect.
-     * @param call the call that sets it, such as "FabricHelper::SetPolicy"
-     */
-    void ExpectOpen(const std::string& call) const;
-
-    /// @return the sections that AddSettings added
-    const std::string& DescribeSections() const;
-    /// @return the text of the settings that Finish passes to evenkeel
-    std::string DescribeSettings() const;
-    /// @return the settings of queue pairs that Finish passes to evenkeel
-    FabricQpSettings DescribeQueuePairs() const;
-    /// @return the NICs that differ from host 0's, as Finish passes them to evenkeel
-    std::vector<FabricNicSettings> DescribeOwnNics() const;
-    /// @return the graph that Finish passes to evenkeel
-    FabricGraph DescribeGraph() const;
 
   private:
+    friend class CollectiveHelper;
+    friend class FailureHelper;
+
+    struct Start;
+
     /// An attribute of the NIC of one host.
     struct OwnAttribute
     {
@@ -280,6 +243,65 @@ class FabricHelper
         std::string name;          //!< of the attribute
         Ptr<AttributeValue> value; //!< its value
     };
+
+    /**
+     * @brief Moves everything to a helper that outlives the script's.
+     */
+    FabricHelper(FabricHelper&&);
+    /**
+     * @brief Aborts with a message if the fabric has been made, because later settings have no
+     * effect.
+     * @param call the call that sets it, such as "FabricHelper::SetPolicy"
+     */
+    void ExpectOpen(const std::string& call) const;
+    /**
+     * @brief Does the same before a call that needs a fabric. From then on, the start of the
+     * simulation makes the fabric if the script has not.
+     * @param call the call
+     */
+    void Change(const std::string& call);
+    /**
+     * @brief Adds a workload.
+     * @param keys its keys in a scenario
+     * @param ranks hosts, by rank; empty for all
+     */
+    void AddWorkload(const std::string& keys, const NodeContainer& ranks);
+    /**
+     * @brief Adds a failure.
+     * @param link the link; null if the keys name one
+     * @param keys of a scenario's section [[failure]]
+     */
+    void AddFailure(Ptr<FabricChannel> link, const std::string& keys);
+    /**
+     * @brief Appends a key of a scenario.
+     * @param keys the keys to append to
+     * @param name the key
+     * @param value its value
+     */
+    static void AddKey(std::string& keys, const std::string& name, const AttributeValue& value);
+
+    /**
+     * @brief Appends keys of a scenario.
+     * @tparam Args the types of further keys and values
+     * @param keys the keys to append to
+     * @param name the first key
+     * @param value its value
+     * @param args further keys and values
+     */
+    template <class... Args>
+    static void AddKeys(std::string& keys,
+                        const std::string& name,
+                        const AttributeValue& value,
+                        const Args&... args)
+    {
+        AddKey(keys, name, value);
+        AddKeys(keys, args...);
+    }
+
+    /// Ends the list of keys.
+    static void AddKeys(std::string&)
+    {
+    }
 
     /**
      * @brief Finds or makes the port for a node's next link.
@@ -293,15 +315,30 @@ class FabricHelper
      * @param call name of the script's call, for messages
      */
     void Build(const FabricGraph& graph, const std::string& call);
-    /// Moves the hosts of SetFirstHosts to the front.
-    void OrderHosts();
     /// Sets the attributes of SetNicAttributeOf.
     void SetOwnAttributes();
+    /// @return the graph of the fabric
+    FabricGraph DescribeGraph() const;
+    /// @return the rate and the delay of SetChannelAttribute, as keys of [topology]
+    std::string DescribeLinks() const;
+    /// @return the workloads, as sections of a scenario
+    std::string DescribeWorkloads() const;
     /**
      * @param nic the NIC of a host
-     * @return the text of the settings, with this NIC's attributes
+     * @param graph the graph of the fabric
+     * @param fabric the fabric
+     * @return a scenario with this NIC's attributes and without links
      */
-    std::string DescribeSettingsWith(const RdmaNic& nic) const;
+    std::string DescribeSettings(const RdmaNic& nic,
+                                 const FabricGraph& graph,
+                                 Ptr<Fabric> fabric) const;
+    /**
+     * @param graph the graph of the fabric
+     * @param fabric the fabric
+     * @return the NICs that differ from host 0's
+     */
+    std::vector<FabricNicSettings> DescribeOwnNics(const FabricGraph& graph,
+                                                   Ptr<Fabric> fabric) const;
     /**
      * @brief Makes a fabric from everything that was connected.
      * @param call name of the script's call, for messages
@@ -316,51 +353,42 @@ class FabricHelper
     void ExpectBare(const std::string& call) const;
     /**
      * @brief Makes a fabric with any of evenkeel's topologies.
-     * @param topology the section
-     * @param folder the folder of paths in it
+     * @param kind value of the key `kind` of [topology]
+     * @param keys its other keys
      * @param call name of the script's call, for messages
      * @return the fabric
      */
-    Ptr<Fabric> BuildTopology(const std::string& topology,
-                              const std::string& folder,
+    Ptr<Fabric> BuildTopology(const std::string& kind,
+                              const std::string& keys,
                               const std::string& call);
     /**
+     * @param fabric the fabric
      * @param core the core of the fabric
      * @param call name of the script's call, for messages
      * @return the assembled fabric
      */
-    Ptr<Fabric> Assemble(std::unique_ptr<FabricCore> core, const std::string& call);
-    /**
-     * @param channel a link
-     * @return its number
-     */
-    uint32_t IndexOf(Ptr<FabricChannel> channel) const;
-    /// @return a link with the rate and the delay of SetChannelAttribute
-    FabricLink DescribeLink() const;
-
+    Ptr<Fabric> Assemble(Ptr<Fabric> fabric,
+                         std::unique_ptr<FabricCore> core,
+                         const std::string& call);
     RdmaNicHelper m_nicHelper;                  //!< makes NICs
     SwitchHelper m_switchHelper;                //!< makes switches
     ObjectFactory m_channelFactory;             //!< makes links
     ObjectFactory m_fabricFactory;              //!< makes the fabric
     std::vector<Ptr<RdmaNic>> m_nics;           //!< by number of host
-    std::vector<Ptr<Node>> m_switchNodes;       //!< by number
     std::vector<Ptr<FabricSwitch>> m_switches;  //!< by number
     std::vector<std::string> m_switchNames;     //!< by number; empty for a default name
     std::vector<Ptr<FabricChannel>> m_channels; //!< by number of link
-    NodeContainer m_firstHosts;                 //!< hosts with the lowest numbers
     std::vector<OwnAttribute> m_ownAttributes;  //!< see SetNicAttributeOf
-    std::string m_sections;                     //!< see AddSettings
-    std::vector<FabricClass> m_classes;         //!< see AddClass
-    std::string m_classSections;                //!< classes as sections of a scenario
+    std::string m_classes;                      //!< see AddClass
+    std::vector<std::pair<std::string, NodeContainer>> m_workloads;     //!< see AddWorkload
     std::vector<std::pair<Ptr<FabricChannel>, std::string>> m_failures; //!< see AddFailure
-    uint32_t m_gapBytes{20};                                            //!< gap after each packet
     uint32_t m_nicsPerNode{1};                                          //!< see SetNicsPerNode
     uint32_t m_portsPerNic{1};                                          //!< see SetPortsPerNic
-    bool m_joinedPorts{false}; //!< ports of a host belong to one fabric
-    Time m_forwardingDelay;    //!< forwarding delay of switches
-    int64_t m_stream{0};       //!< see AssignStreams
-    std::string m_madeBy;      //!< name of the call that made the fabric; empty before
-    Ptr<Fabric> m_fabric;      //!< the fabric; null before it is made
+    bool m_joinedPorts{false};      //!< ports of a host belong to one fabric
+    int64_t m_stream{0};            //!< see AssignStreams
+    std::shared_ptr<Start> m_start; //!< makes the fabric at the start; null before a change
+    std::string m_madeBy;           //!< name of the call that made the fabric; empty before
+    Ptr<Fabric> m_fabric;           //!< the fabric; null before it is made
 };
 
 } // namespace ns3

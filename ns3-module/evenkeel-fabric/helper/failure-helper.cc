@@ -3,11 +3,12 @@
 
 #include "failure-helper.h"
 
+#include "../model/fabric-or-abort.h"
 #include "fabric-helper.h"
-#include "fabric-or-abort.h"
 
 #include "ns3/fabric-channel.h"
 #include "ns3/fabric.h"
+#include "ns3/log.h"
 #include "ns3/quoted.h"
 #include "ns3/refuse.h"
 
@@ -16,48 +17,30 @@
 namespace ns3
 {
 
+NS_LOG_COMPONENT_DEFINE("FailureHelper");
+
 namespace
 {
 
 /**
- * @param time a time in picoseconds
- * @return the value in a scenario, in quotes; negative times are "never"
- */
-std::string
-FormatPicoSeconds(int64_t time)
-{
-    return time < 0 ? "\"never\"" : "\"" + std::to_string(time) + "ps\"";
-}
-
-/**
- * @param time a time
- * @return the value in a scenario, in quotes; negative times are "never"
- */
-std::string
-FormatTime(Time time)
-{
-    return FormatPicoSeconds(time.GetPicoSeconds());
-}
-
-/**
- * @param key "link" or "switch"
- * @param name its name
+ * @param key the key of a time
+ * @param timePs the time in picoseconds; negative for never
  * @return a line of a scenario
  */
 std::string
-FormatTarget(const std::string& key, const std::string& name)
+TimeLine(const std::string& key, int64_t timePs)
 {
-    return key + " = " + Quoted(name) + "\n";
+    return key + " = " + (timePs < 0 ? "\"never\"" : "\"" + std::to_string(timePs) + "ps\"") + "\n";
 }
 
 /**
- * @param key key of the fraction
+ * @param key the key of a fraction
  * @param numerator of the fraction
  * @param denominator of the fraction
  * @return a line of a scenario
  */
 std::string
-FormatFraction(const std::string& key, uint32_t numerator, uint32_t denominator)
+FractionLine(const std::string& key, uint32_t numerator, uint32_t denominator)
 {
     std::ostringstream text;
     text << key << " = \"" << numerator << "/" << denominator << "\"\n";
@@ -86,79 +69,76 @@ FailureHelper::SetConvergence(Time convergence)
 }
 
 std::string
-FailureHelper::Describe(const Failure& failure, int64_t atPs) const
+FailureHelper::NameOf(const std::string& call, const Target& target) const
 {
-    std::ostringstream text;
-    text << "kind = \"" << failure.kind << "\"\n";
-    text << "at = " << FormatPicoSeconds(atPs) << "\n";
-    text << "until = " << FormatTime(failure.until) << "\n";
-    if (failure.kind != "loss")
+    const Ptr<Fabric> fabric = m_fabric.GetFabric();
+    if (!target.link)
     {
-        text << "convergence = " << FormatTime(m_convergence) << "\n";
+        return target.key + " = " + Quoted(target.name) + "\n";
     }
-    if (failure.kind == "down")
-    {
-        text << "detection = " << FormatTime(m_detection) << "\n";
-    }
-    text << failure.extent;
-    return text.str();
+    // Before the fabric is made, a link has no name; FabricHelper adds it.
+    return fabric ? "link = " + Quoted(fabric->NameOf(call, target.link)) + "\n" : "";
 }
 
 void
-FailureHelper::AddTo(const std::string& call, Ptr<FabricChannel> link, const Failure& failure)
+FailureHelper::Add(const std::string& call,
+                   const Target& target,
+                   const std::string& kind,
+                   Time at,
+                   Time until)
 {
-    if (Ptr<Fabric> fabric = m_fabric.GetFabric())
+    NS_LOG_FUNCTION(this << call << target.name << kind << at << until);
+    const Ptr<Fabric> fabric = m_fabric.GetFabric();
+    std::string keys = NameOf(call, target) + kind;
+    keys += TimeLine("at",
+                     fabric ? static_cast<int64_t>(fabric->ExpectAhead(call, at))
+                            : at.GetPicoSeconds());
+    keys += TimeLine("until", until.GetPicoSeconds());
+    if (kind.find("\"loss\"") == std::string::npos)
     {
-        Add(call, FormatTarget("link", fabric->NameOf(call, link)), failure);
-        return;
+        keys += TimeLine("convergence", m_convergence.GetPicoSeconds());
     }
-    // Pass the link itself: its name is not known until the fabric is made.
-    m_fabric.AddFailure(link, Describe(failure, failure.at.GetPicoSeconds()));
-}
-
-void
-FailureHelper::Add(const std::string& call, const std::string& target, const Failure& failure)
-{
-    Ptr<Fabric> fabric = m_fabric.GetFabric();
-    const int64_t atPs = fabric ? static_cast<int64_t>(fabric->ExpectAhead(call, failure.at))
-                                : failure.at.GetPicoSeconds();
-    const std::string section = "[[failure]]\n" + target + Describe(failure, atPs);
+    if (kind == DOWN)
+    {
+        keys += TimeLine("detection", m_detection.GetPicoSeconds());
+    }
     if (!fabric)
     {
-        m_fabric.AddSettings(section);
+        m_fabric.AddFailure(target.link, keys);
         return;
     }
-    fabrichelper::OrAbort(call, [&] { fabric->AddFailures(section); });
+    fabrichelper::OrAbort(call, [&] { fabric->AddFailures("[[failure]]\n" + keys); });
 }
 
 void
-FailureHelper::End(const std::string& call, const std::string& target, Time at)
+FailureHelper::End(const std::string& call, const Target& target, Time at)
 {
-    Ptr<Fabric> fabric = m_fabric.GetFabric();
+    NS_LOG_FUNCTION(this << call << target.name << at);
+    const Ptr<Fabric> fabric = m_fabric.GetFabric();
     EVENKEEL_REFUSE_IF(!fabric,
                        call,
                        "the fabric has not been made: pass the end of the failure, the argument "
                        "'until', or call this after FabricHelper::Finish or a Create call");
     const uint64_t atPs = fabric->ExpectAhead(call, at);
-    fabrichelper::OrAbort(call, [&] { fabric->EndFailures(target, atPs); });
+    fabrichelper::OrAbort(call, [&] { fabric->EndFailures(NameOf(call, target), atPs); });
 }
 
 void
 FailureHelper::Down(Ptr<FabricChannel> link, Time at, Time until)
 {
-    AddTo("FailureHelper::Down", link, {"down", at, until, ""});
+    Add("FailureHelper::Down", {link, "", ""}, DOWN, at, until);
 }
 
 void
 FailureHelper::Down(const std::string& link, Time at, Time until)
 {
-    Add("FailureHelper::Down", FormatTarget("link", link), {"down", at, until, ""});
+    Add("FailureHelper::Down", {nullptr, "link", link}, DOWN, at, until);
 }
 
 void
 FailureHelper::SwitchDown(const std::string& name, Time at, Time until)
 {
-    Add("FailureHelper::SwitchDown", FormatTarget("switch", name), {"down", at, until, ""});
+    Add("FailureHelper::SwitchDown", {nullptr, "switch", name}, DOWN, at, until);
 }
 
 void
@@ -168,9 +148,9 @@ FailureHelper::Degrade(Ptr<FabricChannel> link,
                        Time at,
                        Time until)
 {
-    AddTo("FailureHelper::Degrade",
-          link,
-          {"degrade", at, until, FormatFraction("factor", numerator, denominator)});
+    const std::string kind =
+        "kind = \"degrade\"\n" + FractionLine("factor", numerator, denominator);
+    Add("FailureHelper::Degrade", {link, "", ""}, kind, at, until);
 }
 
 void
@@ -180,29 +160,26 @@ FailureHelper::Lose(Ptr<FabricChannel> link,
                     Time at,
                     Time until)
 {
-    AddTo("FailureHelper::Lose",
-          link,
-          {"loss", at, until, FormatFraction("rate", numerator, denominator)});
+    const std::string kind = "kind = \"loss\"\n" + FractionLine("rate", numerator, denominator);
+    Add("FailureHelper::Lose", {link, "", ""}, kind, at, until);
 }
 
 void
 FailureHelper::Restore(Ptr<FabricChannel> link, Time at)
 {
-    const std::string call = "FailureHelper::Restore";
-    Ptr<Fabric> fabric = m_fabric.GetFabric();
-    End(call, fabric ? FormatTarget("link", fabric->NameOf(call, link)) : "", at);
+    End("FailureHelper::Restore", {link, "", ""}, at);
 }
 
 void
 FailureHelper::Restore(const std::string& link, Time at)
 {
-    End("FailureHelper::Restore", FormatTarget("link", link), at);
+    End("FailureHelper::Restore", {nullptr, "link", link}, at);
 }
 
 void
 FailureHelper::RestoreSwitch(const std::string& name, Time at)
 {
-    End("FailureHelper::RestoreSwitch", FormatTarget("switch", name), at);
+    End("FailureHelper::RestoreSwitch", {nullptr, "switch", name}, at);
 }
 
 } // namespace ns3

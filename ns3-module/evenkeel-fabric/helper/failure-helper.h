@@ -122,42 +122,43 @@ class FailureHelper
     void RestoreSwitch(const std::string& name, Time at);
 
   private:
-    /// A failure without its link.
-    struct Failure
+    /// The links that fail: one link, or those that a scenario's key names.
+    struct Target
     {
-        std::string kind;   //!< kind of the failure
-        Time at;            //!< when it begins
-        Time until;         //!< when it ends
-        std::string extent; //!< further keys of a scenario's section [[failure]]
+        Ptr<FabricChannel> link; //!< the link; null if the key names links
+        std::string key;         //!< "link" or "switch"
+        std::string name;        //!< value of the key
     };
 
+    /// Keys of a link that is down.
+    static constexpr const char* DOWN = "kind = \"down\"\n";
+
     /**
-     * @param failure a failure
-     * @param atPs when it begins, in picoseconds
-     * @return keys of a scenario's section [[failure]], without the link
-     */
-    std::string Describe(const Failure& failure, int64_t atPs) const;
-    /**
-     * @brief Adds a failure of a link.
      * @param call name of the script's call, for messages
-     * @param link the link
-     * @param failure the failure
+     * @param target the links
+     * @return their key of a scenario's section [[failure]]; empty for a link without a name yet
      */
-    void AddTo(const std::string& call, Ptr<FabricChannel> link, const Failure& failure);
+    std::string NameOf(const std::string& call, const Target& target) const;
     /**
-     * @brief Adds a failure of some links.
+     * @brief Adds a failure.
      * @param call name of the script's call, for messages
-     * @param target the key of a scenario's section [[failure]] that names them
-     * @param failure the failure
+     * @param target the links
+     * @param kind keys of a scenario's section [[failure]] for its kind
+     * @param at when it begins
+     * @param until when it ends
      */
-    void Add(const std::string& call, const std::string& target, const Failure& failure);
+    void Add(const std::string& call,
+             const Target& target,
+             const std::string& kind,
+             Time at,
+             Time until);
     /**
-     * @brief Ends failures of some links.
+     * @brief Ends failures.
      * @param call name of the script's call, for messages
-     * @param target the key of a scenario's section [[failure]] that names them
+     * @param target the links
      * @param at when they end
      */
-    void End(const std::string& call, const std::string& target, Time at);
+    void End(const std::string& call, const Target& target, Time at);
 
     FabricHelper& m_fabric; //!< the helper that makes the fabric
     Time m_detection;       //!< time until the switches at the ends react

@@ -6,11 +6,13 @@
 #include "fabric-switch.h"
 #include "fabric.h"
 #include "rdma-nic.h"
-#include "ns3/refuse.h"
 
 #include "ns3/log.h"
+#include "ns3/refuse.h"
 
 #include <algorithm>
+#include <iostream>
+#include <sstream>
 
 // Fabric's checks of attributes, which the core reads once, when the fabric is made.
 
@@ -21,6 +23,10 @@ NS_LOG_COMPONENT_DEFINE("FabricAttributes");
 
 namespace
 {
+
+/// Advice after an attribute was changed too late.
+constexpr const char* CURE = "the fabric has been made, too late: it would have no effect; set it "
+                             "before FabricHelper::Finish or a Create call";
 
 /// Length of a pause frame, the shortest frame of Ethernet, in bytes.
 constexpr uint64_t PAUSE_FRAME = 64;
@@ -52,21 +58,63 @@ Fabric::NoteAttributes()
 }
 
 void
+Fabric::HandleAttribute()
+{
+    EVENKEEL_REFUSE_IF(m_core, "an attribute of Fabric was changed", CURE);
+}
+
+std::string
+Fabric::DescribeSettings() const
+{
+    std::ostringstream text;
+    text << "gap = \"" << m_gap << "B\"\n";
+    text << "forwarding_delay = \"" << m_forwardingDelay.GetPicoSeconds() << "ps\"\n";
+    return text.str();
+}
+
+void
+Fabric::WarnIfIdle() const
+{
+    if (!m_started || m_counters.hops > 0)
+    {
+        return;
+    }
+    uint64_t dropped = 0;
+    for (const auto& nic : m_nics)
+    {
+        dropped += nic->GetForeignDropped();
+    }
+    std::cerr << "evenkeel: the fabric carried no packet: ";
+    if (dropped > 0)
+    {
+        std::cerr << "its NICs dropped " << dropped
+                  << " packets of protocol stacks, because no host has their destination address; "
+                     "give all hosts addresses of one subnet: "
+                     "Ipv4AddressHelper::Assign(FabricHelper::GetNics())";
+    }
+    else
+    {
+        std::cerr << "no workload was installed (CollectiveHelper::Install), no message was posted "
+                     "(RdmaNic::PostMessage), and no application sent through its NICs "
+                     "(Ipv4AddressHelper::Assign(FabricHelper::GetNics()))";
+    }
+    std::cerr << std::endl;
+}
+
+void
 Fabric::CheckAttributes() const
 {
-    const char* cure = "the fabric has been made, too late: it would have no effect; set it before "
-                       "FabricHelper::Finish or a Create call";
     for (std::size_t host = 0; host < m_nics.size(); ++host)
     {
         EVENKEEL_REFUSE_IF(m_nics[host]->DescribeAttributes() != m_nicAttributes[host],
                            "an attribute of RdmaNic (host " << host << ") was changed",
-                           cure);
+                           CURE);
     }
     for (std::size_t number = 0; number < m_switches.size(); ++number)
     {
         EVENKEEL_REFUSE_IF(m_switches[number]->DescribeSettings() != m_switchAttributes,
                            "an attribute of FabricSwitch (switch " << number << ") was changed",
-                           cure);
+                           CURE);
     }
     for (std::size_t link = 0; link < m_channels.size(); ++link)
     {
@@ -75,7 +123,7 @@ Fabric::CheckAttributes() const
                             m_channels[link]->GetDelay() == PicoSeconds(made.delayPs);
         EVENKEEL_REFUSE_IF(!isSame,
                            "an attribute of FabricChannel (link " << link << ") was changed",
-                           cure);
+                           CURE);
     }
 }
 

@@ -7,12 +7,14 @@
 #include "fabric-switch-port.h"
 #include "fabric-switch.h"
 #include "rdma-nic.h"
-#include "ns3/refuse.h"
 #include "roce-bytes.h"
 
 #include "ns3/boolean.h"
 #include "ns3/log.h"
+#include "ns3/noticed-accessor.h"
+#include "ns3/refuse.h"
 #include "ns3/simulator.h"
+#include "ns3/uinteger.h"
 
 #include <algorithm>
 #include <utility>
@@ -20,17 +22,11 @@
 namespace ns3
 {
 
+using evenkeelinternal::Noticed;
+
 NS_LOG_COMPONENT_DEFINE("Fabric");
 
 NS_OBJECT_ENSURE_REGISTERED(Fabric);
-
-namespace
-{
-
-/// True if this process has assembled a fabric.
-bool g_assembled = false;
-
-} // namespace
 
 TypeId
 Fabric::GetTypeId()
@@ -45,6 +41,17 @@ Fabric::GetTypeId()
                           BooleanValue(false),
                           MakeBooleanAccessor(&Fabric::m_stopWhenDone),
                           MakeBooleanChecker())
+            .AddAttribute("Gap",
+                          "Preamble and inter-frame gap after each packet on a wire, in bytes.",
+                          UintegerValue(20),
+                          Noticed(&Fabric::HandleAttribute, MakeUintegerAccessor(&Fabric::m_gap)),
+                          MakeUintegerChecker<uint32_t>())
+            .AddAttribute(
+                "ForwardingDelay",
+                "Delay of a switch, from the last bit in to the first bit out.",
+                TimeValue(Time(0)),
+                Noticed(&Fabric::HandleAttribute, MakeTimeAccessor(&Fabric::m_forwardingDelay)),
+                MakeTimeChecker(Time(0)))
             .AddTraceSource("Finished",
                             "Every message is delivered and completed.",
                             MakeTraceSourceAccessor(&Fabric::m_finishedTrace),
@@ -67,23 +74,13 @@ void
 Fabric::DoDispose()
 {
     NS_LOG_FUNCTION(this);
+    WarnIfIdle();
     m_calendar.Close();
     m_ports.clear();
     m_nics.clear();
     m_switches.clear();
     m_channels.clear();
     Object::DoDispose();
-}
-
-void
-Fabric::UsePicoseconds()
-{
-    // ns-3 sets the resolution only once and converts the times that exist by then. It is too late
-    // if the process has already assembled a fabric with another resolution.
-    if (Time::GetResolution() == Time::NS && !g_assembled)
-    {
-        Time::SetResolution(Time::PS);
-    }
 }
 
 void
@@ -96,7 +93,6 @@ Fabric::Assemble(std::unique_ptr<FabricCore> core,
     EVENKEEL_REFUSE_IF(m_core,
                        "Fabric::Assemble",
                        "a fabric is assembled only once: use another FabricHelper");
-    g_assembled = true;
     m_core = std::move(core);
     m_hosts = m_core->GetHosts().get();
     m_switching = m_core->GetSwitching().get();

@@ -72,14 +72,6 @@ class Fabric : public Object, private FabricCalendar::Client
     typedef void (*FinishedTracedCallback)(Time when);
 
     /**
-     * @brief Sets ns-3's time resolution to picoseconds.
-     *
-     * It must be called before anything else creates times or events; FabricHelper calls it. A
-     * fabric is exact at any resolution, but the times in trace sinks have ns-3's resolution.
-     */
-    static void UsePicoseconds();
-
-    /**
      * @brief Connects the components of the fabric; FabricHelper calls it.
      * @param core the core of the fabric
      * @param nics by number of host
@@ -199,6 +191,8 @@ class Fabric : public Object, private FabricCalendar::Client
 
     /// Aborts with a message if an attribute was changed after the fabric was made.
     void CheckAttributes() const;
+    /// @return the gap and the delay of switches, as keys of a scenario's section [topology]
+    std::string DescribeSettings() const;
 
     /// @return the settings of switches and links
     const FabricSettings& GetSettings() const
@@ -368,6 +362,11 @@ class Fabric : public Object, private FabricCalendar::Client
     bool HasOnlyIp() const;
     /// Reports completed and flushed work to queue pairs and trace sinks.
     void ReportCompletions();
+    /// Aborts with a message if the fabric has already been made: the core reads the attributes
+    /// once.
+    void HandleAttribute();
+    /// Prints a warning if the run is over and no packet was sent.
+    void WarnIfIdle() const;
     /// Logs a warning if the headroom of PFC is too small for the longest IP packet.
     void WarnOfMtu() const;
     /// Remembers the attributes of NICs and switches that the core has read.
@@ -424,6 +423,8 @@ class Fabric : public Object, private FabricCalendar::Client
     uint64_t m_finishPs{0};                                  //!< when the last message completed
     bool m_started{false};                                   //!< the simulation has started
     bool m_stopWhenDone{false};                              //!< stop the simulation at COMPLETED
+    uint32_t m_gap{20};                                      //!< gap after each packet, in bytes
+    Time m_forwardingDelay;                                  //!< delay of switches
     bool m_capturing{false};                                 //!< a trace sink captures packets
     TracedCallback<Time> m_finishedTrace; //!< all messages and work requests completed
 };

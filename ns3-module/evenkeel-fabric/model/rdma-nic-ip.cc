@@ -6,11 +6,13 @@
 #include "fabric.h"
 #include "rdma-nic-port.h"
 #include "rdma-nic.h"
-#include "ns3/refuse.h"
 
 #include "ns3/log.h"
+#include "ns3/node.h"
+#include "ns3/refuse.h"
 
 #include <algorithm>
+#include <iostream>
 #include <vector>
 
 // RdmaNic's methods for packets of ns-3's IP stack, which share its wires with RDMA.
@@ -36,6 +38,14 @@ RdmaNic::SendIpBy(uint32_t plane, Ptr<Packet> packet, uint16_t protocol)
                        "the fabric of this NIC has not been made, so it carries no packets: "
                        "call FabricHelper::Finish before Simulator::Run");
     // There is no fabric without a link, or after the end of the simulation.
+    if (!m_fabric && GetNode() && !m_hasWarned)
+    {
+        m_hasWarned = true;
+        std::cerr << "evenkeel: the RdmaNic of node " << GetNode()->GetId()
+                  << " has no link, so it drops every packet: connect the node to a switch with "
+                     "FabricHelper::Install"
+                  << std::endl;
+    }
     const bool isOver = !m_fabric || (m_fabric->HasStarted() && !m_fabric->GetCalendar().IsOpen());
     FabricPacket header;
     if (isOver || packet->GetSize() > port.GetMtu() ||

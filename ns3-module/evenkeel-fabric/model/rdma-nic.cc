@@ -3,16 +3,15 @@
 
 #include "rdma-nic.h"
 
+#include "fabric-or-abort.h"
 #include "fabric.h"
 #include "rdma-nic-port.h"
 #include "rdma-qp.h"
-#include "ns3/refuse.h"
 
 #include "ns3/log.h"
+#include "ns3/refuse.h"
 
 #include <algorithm>
-#include <exception>
-#include <string>
 
 namespace ns3
 {
@@ -89,27 +88,12 @@ RdmaNic::PostMessage(Ptr<RdmaNic> to, uint64_t bytes, Time delay, uint32_t strea
                        "the delay of " << delay.As(Time::NS) << " must not be negative");
     const uint64_t now = m_fabric->GetCalendar().Now();
     const uint64_t start = now + static_cast<uint64_t>(delay.GetPicoSeconds());
-    const uint32_t message = Post(to->m_host, bytes, start, stream);
+    const uint32_t message = fabrichelper::OrAbort("RdmaNic::PostMessage", [&] {
+        return m_fabric->GetHosts().Post(m_host, to->m_host, bytes, start, stream);
+    });
     m_fabric->Reopen();
     ScheduleWake();
     return message;
-}
-
-uint32_t
-RdmaNic::Post(uint32_t to, uint64_t bytes, uint64_t startPs, uint32_t stream)
-{
-    std::string reason;
-    try
-    {
-        return m_fabric->GetHosts().Post(m_host, to, bytes, startPs, stream);
-    }
-    catch (const std::exception& error)
-    {
-        reason = error.what();
-    }
-    // Abort outside of the exception handler: std::terminate would print the exception again.
-    EVENKEEL_REFUSE("RdmaNic::PostMessage", reason);
-    return 0;
 }
 
 void

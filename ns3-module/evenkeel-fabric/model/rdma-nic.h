@@ -286,25 +286,6 @@ class RdmaNic : public FabricPort
      */
     bool HasPacketsFor(const FabricPort& port) const;
     /**
-     * @brief Posts a message. Aborts with an error if it cannot be sent.
-     * @param to number of the receiving host
-     * @param bytes payload
-     * @param startPs when it starts
-     * @param stream messages of one stream share queue pairs
-     * @return number of the message
-     */
-    uint32_t Post(uint32_t to, uint64_t bytes, uint64_t startPs, uint32_t stream);
-    /**
-     * @param tid the type
-     * @return the type with the attributes of packets and the transport added
-     */
-    static TypeId AddTransportAttributes(TypeId tid);
-    /**
-     * @param tid the type
-     * @return the type with the attributes of queue pairs added
-     */
-    static TypeId AddQueuePairAttributes(TypeId tid);
-    /**
      * @param tid the type
      * @return the type with the trace sources added
      */
@@ -376,6 +357,7 @@ class RdmaNic : public FabricPort
     uint64_t m_dataSent{0};                  //!< data packets put on the wire
     uint32_t m_streams{0};                   //!< streams reserved for queue pairs and connections
     bool m_handling{false};                  //!< an event is being handled
+    bool m_hasWarned{false};                 //!< it warned that it has no link
     bool m_wakesHost{false};                 //!< WakeHost was called since the last wake-up
     std::vector<EnteringIp> m_entering;      //!< IP packets sent since the last event
     std::map<uint32_t, Ptr<RdmaQp>> m_qps;   //!< queue pairs of scripts, by number
@@ -390,21 +372,8 @@ class RdmaNic : public FabricPort
     TracedCallback<const FabricPacket&, Time> m_cnpTrace;       //!< a CNP arrived
     TracedCallback<const FabricCompletion&> m_completionTrace;  //!< work of a queue pair completed
 
-    uint32_t m_ipQueueBytes{4000000};            //!< capacity of a port's IP queue, in bytes
-    uint32_t m_payload{4096};                    //!< payload of a full packet, in bytes
-    uint32_t m_header{62};                       //!< headers of a data packet, in bytes
-    uint32_t m_ackBytes{64};                     //!< length of an acknowledgement
-    uint32_t m_ackEvery{1};                      //!< data packets per acknowledgement
-    bool m_ackPriority{true};                    //!< acknowledgements are sent before data
-    Time m_retransmitTimeout;                    //!< retransmission timer
-    uint32_t m_sendQueue{1024};                  //!< depth of send queues
-    uint32_t m_receiveQueue{1024};               //!< depth of receive queues
-    Time m_rnrTimer;                             //!< wait of a sender after an RNR NAK
-    uint32_t m_rnrRetries{FABRIC_WITHOUT_LIMIT}; //!< retries after RNR NAKs
-    uint32_t m_retries{FABRIC_WITHOUT_LIMIT};    //!< retries after timeouts
-    std::string m_congestionControl;             //!< name of the congestion control
-    std::string m_recovery;                      //!< name of the loss recovery
-    std::string m_parameters;                    //!< further keys of [transport]
+    uint32_t m_ipQueueBytes{4000000}; //!< capacity of a port's IP queue, in bytes
+    std::map<std::string, Ptr<AttributeValue>> m_values; //!< attributes that the core reads
 };
 
 /**

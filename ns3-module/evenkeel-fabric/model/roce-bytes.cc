@@ -17,11 +17,11 @@ namespace
 /// Maximum number of message-first PSNs remembered per queue pair.
 constexpr std::size_t MAX_FIRST_PSNS = 4096;
 
-constexpr std::size_t ETHERNET = 14; //!< length of the Ethernet header
-constexpr std::size_t IPV4 = 20;     //!< length of the IPv4 header
-constexpr std::size_t UDP = 8;       //!< length of the UDP header
-constexpr std::size_t ICRC = 4;      //!< length of the invariant CRC
-constexpr std::size_t FCS = 4;       //!< length of the frame check sequence
+constexpr std::size_t ETHERNET = 14;    //!< length of the Ethernet header
+constexpr std::size_t IPV4_HEADER = 20; //!< length of the IPv4 header
+constexpr std::size_t UDP = 8;          //!< length of the UDP header
+constexpr std::size_t ICRC = 4;         //!< length of the invariant CRC
+constexpr std::size_t FCS = 4;          //!< length of the frame check sequence
 
 /// Opcodes of the base transport header, reliable connection.
 enum Opcode : uint8_t
@@ -183,7 +183,7 @@ InvariantCrc(const std::vector<uint8_t>& bytes)
     std::vector<uint8_t> masked(8, 0xff);
     masked.insert(masked.end(), bytes.begin() + ETHERNET, bytes.end());
     const std::size_t ip = 8;
-    const std::size_t udp = ip + IPV4;
+    const std::size_t udp = ip + IPV4_HEADER;
     const std::size_t bth = udp + UDP;
     for (const std::size_t at : {ip + 1, ip + 8, ip + 10, ip + 11, udp + 6, udp + 7, bth + 4})
     {
@@ -354,7 +354,7 @@ RoceBytes::MakePacket(const FabricPacket& packet) const
         return MakeFlowControl(packet.kind == FabricPacketKind::PAUSE, packet.GetTrafficClass());
     }
     const std::vector<uint8_t> transport = MakeTransport(packet);
-    const std::size_t headers = ETHERNET + IPV4 + UDP + transport.size() + ICRC;
+    const std::size_t headers = ETHERNET + IPV4_HEADER + UDP + transport.size() + ICRC;
     const std::size_t shown = packet.wireBytes > FCS ? packet.wireBytes - FCS : 0;
     const std::size_t length = std::max(headers, shown);
     std::vector<uint8_t> bytes;
@@ -372,12 +372,12 @@ RoceBytes::MakePacket(const FabricPacket& packet) const
     Append(bytes, 0, 2);
     Append(bytes, 0x0a000001U + packet.src, 4);
     Append(bytes, 0x0a000001U + packet.dst, 4);
-    const uint16_t checksum = InternetChecksum(bytes.data() + ETHERNET, IPV4);
+    const uint16_t checksum = InternetChecksum(bytes.data() + ETHERNET, IPV4_HEADER);
     bytes[ETHERNET + 10] = static_cast<uint8_t>(checksum >> 8);
     bytes[ETHERNET + 11] = static_cast<uint8_t>(checksum);
     Append(bytes, 0xc000U | (packet.entropy & 0x3fffU), 2);
     Append(bytes, UDP_PORT, 2);
-    Append(bytes, length - ETHERNET - IPV4, 2);
+    Append(bytes, length - ETHERNET - IPV4_HEADER, 2);
     Append(bytes, 0, 2);
     bytes.insert(bytes.end(), transport.begin(), transport.end());
     bytes.resize(length - ICRC, 0);

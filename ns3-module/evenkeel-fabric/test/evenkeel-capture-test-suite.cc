@@ -166,7 +166,7 @@ class CaptureTestCase : public TestCase
     {
         const std::string file = CreateTempDirFilename("two-hosts.pcap");
         {
-            FabricHelper helper(FabricHelper::UNCHANGED);
+            FabricHelper helper;
             helper.SetNicAttribute("CongestionControl", StringValue("line-rate"));
             Ptr<Fabric> fabric = helper.CreateLeafSpine(1, 1, 2);
             fabric->GetNic(0)->PostMessage(fabric->GetNic(1), 3 * 4096);

@@ -56,37 +56,35 @@ class RefusedClassTestCase : public TestCase
             }
         };
         return {
-            {"FabricHelper::AddClass",
-             "must have a name",
-             [](FabricHelper& it) { it.AddClass(""); }},
-            {"FabricHelper::AddClass",
-             "traffic class 'class1' exists already",
+            {"class[3].name = class1 is invalid",
+             "names must be unique",
              [=](FabricHelper& it) {
                  add(it, 3);
                  it.AddClass("class1");
+                 made(it);
              }},
-            {"FabricHelper::AddClass",
-             "at most 7 traffic classes",
-             [=](FabricHelper& it) { add(it, 8); }},
+            {"class = 8 in total is invalid",
+             "a fabric has at most 7 traffic classes",
+             [=](FabricHelper& it) {
+                 add(it, 8);
+                 made(it);
+             }},
             {"FabricHelper::AddClass",
              "has no weight",
              [](FabricHelper& it) { it.AddClass("a", FabricHelper::STRICT, 2); }},
-            {"FabricHelper::AddClass",
-             "a weight must be 1 to 64, not 65",
-             [](FabricHelper& it) { it.AddClass("a", FabricHelper::WEIGHTED, 65); }},
-            {"FabricHelper::AddClass",
-             "a weight must be 1 to 64, not 0",
-             [](FabricHelper& it) { it.AddClass("a", FabricHelper::WEIGHTED, 0); }},
-            {"FabricHelper::AddClass",
-             "at most 24 characters",
-             [](FabricHelper& it) { it.AddClass(std::string(25, 'a')); }},
-            {"the settings of the fabric (FabricHelper::DescribeSettings):",
+            {"class[0].weight = 65 is invalid",
+             "it must be from 1 to 64",
+             [=](FabricHelper& it) {
+                 it.AddClass("a", FabricHelper::WEIGHTED, 65);
+                 made(it);
+             }},
+            {"the settings of the fabric:",
              "must not have control characters",
              [=](FabricHelper& it) {
                  it.AddClass("a\"\nweight = 2");
                  made(it);
              }},
-            {"the settings of the fabric (FabricHelper::DescribeSettings):",
+            {"the settings of the fabric:",
              "workload.class",
              [=](FabricHelper& it) {
                  it.AddClass("a");
@@ -95,7 +93,7 @@ class RefusedClassTestCase : public TestCase
                  collective.Install(it);
                  made(it);
              }},
-            {"the settings of the fabric (FabricHelper::DescribeSettings):",
+            {"the settings of the fabric:",
              "ack_priority must be true",
              [=](FabricHelper& it) {
                  it.AddClass("a");
@@ -155,7 +153,7 @@ class RefusedClassTestCase : public TestCase
     {
         for (const Refused& wrong : WrongClasses())
         {
-            FabricHelper helper(FabricHelper::UNCHANGED);
+            FabricHelper helper;
             const std::string said = AbortMessageOf([&] { wrong.call(helper); });
             NS_TEST_EXPECT_MSG_EQ(CountOf(wrong.what, said), 1, wrong.what << ": " << said);
             NS_TEST_EXPECT_MSG_NE(said.find(wrong.reason), std::string::npos, said);
@@ -184,7 +182,7 @@ class QuotedTestCase : public TestCase
         site.m_helper.AddClass(name);
         CollectiveHelper collective("incast");
         collective.SetBytes(PAYLOAD);
-        collective.Set("fan_in", "1");
+        collective.Set("fan_in", UintegerValue(1));
         collective.SetClass(name);
         collective.Install(site.m_helper);
         site.Make(1, 1, 2);

@@ -329,7 +329,7 @@ class ChoiceTestCase : public TestCase
         site.m_helper.AddClass("two");
         CollectiveHelper collective("incast");
         collective.SetBytes(PAYLOAD);
-        collective.Set("fan_in", "1");
+        collective.Set("fan_in", UintegerValue(1));
         collective.SetClass("one");
         collective.Install(site.m_helper);
         site.Make(1, 1, 2);

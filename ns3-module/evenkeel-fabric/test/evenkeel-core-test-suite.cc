@@ -71,7 +71,7 @@ class CoreIdlePathTestCase : public TestCase
         {
             NodeContainer hosts(2);
             NodeContainer switches(3);
-            FabricHelper helper(FabricHelper::UNCHANGED);
+            FabricHelper helper;
             SwitchHelper().Install(switches);
             helper.SetNicAttribute("CongestionControl", StringValue("line-rate"));
             helper.SetFabricAttribute("StopWhenDone", BooleanValue(true));
@@ -129,7 +129,7 @@ class CorePoliciesTestCase : public TestCase
                                          "switch-rr-by-destination",
                                          "drill-by-destination"})
         {
-            FabricHelper helper(FabricHelper::UNCHANGED);
+            FabricHelper helper;
             SetUpAllToAll(helper, policy, 200000);
             Ptr<Fabric> fabric = helper.CreateLeafSpine(3, 2, 2);
             Simulator::Run();
@@ -200,7 +200,7 @@ class CoreFailureTestCase : public TestCase
      */
     uint64_t Run(bool fails)
     {
-        FabricHelper helper(FabricHelper::UNCHANGED);
+        FabricHelper helper;
         SetUpAllToAll(helper, "spray", 1000000);
         if (fails)
         {
@@ -247,7 +247,7 @@ class CoreRanksTestCase : public TestCase
         NodeContainer hosts(5);
         NodeContainer leaf(1);
         SwitchHelper().Install(leaf);
-        FabricHelper helper(FabricHelper::UNCHANGED);
+        FabricHelper helper;
         helper.SetFabricAttribute("StopWhenDone", BooleanValue(true));
         helper.Install(hosts, leaf.Get(0));
         NodeContainer ranks(hosts.Get(4), hosts.Get(1), hosts.Get(2));
@@ -282,7 +282,7 @@ class CoreTopologiesTestCase : public TestCase
   private:
     void DoRun() override
     {
-        FabricHelper helper(FabricHelper::UNCHANGED);
+        FabricHelper helper;
         helper.SetFabricAttribute("StopWhenDone", BooleanValue(true));
         Ptr<Fabric> fabric = helper.CreateFatTree(4);
         NS_TEST_EXPECT_MSG_EQ(helper.GetHosts().GetN(), 16, "k^3 / 4 hosts");
@@ -315,7 +315,7 @@ class CoreSeedTestCase : public TestCase
     {
         const uint64_t before = RngSeedManager::GetRun();
         RngSeedManager::SetRun(run);
-        FabricHelper helper(FabricHelper::UNCHANGED);
+        FabricHelper helper;
         SetUpAllToAll(helper, "spray", 300000);
         Ptr<Fabric> fabric = helper.CreateLeafSpine(2, 4, 4);
         Simulator::Run();
@@ -366,7 +366,7 @@ class CoreCnpTestCase : public TestCase
 
     void DoRun() override
     {
-        FabricHelper helper(FabricHelper::UNCHANGED);
+        FabricHelper helper;
         helper.SetSwitchAttribute("EcnKmin", UintegerValue(100000));
         helper.SetSwitchAttribute("EcnKmax", UintegerValue(400000));
         helper.SetFabricAttribute("StopWhenDone", BooleanValue(true));

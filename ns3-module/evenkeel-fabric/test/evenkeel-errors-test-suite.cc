@@ -11,6 +11,8 @@
 #include "ns3/fabric-switch-port.h"
 #include "ns3/fabric-switch.h"
 #include "ns3/fabric.h"
+#include "ns3/failure-helper.h"
+#include "ns3/pointer.h"
 #include "ns3/rdma-connection.h"
 #include "ns3/rdma-nic.h"
 #include "ns3/simulator.h"
@@ -46,7 +48,6 @@ class TooLateTestCase : public TestCase
     static std::vector<Refused> Late()
     {
         const StringValue value("1");
-        const auto channel = [](FabricHelper& it) { return it.GetChannels()[0]; };
         return {
             {"FabricHelper::SetNicAttribute",
              "",
@@ -61,18 +62,7 @@ class TooLateTestCase : public TestCase
              "",
              [=](FabricHelper& it) { it.SetFabricAttribute("StopWhenDone", value); }},
             {"FabricHelper::SetPolicy", "", [](FabricHelper& it) { it.SetPolicy("nonsense"); }},
-            {"FabricHelper::SetGap", "", [](FabricHelper& it) { it.SetGap(0); }},
-            {"FabricHelper::SetForwardingDelay",
-             "",
-             [](FabricHelper& it) { it.SetForwardingDelay(Time(1)); }},
-            {"FabricHelper::AddSettings", "", [](FabricHelper& it) { it.AddSettings("x"); }},
             {"FabricHelper::AddClass", "", [](FabricHelper& it) { it.AddClass("bulk"); }},
-            {"FabricHelper::AddFailure",
-             "",
-             [=](FabricHelper& it) { it.AddFailure(channel(it), "at = \"1us\""); }},
-            {"FabricHelper::SetFirstHosts",
-             "",
-             [](FabricHelper& it) { it.SetFirstHosts(NodeContainer()); }},
             {"FabricHelper::SetNicsPerNode", "", [](FabricHelper& it) { it.SetNicsPerNode(1); }},
             {"FabricHelper::SetPortsPerNic", "", [](FabricHelper& it) { it.SetPortsPerNic(2); }},
             {"FabricHelper::AssignStreams", "", [](FabricHelper& it) { it.AssignStreams(1); }},
@@ -96,7 +86,7 @@ class TooLateTestCase : public TestCase
              [](FabricHelper& it) { it.CreateLeafSpine(1, 1, 2); }},
             {"FabricHelper::CreateTopology",
              "",
-             [](FabricHelper& it) { it.CreateTopology("kind = \"fat-tree\"\nk = 2\n", "."); }},
+             [](FabricHelper& it) { it.CreateTopology("fat-tree", "k", UintegerValue(2)); }},
             {"FabricHelper::CreateFromTopologyFile",
              "",
              [](FabricHelper& it) { it.CreateFromTopologyFile("/nowhere/some.txt", "hpcc"); }},
@@ -108,7 +98,7 @@ class TooLateTestCase : public TestCase
 
     void DoRun() override
     {
-        FabricHelper helper(FabricHelper::UNCHANGED);
+        FabricHelper helper;
         helper.CreateLeafSpine(2, 2, 2);
         std::vector<Refused> all = Late();
         const std::vector<Refused> makers = LateMakers();
@@ -170,18 +160,23 @@ class RefusedTestCase : public TestCase
                  collective.SetBytes(8);
              }},
             {"CollectiveHelper::Install",
-             "already has a workload",
-             [](FabricHelper& it) {
-                 CollectiveHelper("all-to-all").Install(it);
-                 CollectiveHelper("all-to-all").Install(it);
+             "has 0 NICs in this fabric",
+             [=](FabricHelper& it) {
+                 CollectiveHelper("all-to-all").Install(it, NodeContainer(2));
+                 made(it);
+             }},
+            {"CollectiveHelper::Set: algorithms",
+             "a scenario has no value of this type",
+             [](FabricHelper&) {
+                 CollectiveHelper("all-to-all").Set("algorithms", PointerValue());
              }},
             {"FabricHelper::CreateFromScenario",
              "put them into the scenario",
              [](FabricHelper& it) {
-                 it.AddSettings("[[failure]]");
+                 FailureHelper(it).SwitchDown("leaf0", Time(0));
                  it.CreateFromScenario(SCENARIO);
              }},
-            {"the settings of the fabric (FabricHelper::DescribeSettings):",
+            {"the settings of the fabric:",
              "unknown policy 'nonsense'",
              [=](FabricHelper& it) {
                  it.SetPolicy("nonsense");
@@ -249,6 +244,9 @@ class RefusedTestCase : public TestCase
                  made(it)->GetNic(1)->SetAttribute("Payload", UintegerValue(1000));
                  Simulator::Run();
              }},
+            {"an attribute of Fabric was changed",
+             "before FabricHelper::Finish",
+             [=](FabricHelper& it) { made(it)->SetAttribute("Gap", UintegerValue(0)); }},
             {"an attribute of FabricSwitch (switch 0) was changed",
              "before FabricHelper::Finish",
              [=](FabricHelper& it) {
@@ -307,7 +305,7 @@ class RefusedTestCase : public TestCase
         }
         for (const Refused& wrong : all)
         {
-            FabricHelper helper(FabricHelper::UNCHANGED);
+            FabricHelper helper;
             const std::string said = AbortMessageOf([&] { wrong.call(helper); });
             NS_TEST_EXPECT_MSG_EQ(CountOf(wrong.what, said), 1, wrong.what << ": " << said);
             NS_TEST_EXPECT_MSG_NE(said.find(wrong.reason), std::string::npos, said);
@@ -315,15 +313,15 @@ class RefusedTestCase : public TestCase
             NS_TEST_EXPECT_MSG_EQ(said.find("the run went on"), std::string::npos, said);
         }
         TestSame();
-        const std::string said = AbortMessageOf(
-            [] { FabricHelper(FabricHelper::UNCHANGED).CreateFromScenario("/nowhere/some.toml"); });
+        const std::string said =
+            AbortMessageOf([] { FabricHelper().CreateFromScenario("/nowhere/some.toml"); });
         NS_TEST_EXPECT_MSG_NE(said.find("/nowhere/some.toml"), std::string::npos, said);
     }
 
     /// Sets an attribute to its current value, which is no change.
     void TestSame()
     {
-        FabricHelper helper(FabricHelper::UNCHANGED);
+        FabricHelper helper;
         Ptr<Fabric> fabric = helper.CreateLeafSpine(2, 2, 2);
         fabric->GetNic(0)->PostMessage(fabric->GetNic(3), 1);
         const std::string said = AbortMessageOf(

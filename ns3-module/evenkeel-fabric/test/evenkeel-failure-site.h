@@ -73,8 +73,7 @@ class FailureSite
      * @param variant the variant of the case
      */
     explicit FailureSite(const Variant& variant)
-        : m_helper(FabricHelper::UNCHANGED),
-          m_failures(m_helper)
+        : m_failures(m_helper)
     {
         m_failures.SetDetection(NanoSeconds(700));
         m_failures.SetConvergence(NanoSeconds(2500));

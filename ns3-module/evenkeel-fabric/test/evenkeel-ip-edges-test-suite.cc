@@ -8,7 +8,9 @@
 #include "ns3/rdma-nic-helper.h"
 #include "ns3/rdma-nic-port.h"
 #include "ns3/rdma-qp.h"
+#include "ns3/string.h"
 #include "ns3/test.h"
+#include "ns3/uinteger.h"
 
 #include <cstdint>
 #include <functional>
@@ -285,9 +287,19 @@ class AddressesTestCase : public TestCase
     void TestPlanes()
     {
         IpSite site;
-        site.m_fabric = site.m_helper.CreateTopology(
-            "kind = \"multi-plane\"\nplanes = 2\nleaves = 1\nspines = 1\nhosts_per_leaf = 2\n"
-            "host_rate = \"100Gbps\"\nfabric_rate = \"100Gbps\"\n");
+        site.m_fabric = site.m_helper.CreateTopology("multi-plane",
+                                                     "planes",
+                                                     UintegerValue(2),
+                                                     "leaves",
+                                                     UintegerValue(1),
+                                                     "spines",
+                                                     UintegerValue(1),
+                                                     "hosts_per_leaf",
+                                                     UintegerValue(2),
+                                                     "host_rate",
+                                                     StringValue("100Gbps"),
+                                                     "fabric_rate",
+                                                     StringValue("100Gbps"));
         InternetStackHelper().Install(site.m_helper.GetHosts());
         for (const uint32_t plane : {0, 1})
         {

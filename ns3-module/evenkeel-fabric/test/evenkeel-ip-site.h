@@ -78,7 +78,6 @@ class IpSite
      * @param rate of each link
      */
     explicit IpSite(const std::string& rate = "100Gbps")
-        : m_helper(FabricHelper::UNCHANGED)
     {
         m_helper.SetChannelAttribute("DataRate", StringValue(rate));
         m_helper.SetNicAttribute("CongestionControl", StringValue("line-rate"));

@@ -7,7 +7,9 @@
 #include "ns3/collective-helper.h"
 #include "ns3/ipv6-address-helper.h"
 #include "ns3/ipv6-interface-container.h"
+#include "ns3/string.h"
 #include "ns3/test.h"
+#include "ns3/uinteger.h"
 
 #include <cstdint>
 #include <memory>
@@ -358,9 +360,19 @@ class PlanesTestCase : public TestCase
     {
         IpSite site;
         site.m_helper.SetPolicy("plane-jsq");
-        site.m_fabric = site.m_helper.CreateTopology(
-            "kind = \"multi-plane\"\nplanes = 2\nleaves = 1\nspines = 1\nhosts_per_leaf = 2\n"
-            "host_rate = \"100Gbps\"\nfabric_rate = \"100Gbps\"\n");
+        site.m_fabric = site.m_helper.CreateTopology("multi-plane",
+                                                     "planes",
+                                                     UintegerValue(2),
+                                                     "leaves",
+                                                     UintegerValue(1),
+                                                     "spines",
+                                                     UintegerValue(1),
+                                                     "hosts_per_leaf",
+                                                     UintegerValue(2),
+                                                     "host_rate",
+                                                     StringValue("100Gbps"),
+                                                     "fabric_rate",
+                                                     StringValue("100Gbps"));
         NetDeviceContainer devices;
         for (uint32_t host = 0; host < 2; ++host)
         {

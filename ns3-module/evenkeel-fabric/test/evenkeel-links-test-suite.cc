@@ -64,7 +64,7 @@ class CarriedTestCase : public TestCase
      */
     std::vector<uint64_t> Run(Time stop, Time interval)
     {
-        FabricHelper helper(FabricHelper::UNCHANGED);
+        FabricHelper helper;
         helper.SetNicAttribute("CongestionControl", StringValue("line-rate"));
         helper.SetFabricAttribute("StopWhenDone", BooleanValue(true));
         m_fabric = helper.CreateLeafSpine(1, 1, 3);

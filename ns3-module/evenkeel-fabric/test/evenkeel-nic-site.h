@@ -37,8 +37,7 @@ class NicSite
   public:
     /// @param hosts their number
     explicit NicSite(uint32_t hosts)
-        : m_helper(FabricHelper::UNCHANGED),
-          m_hosts(hosts)
+        : m_hosts(hosts)
     {
         m_helper.SetChannelAttribute("DataRate", StringValue("100Gbps"));
         m_helper.SetSwitchAttribute("EcnKmin", UintegerValue(20000));

@@ -99,7 +99,7 @@ class EqualTestCase : public TestCase
      */
     void TestOneByOne(const std::map<Way, uint64_t>& expected)
     {
-        FabricHelper helper(FabricHelper::UNCHANGED);
+        FabricHelper helper;
         helper.SetChannelAttribute("DataRate", StringValue("100Gbps"));
         NodeContainer leaf(1);
         NodeContainer hosts(5);
@@ -116,12 +116,10 @@ class EqualTestCase : public TestCase
         {
             helper.Install(hosts.Get(host), leaf.Get(0));
         }
-        NS_TEST_EXPECT_MSG_EQ(helper.DescribeOwnNics().size(), 1, "the first differs");
         for (const auto& [name, value] : OTHER)
         {
             hosts.Get(0)->GetDevice(0)->SetAttribute(name, StringValue(value));
         }
-        NS_TEST_EXPECT_MSG_EQ(helper.DescribeOwnNics().size(), 0, "all are alike");
         Ptr<Fabric> fabric = helper.Finish();
         for (const Way& way : WAYS)
         {

@@ -14,6 +14,7 @@
 #include "ns3/string.h"
 #include "ns3/switch-helper.h"
 #include "ns3/test.h"
+#include "ns3/uinteger.h"
 
 #include <string>
 #include <vector>
@@ -42,7 +43,6 @@ struct TwoHosts
      * @param shared true to connect all links to the first switch, which is invalid
      */
     TwoHosts(uint32_t planes, bool punctual, bool shared = false)
-        : helper(FabricHelper::UNCHANGED)
     {
         helper.SetPolicy("plane-jsq");
         helper.SetPortsPerNic(planes);
@@ -151,15 +151,26 @@ class PortFailureTestCase : public TestCase
 
     void DoRun() override
     {
-        FabricHelper helper(FabricHelper::UNCHANGED);
+        FabricHelper helper;
         helper.SetPolicy("plane-jsq");
         FailureHelper failures(helper);
         failures.SetDetection(MicroSeconds(2));
         failures.Down("host3-p1-leaf1", MicroSeconds(5));
-        Ptr<Fabric> fabric =
-            helper.CreateTopology("kind = \"multi-plane\"\nplanes = 2\nleaves = 2\nspines = 2\n"
-                                  "hosts_per_leaf = 2\nhost_rate = \"100Gbps\"\n"
-                                  "fabric_rate = \"100Gbps\"\ndelay = \"500ns\"\n");
+        Ptr<Fabric> fabric = helper.CreateTopology("multi-plane",
+                                                   "planes",
+                                                   UintegerValue(2),
+                                                   "leaves",
+                                                   UintegerValue(2),
+                                                   "spines",
+                                                   UintegerValue(2),
+                                                   "hosts_per_leaf",
+                                                   UintegerValue(2),
+                                                   "host_rate",
+                                                   StringValue("100Gbps"),
+                                                   "fabric_rate",
+                                                   StringValue("100Gbps"),
+                                                   "delay",
+                                                   StringValue("500ns"));
         fabric->GetNic(0)->TraceConnectWithoutContext(
             "PacketReceived",
             MakeCallback(&PortFailureTestCase::Received, this));
@@ -192,10 +203,15 @@ class TopologyTestCase : public TestCase
   private:
     void DoRun() override
     {
-        FabricHelper helper(FabricHelper::UNCHANGED);
+        FabricHelper helper;
         helper.SetPolicy("ecmp");
-        Ptr<Fabric> fabric = helper.CreateTopology("kind = \"dual-tor\"\npairs = 2\nspines = 2\n"
-                                                   "hosts_per_pair = 2\n");
+        Ptr<Fabric> fabric = helper.CreateTopology("dual-tor",
+                                                   "pairs",
+                                                   UintegerValue(2),
+                                                   "spines",
+                                                   UintegerValue(2),
+                                                   "hosts_per_pair",
+                                                   UintegerValue(2));
         fabric->GetNic(0)->PostMessage(fabric->GetNic(3), 20 * PAYLOAD);
         Simulator::Run();
         NS_TEST_EXPECT_MSG_EQ(fabric->GetVerdict(), Fabric::COMPLETED, "it completes");
@@ -206,8 +222,7 @@ class TopologyTestCase : public TestCase
                                         "alone (link host0-switch0)"),
                               std::string::npos,
                               said);
-        const std::string most =
-            AbortMessageOf([] { FabricHelper(FabricHelper::UNCHANGED).SetPortsPerNic(33); });
+        const std::string most = AbortMessageOf([] { FabricHelper().SetPortsPerNic(33); });
         NS_TEST_EXPECT_MSG_NE(most.find("a NIC must have 1 to 32 ports, not 33"),
                               std::string::npos,
                               most);

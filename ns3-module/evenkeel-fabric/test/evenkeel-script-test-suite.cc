@@ -4,6 +4,7 @@
 #include "evenkeel-small-fabric.h"
 
 #include "ns3/config.h"
+#include "ns3/failure-helper.h"
 #include "ns3/object-factory.h"
 #include "ns3/rdma-connection.h"
 #include "ns3/test.h"
@@ -216,15 +217,16 @@ class DescriptionTestCase : public TestCase
         NodeContainer hosts(4);
         NodeContainer switches(3);
         SwitchHelper().Install(switches);
-        FabricHelper helper(FabricHelper::UNCHANGED);
+        FabricHelper helper;
         helper.Install(NodeContainer(hosts.Get(2), hosts.Get(3)), switches.Get(0));
         helper.Install(NodeContainer(hosts.Get(0), hosts.Get(1)), switches.Get(1));
         helper.SetChannelAttribute("DataRate", StringValue("100Gbps"));
         helper.Install(switches.Get(0), switches.Get(2));
         helper.Install(switches.Get(2), switches.Get(1));
         helper.Install(switches.Get(2), switches.Get(1));
-        helper.AddFailure(helper.GetChannels()[6], "at = \"3us\"");
-        const FabricGraph graph = helper.DescribeGraph();
+        FailureHelper(helper).Down(helper.GetChannels()[6], MicroSeconds(3));
+        Ptr<Fabric> fabric = helper.Finish();
+        const FabricGraph& graph = fabric->GetCore().GetGraph();
         NS_TEST_EXPECT_MSG_EQ(graph.hosts.size(), 4, "hosts");
         NS_TEST_EXPECT_MSG_EQ(graph.links.size(), 7, "links");
         NS_TEST_EXPECT_MSG_EQ(graph.switches[0].tier, 0, "a switch with hosts");
@@ -233,11 +235,12 @@ class DescriptionTestCase : public TestCase
                               100000000000ULL,
                               "the rate that was set before");
         NS_TEST_EXPECT_MSG_EQ(graph.links[3].a.number, 3, "the host that was connected last");
-        const std::string text = helper.DescribeSettings();
-        NS_TEST_EXPECT_MSG_NE(text.find("link = \"switch1-switch2#1\"\nat = \"3us\""),
-                              std::string::npos,
-                              text);
-        NS_TEST_EXPECT_MSG_NE(text.find("[policy]\nname = \"ecmp\""), std::string::npos, text);
+        NS_TEST_EXPECT_MSG_EQ(fabric->NameOf("the test", helper.GetChannels()[6]),
+                              "switch1-switch2#1",
+                              "the name of a parallel link");
+        const std::vector<FabricFault>& faults = fabric->GetCore().GetDescription().faults;
+        NS_TEST_EXPECT_MSG_EQ(faults.size(), 1, "the failure");
+        NS_TEST_EXPECT_MSG_EQ(faults[0].link, 6, "its link");
         Simulator::Destroy();
     }
 };

@@ -35,8 +35,8 @@ struct Plan
 /// A leaf-spine whose NICs send at line rate, whatever is marked.
 struct SmallFabric
 {
-    FabricHelper helper{FabricHelper::UNCHANGED}; //!< makes the fabric
-    Ptr<Fabric> fabric;                           //!< the fabric
+    FabricHelper helper; //!< makes the fabric
+    Ptr<Fabric> fabric;  //!< the fabric
 
     /**
      * @param plan the parameters

@@ -36,10 +36,10 @@ Across(uint64_t bytes)
 /// Two hosts on one switch, with a queue pair each.
 struct TwoHosts
 {
-    FabricHelper helper{FabricHelper::UNCHANGED}; //!< makes the fabric
-    Ptr<Fabric> fabric;                           //!< the fabric
-    Ptr<RdmaQp> a;                                //!< at host 0
-    Ptr<RdmaQp> b;                                //!< at host 1
+    FabricHelper helper; //!< makes the fabric
+    Ptr<Fabric> fabric;  //!< the fabric
+    Ptr<RdmaQp> a;       //!< at host 0
+    Ptr<RdmaQp> b;       //!< at host 1
 
     TwoHosts()
     {

@@ -396,7 +396,7 @@ class VerbsErrorsTestCase : public TestCase
         Flush();
         Fail();
         Refuse();
-        FabricHelper small(FabricHelper::UNCHANGED);
+        FabricHelper small;
         small.SetNicAttribute("Payload", UintegerValue(128));
         Ptr<Fabric> fabric = small.CreateLeafSpine(1, 1, 2);
         const std::string reason = ErrorOf([&] { fabric->GetNic(0)->CreateQp(fabric->GetNic(1)); });

@@ -5,8 +5,10 @@
 
 #include "ns3/boolean.h"
 #include "ns3/config.h"
+#include "ns3/failure-helper.h"
 #include "ns3/packet.h"
 #include "ns3/rdma-qp.h"
+#include "ns3/string.h"
 #include "ns3/test.h"
 #include "ns3/uinteger.h"
 
@@ -40,7 +42,7 @@ class VerbsWriteTestCase : public TestCase
      */
     uint64_t Run(std::string policy, uint64_t packets, uint64_t at, bool asMessage)
     {
-        FabricHelper helper(FabricHelper::UNCHANGED);
+        FabricHelper helper;
         helper.SetPolicy(policy);
         helper.SetFabricAttribute("StopWhenDone", BooleanValue(true));
         Ptr<Fabric> fabric = helper.CreateLeafSpine(2, 4, 1);
@@ -261,14 +263,12 @@ class VerbsMixedTestCase : public TestCase
     {
         for (const std::string policy : {"ecmp", "reps", "ethereal", "subflow-4"})
         {
-            FabricHelper helper(FabricHelper::UNCHANGED);
+            FabricHelper helper;
             helper.SetPolicy(policy);
             helper.SetNicAttribute("RetransmitTimeout", TimeValue(MicroSeconds(100)));
             helper.SetFabricAttribute("StopWhenDone", BooleanValue(true));
-            // A lossy link that both use.
-            helper.AddSettings("[[failure]]\nlink = \"host0-leaf0\"\nkind = \"loss\"\n"
-                               "rate = \"1/50\"\n");
             Ptr<Fabric> fabric = helper.CreateLeafSpine(2, 2, 2);
+            FailureHelper(helper).Lose(helper.GetChannels()[0], 1, 50, Time(0));
             Ptr<RdmaNic> from = fabric->GetNic(0);
             auto [a, b] = RdmaNicHelper::ConnectQps(from, fabric->GetNic(3));
             from->PostMessage(fabric->GetNic(3), 2000000);
@@ -382,11 +382,18 @@ class VerbsRailsTestCase : public TestCase
   private:
     void DoRun() override
     {
-        FabricHelper helper(FabricHelper::UNCHANGED);
+        FabricHelper helper;
         helper.SetNicsPerNode(4);
         helper.SetNicAttribute("CongestionControl", StringValue("line-rate"));
-        Ptr<Fabric> fabric = helper.CreateTopology("kind = \"rail-optimized\"\nrails = 4\n"
-                                                   "servers = 3\nunits = 2\nspines = 5\n");
+        Ptr<Fabric> fabric = helper.CreateTopology("rail-optimized",
+                                                   "rails",
+                                                   UintegerValue(4),
+                                                   "servers",
+                                                   UintegerValue(3),
+                                                   "units",
+                                                   UintegerValue(2),
+                                                   "spines",
+                                                   UintegerValue(5));
         NS_TEST_EXPECT_MSG_EQ(fabric->GetNNics(), 24, "a NIC per GPU");
         NS_TEST_EXPECT_MSG_EQ(helper.GetSwitches().GetN(), 8 + 5, "leaves and spines");
         for (uint32_t host = 0; host < 24; ++host)

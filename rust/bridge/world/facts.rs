@@ -32,7 +32,6 @@ impl Core {
     }
 }
 
-#[cfg_attr(not(any(test, feature = "ns3")), expect(dead_code, reason = "for `ns3::run`"))]
 fn measured(measured: &Measured) -> Result<fabric::Measured, UnknownValue> {
     let bytes = |of: &[u64]| of.iter().map(|&bytes| Bytes::new(bytes)).collect();
     Ok(fabric::Measured {

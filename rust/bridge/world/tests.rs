@@ -296,7 +296,7 @@ fn errors_in_a_text_name_the_text_instead_of_a_file() {
     let settings = experiment_on_graph(&two_hosts(), "[policy]\nname = 7", ".", &overrides);
     assert_eq!(
         start(settings.unwrap_err()),
-        "the settings of the fabric (FabricHelper::DescribeSettings):2:8: policy.name: invalid \
+        "the settings of the fabric:2:8: policy.name: invalid \
          type: integer 7, expected a quoted string; `evenkeel list policies` lists them"
     );
     let text = experiment_of_text("[topology]\nleaves = 0", "there", &overrides);

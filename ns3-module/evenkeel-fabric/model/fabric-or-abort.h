@@ -12,7 +12,7 @@
 namespace ns3
 {
 
-/// Functions that the source files of FabricHelper share.
+/// Functions that source files of evenkeel-fabric share.
 namespace fabrichelper
 {
 
