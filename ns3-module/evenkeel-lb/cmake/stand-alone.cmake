@@ -50,6 +50,10 @@ function(evenkeel_build_module)
   endforeach()
   evenkeel_stage("${name}-module.h" "${_all}\n#endif // ${_guard}\n")
 
+  # Full optimisation doubles the time to compile the tests, which run for seconds.
+  set_source_files_properties(
+    ${_tests} PROPERTIES COMPILE_OPTIONS "$<$<CONFIG:Release>:-O1>"
+  )
   set(_kind SHARED)
   if(EVENKEEL_FROM_CARGO)
     # A Rust test runs the suites, so they are in the same archive.
