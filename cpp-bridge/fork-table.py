@@ -15,6 +15,7 @@ and counts as failed: the NICs of some forks never complete a flow whose packets
 import argparse
 import os
 import pathlib
+import re
 import signal
 import subprocess
 import sys
@@ -22,6 +23,8 @@ import sys
 POLICIES = "ecmp,flowlet,spray,drill"
 # The columns of the family: source, destination, two ports, bytes, start, completion time, ...
 FCT_COLUMN = 6
+# Nanoseconds, or Floodgate's microseconds with a decimal point.
+TIME = re.compile(r"\d+(\.\d+)?")
 
 
 def completion_times(path):
@@ -29,14 +32,16 @@ def completion_times(path):
     times = []
     for number, line in enumerate(path.read_text().splitlines(), 1):
         words = line.split()
-        if not words:
+        # Floodgate also writes each flow's completion at the receiver.
+        if not words or words[0] == "rcv":
             continue
-        if len(words) <= FCT_COLUMN or not words[FCT_COLUMN].isdigit():
+        if len(words) <= FCT_COLUMN or not TIME.fullmatch(words[FCT_COLUMN]):
             sys.exit(
                 f"error: {path}, line {number}: '{line}' has no completion time in column "
                 f"{FCT_COLUMN + 1}; the file must be the fork's fct.txt"
             )
-        times.append(int(words[FCT_COLUMN]))
+        time = words[FCT_COLUMN]
+        times.append(round(float(time) * 1000) if "." in time else int(time))
     return times
 
 

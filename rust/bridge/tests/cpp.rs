@@ -109,6 +109,7 @@ const RUN: &str = "#!/bin/sh
     '') echo '1 2 10000 100 1000 0 500 90'; echo '1 3 10000 100 1000 0 701 90' ;;
     spray) echo '1 2 10000 100 1000 0 600 90' ;;
     drill) echo '1 2 10000 100 1000 0 600 90'; sleep 100 ;;
+    jsq) echo 'rcv 1 2 1000 0 7 0 0.5 0.1'; echo '1 2 1000 0 7 0 0.75 0.1' ;;
     *) echo \"no policy $EVENKEEL_POLICY\" >&2; exit 1 ;;
     esac >\"$1\"
     ";
@@ -140,6 +141,8 @@ fn a_script_makes_the_table_of_a_fork() {
          | not set (the fork's own) | 2 | 500 ns | 600 ns | 701 ns |\n\
          | `spray` | 1 | 600 ns | 600 ns | 600 ns |\n"
     );
+    let floodgate = success(&table("jsq", "same.txt"));
+    assert!(floodgate.ends_with("| `jsq` | 1 | 750 ns | 750 ns | 750 ns |\n"), "{floodgate}");
     for (policies, reference, reason) in [
         ("reps", "same.txt", "failed: no policy reps"),
         ("spray", "other.txt", "differs from"),
