@@ -107,7 +107,7 @@ class FabricHelper
      * every output port and every NIC.
      *
      * Classes are numbered in the order in which they are added; see FabricCodePoints for their
-     * packets on the wire. Workloads, queue pairs and connections belong to the first class unless
+     * packets on the wire. Workloads and queue pairs belong to the first class unless
      * they name another. Messages belong to the class of their stream; see RdmaNic::PostMessage.
      *
      * @param name its name

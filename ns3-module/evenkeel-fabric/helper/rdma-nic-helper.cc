@@ -30,10 +30,6 @@ RdmaNicHelper::RdmaNicHelper()
     m_factory.SetTypeId(RdmaNic::GetTypeId());
 }
 
-RdmaNicHelper::~RdmaNicHelper()
-{
-}
-
 void
 RdmaNicHelper::SetAttribute(const std::string& name, const AttributeValue& value)
 {

@@ -27,7 +27,6 @@ class RdmaNicHelper : public PcapHelperForDevice
 {
   public:
     RdmaNicHelper();
-    ~RdmaNicHelper() override;
 
     /**
      * @brief Sets an attribute of NICs that are made later.

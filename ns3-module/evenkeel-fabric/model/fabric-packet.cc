@@ -9,38 +9,21 @@ namespace ns3
 std::ostream&
 operator<<(std::ostream& os, FabricPacketKind kind)
 {
-    switch (kind)
-    {
-    case FabricPacketKind::DATA:
-        return os << "data";
-    case FabricPacketKind::ACK:
-        return os << "ack";
-    case FabricPacketKind::NACK:
-        return os << "nack";
-    case FabricPacketKind::CNP:
-        return os << "cnp";
-    case FabricPacketKind::REFUSAL:
-        return os << "refusal";
-    case FabricPacketKind::PAUSE:
-        return os << "pause";
-    case FabricPacketKind::RESUME:
-        return os << "resume";
-    case FabricPacketKind::PROBE:
-        return os << "probe";
-    case FabricPacketKind::PROBE_REPLY:
-        return os << "probe reply";
-    case FabricPacketKind::PORT_STATUS:
-        return os << "port status";
-    case FabricPacketKind::CREDIT:
-        return os << "credit";
-    case FabricPacketKind::CREDIT_REQUEST:
-        return os << "credit request";
-    case FabricPacketKind::LINK_CREDIT:
-        return os << "link credit";
-    case FabricPacketKind::IP:
-        return os << "ip";
-    }
-    return os << "unknown kind " << static_cast<uint32_t>(kind);
+    static const char* const NAMES[] = {"data",
+                                        "ack",
+                                        "nack",
+                                        "cnp",
+                                        "refusal",
+                                        "pause",
+                                        "resume",
+                                        "probe",
+                                        "probe reply",
+                                        "port status",
+                                        "credit",
+                                        "credit request",
+                                        "link credit",
+                                        "ip"};
+    return os << NAMES[static_cast<std::size_t>(kind)];
 }
 
 std::ostream&

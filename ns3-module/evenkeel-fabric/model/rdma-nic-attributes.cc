@@ -22,112 +22,82 @@ namespace ns3
 namespace
 {
 
+static_assert(FABRIC_WITHOUT_LIMIT == 4294967295, "the default of RnrRetries and Retries");
+
 /// An attribute that the core reads.
 struct Row
 {
-    const char* name;                    //!< of the attribute
-    const char* key;                     //!< key of [transport]; empty for queue pairs of scripts
-    const char* unit;                    //!< unit of its number in [transport]
+    /// How it is named and set.
+    struct Names
+    {
+        const char* name;    //!< of the attribute
+        const char* key;     //!< key of [transport]; empty for queue pairs of scripts
+        const char* unit;    //!< unit of its number in [transport]
+        const char* initial; //!< its default, as text
+    };
+
+    Names names;                         //!< how it is named and set
     const char* help;                    //!< what it sets
-    Ptr<AttributeValue> initial;         //!< its default
     Ptr<const AttributeChecker> checker; //!< checks its values
+
+    /// @return its default
+    Ptr<AttributeValue> GetInitial() const
+    {
+        return checker->CreateValidValue(StringValue(names.initial));
+    }
 };
 
 /// @return the attributes that the core reads
 const std::vector<Row>&
 Rows()
 {
-    const auto number = [](uint64_t value) { return Create<UintegerValue>(value); };
-    const auto text = [](const char* value) { return Create<StringValue>(value); };
     static const std::vector<Row> rows = {
-        {"Payload",
-         "payload",
-         "B",
+        {{"Payload", "payload", "B", "4096"},
          "Payload of a full packet, in bytes.",
-         number(4096),
          MakeUintegerChecker<uint32_t>(1, 65000)},
-        {"Header",
-         "header",
-         "B",
+        {{"Header", "header", "B", "62"},
          "Headers of a data packet, including the frame check sequence, in bytes.",
-         number(62),
          MakeUintegerChecker<uint32_t>(0, 500)},
-        {"AckBytes",
-         "ack",
-         "B",
+        {{"AckBytes", "ack", "B", "64"},
          "Length of an acknowledgement on the wire, in bytes.",
-         number(64),
          MakeUintegerChecker<uint32_t>(1, 65000)},
-        {"AckEvery",
-         "ack_every",
-         "",
+        {{"AckEvery", "ack_every", "", "1"},
          "Data packets per acknowledgement.",
-         number(1),
          MakeUintegerChecker<uint32_t>(1, 32)},
-        {"AckPriority",
-         "ack_priority",
-         "",
+        {{"AckPriority", "ack_priority", "", "true"},
          "Acknowledgements are sent before data on every wire.",
-         Create<BooleanValue>(true),
          MakeBooleanChecker()},
-        {"CongestionControl",
-         "congestion_control",
-         "",
+        {{"CongestionControl", "congestion_control", "", "dcqcn"},
          "The congestion control: line-rate, dcqcn, dcqcn-mlx, dctcp-rate, dctcp-window, nscc, "
          "swift or mswift.",
-         text("dcqcn"),
          MakeStringChecker()},
-        {"Recovery",
-         "recovery",
-         "",
+        {{"Recovery", "recovery", "", "auto"},
          "The loss recovery: auto (the default of the policy), go-back-n, sack, per-packet, "
          "erasure, mrc, rod or rudi.",
-         text("auto"),
          MakeStringChecker()},
-        {"RetransmitTimeout",
-         "retransmit_timeout",
-         "",
+        {{"RetransmitTimeout", "retransmit_timeout", "", "1ms"},
          "The retransmission timer.",
-         Create<TimeValue>(MilliSeconds(1)),
          MakeTimeChecker(Time(0))},
-        {"Parameters",
-         "",
-         "",
-         "Further keys of a scenario's section [transport], separated by semicolons or newlines: "
-         "'cnp_interval = \"4us\"; parameters = { share = \"1/2\" }'.",
-         text(""),
+        {{"Parameters", "", "", ""},
+         "Further keys of a scenario's section [transport], separated by semicolons or "
+         "newlines: 'cnp_interval = \"4us\"; parameters = { share = \"1/2\" }'.",
          MakeStringChecker()},
-        {"SendQueue",
-         "",
-         "",
+        {{"SendQueue", "", "", "1024"},
          "Work requests that the send queue of a queue pair holds.",
-         number(1024),
          MakeUintegerChecker<uint32_t>(1, FABRIC_DEEPEST_QUEUE)},
-        {"ReceiveQueue",
-         "",
-         "",
+        {{"ReceiveQueue", "", "", "1024"},
          "Receives that the receive queue of a queue pair holds.",
-         number(1024),
          MakeUintegerChecker<uint32_t>(1, FABRIC_DEEPEST_QUEUE)},
-        {"RnrTimer",
-         "",
-         "",
+        {{"RnrTimer", "", "", "640us"},
          "Time that a sender waits after an RNR NAK before it retransmits.",
-         Create<TimeValue>(MicroSeconds(640)),
          MakeTimeChecker(Time(0))},
-        {"RnrRetries",
-         "",
-         "",
-         "The number of retries of work after consecutive RNR NAKs before it fails; the largest "
-         "value means no limit.",
-         number(FABRIC_WITHOUT_LIMIT),
+        {{"RnrRetries", "", "", "4294967295"},
+         "The number of retries of work after consecutive RNR NAKs before it fails; the "
+         "largest value means no limit.",
          MakeUintegerChecker<uint32_t>()},
-        {"Retries",
-         "",
-         "",
-         "The number of retries of work after consecutive timeouts before it fails; the largest "
-         "value means no limit. Messages retry without limit.",
-         number(FABRIC_WITHOUT_LIMIT),
+        {{"Retries", "", "", "4294967295"},
+         "The number of retries of work after consecutive timeouts before it fails; the "
+         "largest value means no limit. Messages retry without limit.",
          MakeUintegerChecker<uint32_t>()},
     };
     return rows;
@@ -165,10 +135,10 @@ RdmaNic::GetTypeId()
                           .AddConstructor<RdmaNic>();
         for (const Row& row : Rows())
         {
-            made.AddAttribute(row.name,
+            made.AddAttribute(row.names.name,
                               row.help,
-                              *row.initial,
-                              Create<const KeyAccessor<RdmaNic>>(row.name,
+                              *row.GetInitial(),
+                              Create<const KeyAccessor<RdmaNic>>(row.names.name,
                                                                  &RdmaNic::m_values,
                                                                  &RdmaNic::HandleAttribute),
                               row.checker);
@@ -227,11 +197,11 @@ RdmaNic::DescribeSettings() const
     text << "[transport]\n";
     for (const Row& row : Rows())
     {
-        const std::string key = row.key;
-        const std::string value = TomlOf(key, *m_values.at(row.name), row.unit);
+        const std::string key = row.names.key;
+        const std::string value = TomlOf(key, *m_values.at(row.names.name), row.names.unit);
         const bool isCovered = hasPreset && (key == "congestion_control" || key == "recovery" ||
                                              key == "retransmit_timeout");
-        const bool isInitial = value == TomlOf(key, *row.initial, row.unit);
+        const bool isInitial = value == TomlOf(key, *row.GetInitial(), row.names.unit);
         if (!key.empty() && !(isCovered && isInitial) &&
             !(hasTimeout && key == "retransmit_timeout"))
         {

@@ -24,15 +24,8 @@ RdmaNicPort::GetTypeId()
     return tid;
 }
 
-RdmaNicPort::RdmaNicPort()
-{
-    NS_LOG_FUNCTION(this);
-}
-
-RdmaNicPort::~RdmaNicPort()
-{
-    NS_LOG_FUNCTION(this);
-}
+RdmaNicPort::RdmaNicPort() = default;
+RdmaNicPort::~RdmaNicPort() = default;
 
 void
 RdmaNicPort::DoDispose()

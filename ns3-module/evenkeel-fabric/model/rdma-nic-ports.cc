@@ -4,11 +4,11 @@
 #include "fabric.h"
 #include "rdma-nic-port.h"
 #include "rdma-nic.h"
-#include "ns3/refuse.h"
 
 #include "ns3/log.h"
 #include "ns3/mac48-address.h"
 #include "ns3/node.h"
+#include "ns3/refuse.h"
 
 #include <algorithm>
 #include <array>

@@ -5,9 +5,9 @@
 #include "rdma-nic-port.h"
 #include "rdma-nic.h"
 #include "rdma-qp.h"
-#include "ns3/refuse.h"
 
 #include "ns3/log.h"
+#include "ns3/refuse.h"
 
 #include <optional>
 #include <stdexcept>
@@ -23,7 +23,7 @@ NS_LOG_COMPONENT_DEFINE("RdmaNicQueuePairs");
 namespace
 {
 
-/// Size of a traffic class's range of streams for queue pairs and connections. The range of class c
+/// Size of a traffic class's range of streams for queue pairs. The range of class c
 /// begins at c + 1 times this; workloads and scripts use the streams below. The Rust library has
 /// the same number in rust/bridge/world/classes.rs.
 constexpr uint32_t STREAMS = 1U << 24;
@@ -46,7 +46,13 @@ RdmaNic::CreateQp(Ptr<RdmaNic> peer, const std::string& trafficClass)
     {
         throw std::invalid_argument(FabricClass::Explain(classes, trafficClass));
     }
-    const uint32_t number = verbs.CreateQp(m_host, peer->m_host, TakeStream(*ofClass));
+    // The upper half of a class's streams belongs to Fabric::GetStreamIn.
+    if (!classes.empty() && m_streams >= STREAMS / 2)
+    {
+        throw std::runtime_error("with traffic classes a NIC has at most 2^23 queue pairs");
+    }
+    const uint32_t stream = (*ofClass + 1) * STREAMS + m_streams++;
+    const uint32_t number = verbs.CreateQp(m_host, peer->m_host, stream);
     Ptr<RdmaQp> qp = CreateObject<RdmaQp>();
     qp->Attach(this, peer, number);
     m_qps[number] = qp;
@@ -146,30 +152,13 @@ RdmaNic::ReportCompletion(const FabricCompletion& completion)
 }
 
 uint32_t
-RdmaNic::TakeStream(uint32_t trafficClass)
-{
-    const std::size_t classes = m_fabric ? m_fabric->GetClasses().size() : 0;
-    EVENKEEL_REFUSE_IF(trafficClass > 0 && trafficClass >= classes,
-                       "RdmaNic::TakeStream",
-                       "there is no traffic class " << trafficClass << ": the fabric has "
-                                                    << classes << ", numbered from 0");
-    // The upper half of a class's streams belongs to Fabric::GetStreamIn.
-    EVENKEEL_REFUSE_IF(classes > 0 && m_streams >= STREAMS / 2,
-                       "RdmaNic::TakeStream",
-                       "with traffic classes a NIC has at most "
-                           << STREAMS / 2 << " queue pairs and connections made by scripts");
-    // Stream 0 is the default of PostMessage.
-    return (trafficClass + 1) * STREAMS + m_streams++;
-}
-
-uint32_t
 Fabric::GetStreamIn(const std::string& trafficClass, uint32_t stream) const
 {
     const std::optional<uint32_t> ofClass = FabricClass::Find(GetClasses(), trafficClass);
     EVENKEEL_REFUSE_IF(!ofClass,
                        "Fabric::GetStreamIn",
                        FabricClass::Explain(GetClasses(), trafficClass));
-    // Use the upper half of the class's streams, because TakeStream uses the lower half.
+    // Use the upper half of the class's streams, because CreateQp uses the lower half.
     EVENKEEL_REFUSE_IF(stream >= STREAMS / 2,
                        "Fabric::GetStreamIn",
                        "stream " << stream << " is not available to scripts: use one below "

@@ -48,15 +48,8 @@ class RdmaNic::Handling
     bool m_before;  //!< true within another event's handling
 };
 
-RdmaNic::RdmaNic()
-{
-    NS_LOG_FUNCTION(this);
-}
-
-RdmaNic::~RdmaNic()
-{
-    NS_LOG_FUNCTION(this);
-}
+RdmaNic::RdmaNic() = default;
+RdmaNic::~RdmaNic() = default;
 
 void
 RdmaNic::DoDispose()

@@ -102,13 +102,6 @@ class RdmaNic : public FabricPort
      */
     Ptr<RdmaQp> CreateQp(Ptr<RdmaNic> peer, const std::string& trafficClass = "");
     /**
-     * @brief Reserves a message stream. Aborts with a message if there is no such class, or if the
-     * NIC has classes and has already reserved 2^23 streams.
-     * @param trafficClass number of a traffic class; 0 without classes
-     * @return a message stream of the class that no other message or queue pair of this NIC uses
-     */
-    uint32_t TakeStream(uint32_t trafficClass = 0);
-    /**
      * @brief Adds a port in another plane. FabricHelper::SetPortsPerNic calls it for links that are
      * made one by one. The NIC must have a node, and its fabric must not be finished.
      * @return the port
@@ -355,7 +348,7 @@ class RdmaNic : public FabricPort
     uint32_t m_host{0};                      //!< number of the host
     uint64_t m_wake{FABRIC_NEVER};           //!< time of the scheduled wake-up
     uint64_t m_dataSent{0};                  //!< data packets put on the wire
-    uint32_t m_streams{0};                   //!< streams reserved for queue pairs and connections
+    uint32_t m_streams{0};                   //!< streams of queue pairs
     bool m_handling{false};                  //!< an event is being handled
     bool m_hasWarned{false};                 //!< it warned that it has no link
     bool m_wakesHost{false};                 //!< WakeHost was called since the last wake-up

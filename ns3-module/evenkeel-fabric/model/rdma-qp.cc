@@ -17,29 +17,6 @@ NS_LOG_COMPONENT_DEFINE("RdmaQp");
 
 NS_OBJECT_ENSURE_REGISTERED(RdmaQp);
 
-namespace
-{
-
-/**
- * @param operation the operation
- * @param bytes number of bytes
- * @param workId id of its completion
- * @param signal whether success has a completion
- * @return the work request
- */
-FabricWork
-WorkOf(FabricWork::Operation operation, uint64_t bytes, uint64_t workId, RdmaQp::Signal signal)
-{
-    FabricWork work;
-    work.operation = operation;
-    work.bytes = bytes;
-    work.workId = workId;
-    work.signaled = signal == RdmaQp::SIGNALED;
-    return work;
-}
-
-} // namespace
-
 TypeId
 RdmaQp::GetTypeId()
 {
@@ -54,15 +31,8 @@ RdmaQp::GetTypeId()
     return tid;
 }
 
-RdmaQp::RdmaQp()
-{
-    NS_LOG_FUNCTION(this);
-}
-
-RdmaQp::~RdmaQp()
-{
-    NS_LOG_FUNCTION(this);
-}
+RdmaQp::RdmaQp() = default;
+RdmaQp::~RdmaQp() = default;
 
 void
 RdmaQp::DoDispose()
@@ -122,48 +92,54 @@ RdmaQp::NicOrThrow() const
 }
 
 void
-RdmaQp::Post(const FabricWork& work)
+RdmaQp::Post(FabricWork::Operation operation,
+             uint64_t bytes,
+             uint64_t workId,
+             Signal signal,
+             uint32_t immediate)
 {
-    NS_LOG_FUNCTION(this << static_cast<int>(work.operation) << work.bytes << work.workId);
-    const uint32_t number = m_number;
-    NicOrThrow().UseVerbs([&work, number](FabricVerbs& verbs, uint32_t host, uint64_t nowPs) {
-        verbs.PostSend(host, number, work, nowPs);
+    NS_LOG_FUNCTION(this << static_cast<int>(operation) << bytes << workId);
+    FabricWork work;
+    work.operation = operation;
+    work.bytes = bytes;
+    work.workId = workId;
+    work.signaled = signal == SIGNALED;
+    work.immediate = immediate;
+    NicOrThrow().UseVerbs([&](FabricVerbs& verbs, uint32_t host, uint64_t nowPs) {
+        verbs.PostSend(host, m_number, work, nowPs);
     });
 }
 
 void
 RdmaQp::PostSend(uint64_t bytes, uint64_t workId, Signal signal)
 {
-    Post(WorkOf(FabricWork::SEND, bytes, workId, signal));
+    Post(FabricWork::SEND, bytes, workId, signal);
 }
 
 void
 RdmaQp::PostWrite(uint64_t bytes, uint64_t workId, Signal signal)
 {
-    Post(WorkOf(FabricWork::WRITE, bytes, workId, signal));
+    Post(FabricWork::WRITE, bytes, workId, signal);
 }
 
 void
 RdmaQp::PostWriteWithImmediate(uint64_t bytes, uint32_t immediate, uint64_t workId, Signal signal)
 {
-    FabricWork work = WorkOf(FabricWork::WRITE_WITH_IMMEDIATE, bytes, workId, signal);
-    work.immediate = immediate;
-    Post(work);
+    Post(FabricWork::WRITE_WITH_IMMEDIATE, bytes, workId, signal, immediate);
 }
 
 void
 RdmaQp::PostRead(uint64_t bytes, uint64_t workId, Signal signal)
 {
-    Post(WorkOf(FabricWork::READ, bytes, workId, signal));
+    Post(FabricWork::READ, bytes, workId, signal);
 }
 
 void
 RdmaQp::PostReceive(uint64_t workId)
 {
     NS_LOG_FUNCTION(this << workId);
-    const uint32_t number = m_number;
-    NicOrThrow().UseVerbs([workId, number](FabricVerbs& verbs, uint32_t host, uint64_t nowPs) {
-        verbs.PostReceive(host, number, workId, nowPs);
+    NicOrThrow().UseVerbs([=](FabricVerbs& verbs, uint32_t host, uint64_t nowPs) {
+        verbs.PostReceive(host, m_number, workId, nowPs);
     });
 }
 
@@ -213,9 +189,8 @@ void
 RdmaQp::SetState(FabricQpState state)
 {
     NS_LOG_FUNCTION(this << state);
-    const uint32_t number = m_number;
-    NicOrThrow().UseVerbs([state, number](FabricVerbs& verbs, uint32_t host, uint64_t nowPs) {
-        verbs.ModifyQp(host, number, state, nowPs);
+    NicOrThrow().UseVerbs([=](FabricVerbs& verbs, uint32_t host, uint64_t nowPs) {
+        verbs.ModifyQp(host, m_number, state, nowPs);
     });
 }
 

@@ -194,9 +194,17 @@ class RdmaQp : public Object
   private:
     /**
      * @brief Posts a work request.
-     * @param work the request
+     * @param operation the operation
+     * @param bytes number of bytes
+     * @param workId id of its completion
+     * @param signal whether success has a completion
+     * @param immediate the immediate data, if the operation has any
      */
-    void Post(const FabricWork& work);
+    void Post(FabricWork::Operation operation,
+              uint64_t bytes,
+              uint64_t workId,
+              Signal signal,
+              uint32_t immediate = 0);
     /// @return its NIC; throws std::invalid_argument without one
     RdmaNic& NicOrThrow() const;
 

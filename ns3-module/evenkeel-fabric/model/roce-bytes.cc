@@ -5,83 +5,42 @@
 
 #include "fabric-classes.h"
 
+#include "ns3/crc32.h"
+#include "ns3/ethernet-header.h"
+#include "ns3/ipv4-header.h"
+#include "ns3/log.h"
+#include "ns3/mac48-address.h"
+#include "ns3/udp-header.h"
+
 #include <algorithm>
 #include <array>
 
 namespace ns3
 {
 
+NS_LOG_COMPONENT_DEFINE("RoceBytes");
+
 namespace
 {
 
-/// Maximum number of message-first PSNs remembered per queue pair.
-constexpr std::size_t MAX_FIRST_PSNS = 4096;
+constexpr uint32_t ICRC_BYTES = 4; //!< length of the invariant CRC
+constexpr uint32_t FCS_BYTES = 4;  //!< length of the frame check sequence
 
-constexpr std::size_t ETHERNET = 14;    //!< length of the Ethernet header
-constexpr std::size_t IPV4_HEADER = 20; //!< length of the IPv4 header
-constexpr std::size_t UDP = 8;          //!< length of the UDP header
-constexpr std::size_t ICRC = 4;         //!< length of the invariant CRC
-constexpr std::size_t FCS = 4;          //!< length of the frame check sequence
+constexpr uint8_t ACKNOWLEDGE = 0x11;    //!< opcode of acknowledgements
+constexpr uint8_t CONGESTION = 0x81;     //!< opcode of CNPs
+constexpr uint8_t READ_REQUEST = 0x0c;   //!< opcode of READ requests
+constexpr uint8_t ACK_NO_CREDITS = 0x1f; //!< syndrome of an acknowledgement
+constexpr uint8_t RNR_NAK = 0x2c;        //!< syndrome of "receiver not ready"
+constexpr uint8_t NAK_SEQUENCE = 0x60;   //!< syndrome of a missing packet
+constexpr uint8_t NAK_INVALID = 0x61;    //!< syndrome of an invalid request
 
-/// Opcodes of the base transport header, reliable connection.
-enum Opcode : uint8_t
-{
-    SEND_FIRST = 0x00,
-    SEND_MIDDLE = 0x01,
-    SEND_LAST = 0x02,
-    SEND_ONLY = 0x04,
-    WRITE_FIRST = 0x06,
-    WRITE_MIDDLE = 0x07,
-    WRITE_LAST = 0x08,
-    WRITE_LAST_WITH_IMMEDIATE = 0x09,
-    WRITE_ONLY = 0x0a,
-    WRITE_ONLY_WITH_IMMEDIATE = 0x0b,
-    READ_REQUEST = 0x0c,
-    READ_RESPONSE_FIRST = 0x0d,
-    READ_RESPONSE_MIDDLE = 0x0e,
-    READ_RESPONSE_LAST = 0x0f,
-    READ_RESPONSE_ONLY = 0x10,
-    ACKNOWLEDGE = 0x11,
-    CONGESTION = 0x81,
-};
-
-/**
- * @param packet a data packet
- * @param first true if it is the first of its message
- * @return its opcode
- */
-uint8_t
-OpcodeOf(const FabricPacket& packet, bool first)
-{
-    const bool last = packet.Has(FabricPacket::LAST);
-    const auto of = [first, last](Opcode only, Opcode start, Opcode middle, Opcode end) {
-        return first ? (last ? only : start) : (last ? end : middle);
-    };
-    switch (packet.GetVerb())
-    {
-    case FabricPacketVerb::WRITE_WITH_IMMEDIATE:
-        return of(WRITE_ONLY_WITH_IMMEDIATE, WRITE_FIRST, WRITE_MIDDLE, WRITE_LAST_WITH_IMMEDIATE);
-    case FabricPacketVerb::SEND:
-        return of(SEND_ONLY, SEND_FIRST, SEND_MIDDLE, SEND_LAST);
-    case FabricPacketVerb::READ_REQUEST:
-        return READ_REQUEST;
-    case FabricPacketVerb::READ_RESPONSE:
-        return of(READ_RESPONSE_ONLY,
-                  READ_RESPONSE_FIRST,
-                  READ_RESPONSE_MIDDLE,
-                  READ_RESPONSE_LAST);
-    default:
-        return of(WRITE_ONLY, WRITE_FIRST, WRITE_MIDDLE, WRITE_LAST);
-    }
-}
-
-/// Syndromes of the ACK extended transport header.
-enum Syndrome : uint8_t
-{
-    ACK_NO_CREDITS = 0x1f,
-    RNR_NAK = 0x2c,
-    NAK_SEQUENCE = 0x60,
-    NAK_INVALID = 0x61,
+/// Opcodes of data, by verb: the middle, last, first and only packet of a message.
+constexpr uint8_t OPCODES[5][4] = {
+    {0x07, 0x08, 0x06, 0x0a}, // WRITE
+    {0x07, 0x09, 0x06, 0x0b}, // WRITE with immediate data
+    {0x01, 0x02, 0x00, 0x04}, // SEND
+    {READ_REQUEST, READ_REQUEST, READ_REQUEST, READ_REQUEST},
+    {0x0e, 0x0f, 0x0d, 0x10}, // response to a READ
 };
 
 /// Reason code of a refusal for "receiver not ready"; any other reason is an invalid request.
@@ -103,15 +62,18 @@ Append(std::vector<uint8_t>& bytes, uint64_t value, unsigned width)
 }
 
 /**
- * @brief Appends the hardware address of a host.
- * @param bytes the bytes to append to
- * @param host number of the host
+ * @param host number of a host
+ * @return its hardware address
  */
-void
-AppendMac(std::vector<uint8_t>& bytes, uint32_t host)
+Mac48Address
+MacOf(uint32_t host)
 {
+    std::vector<uint8_t> bytes;
     Append(bytes, 0x0200, 2);
     Append(bytes, host, 4);
+    Mac48Address address;
+    address.CopyFrom(bytes.data());
+    return address;
 }
 
 /**
@@ -123,98 +85,39 @@ AppendMac(std::vector<uint8_t>& bytes, uint32_t host)
 void
 AppendExtension(std::vector<uint8_t>& bytes, uint8_t opcode, uint32_t word)
 {
-    switch (opcode)
+    if (opcode == 0x06 || opcode == 0x0a || opcode == 0x0b || opcode == READ_REQUEST)
     {
-    case WRITE_FIRST:
-    case WRITE_ONLY:
         // RETH: address, key, DMA length.
-        bytes.resize(bytes.size() + 16, 0);
-        break;
-    case WRITE_ONLY_WITH_IMMEDIATE:
-        bytes.resize(bytes.size() + 16, 0);
-        Append(bytes, word, 4);
-        break;
-    case WRITE_LAST_WITH_IMMEDIATE:
-        Append(bytes, word, 4);
-        break;
-    case READ_REQUEST:
         bytes.resize(bytes.size() + 12, 0);
-        Append(bytes, word, 4);
-        break;
-    case READ_RESPONSE_FIRST:
-    case READ_RESPONSE_LAST:
-    case READ_RESPONSE_ONLY:
-        // AETH.
-        Append(bytes, ACK_NO_CREDITS, 1);
-        Append(bytes, 0, 3);
-        break;
-    default:
-        break;
+        Append(bytes, opcode == READ_REQUEST ? word : 0, 4);
     }
-}
-
-/**
- * @return the table for the CRC of Ethernet
- */
-std::array<uint32_t, 256>
-MakeCrcTable()
-{
-    std::array<uint32_t, 256> table{};
-    for (uint32_t byte = 0; byte < 256; ++byte)
+    if (opcode == 0x09 || opcode == 0x0b)
     {
-        uint32_t value = byte;
-        for (int bit = 0; bit < 8; ++bit)
-        {
-            value = (value & 1) ? 0xedb88320U ^ (value >> 1) : value >> 1;
-        }
-        table[byte] = value;
+        Append(bytes, word, 4);
     }
-    return table;
+    if (opcode == 0x0d || opcode == 0x0f || opcode == 0x10)
+    {
+        // AETH.
+        Append(bytes, static_cast<uint32_t>(ACK_NO_CREDITS) << 24, 4);
+    }
 }
 
 /**
- * @param bytes a whole packet from its Ethernet header on, without ICRC
+ * @param packet a packet from its IPv4 header on, without ICRC
  * @return its invariant CRC, in which fields that routers may change count as ones
  */
 uint32_t
-InvariantCrc(const std::vector<uint8_t>& bytes)
+InvariantCrc(Ptr<const Packet> packet)
 {
-    static const std::array<uint32_t, 256> TABLE = MakeCrcTable();
-    std::vector<uint8_t> masked(8, 0xff);
-    masked.insert(masked.end(), bytes.begin() + ETHERNET, bytes.end());
-    const std::size_t ip = 8;
-    const std::size_t udp = ip + IPV4_HEADER;
-    const std::size_t bth = udp + UDP;
-    for (const std::size_t at : {ip + 1, ip + 8, ip + 10, ip + 11, udp + 6, udp + 7, bth + 4})
+    constexpr std::size_t LOCAL_ROUTE = 8;
+    std::vector<uint8_t> masked(LOCAL_ROUTE + packet->GetSize(), 0xff);
+    packet->CopyData(masked.data() + LOCAL_ROUTE, packet->GetSize());
+    // Type of service, time to live, checksums of IPv4 and UDP, and the notification bits of BTH.
+    for (const std::size_t at : {1, 8, 10, 11, 26, 27, 32})
     {
-        masked[at] = 0xff;
+        masked[LOCAL_ROUTE + at] = 0xff;
     }
-    uint32_t crc = 0xffffffffU;
-    for (const uint8_t byte : masked)
-    {
-        crc = TABLE[(crc ^ byte) & 0xff] ^ (crc >> 8);
-    }
-    return ~crc;
-}
-
-/**
- * @param bytes a header
- * @param length how many bytes it has, an even number
- * @return the Internet checksum (RFC 1071)
- */
-uint16_t
-InternetChecksum(const uint8_t* bytes, std::size_t length)
-{
-    uint32_t sum = 0;
-    for (std::size_t at = 0; at < length; at += 2)
-    {
-        sum += static_cast<uint32_t>(bytes[at]) << 8 | bytes[at + 1];
-    }
-    while (sum >> 16)
-    {
-        sum = (sum & 0xffff) + (sum >> 16);
-    }
-    return static_cast<uint16_t>(~sum);
+    return CRC32Calculate(masked.data(), static_cast<int>(masked.size()));
 }
 
 /**
@@ -227,7 +130,7 @@ MakeFlowControl(bool pause, uint32_t priority)
 {
     std::vector<uint8_t> bytes;
     Append(bytes, 0x0180c2000001ULL, 6);
-    AppendMac(bytes, 0xffffffff);
+    Append(bytes, 0x0200ffffffffULL, 6);
     Append(bytes, 0x8808, 2);
     Append(bytes, 0x0101, 2);
     // The bitmap of enabled priorities, then a time for each of the eight.
@@ -260,19 +163,20 @@ RoceBytes::DscpOf(const FabricPacket& packet) const
 void
 RoceBytes::RecordSent(const FabricPacket& packet)
 {
+    NS_LOG_FUNCTION(this << packet);
     if (packet.IsControl() || packet.Has(FabricPacket::RETRANSMITTED))
     {
         return;
     }
     Sent& sent = m_sent[Stream(packet.src, packet.dst, packet.qp)];
-    if (!sent.inMessage && sent.firstPsns.insert(packet.psn).second)
+    if (sent.inMessage)
     {
-        sent.byAge.push_back(packet.psn);
-        if (sent.byAge.size() > MAX_FIRST_PSNS)
-        {
-            sent.firstPsns.erase(sent.byAge.front());
-            sent.byAge.pop_front();
-        }
+        // PSNs have 24 bits, so an earlier message may have begun with this one.
+        sent.firstPsns.erase(packet.psn);
+    }
+    else
+    {
+        sent.firstPsns.insert(packet.psn);
     }
     sent.inMessage = !packet.Has(FabricPacket::LAST);
 }
@@ -288,60 +192,53 @@ std::vector<uint8_t>
 RoceBytes::MakeTransport(const FabricPacket& packet) const
 {
     const bool last = packet.Has(FabricPacket::LAST);
-    const bool first = !packet.IsControl() && IsFirst(packet);
     uint8_t opcode = ACKNOWLEDGE;
     uint32_t psn = packet.ack;
-    bool request = false;
-    if (packet.kind == FabricPacketKind::DATA)
+    uint8_t syndrome = ACK_NO_CREDITS;
+    switch (packet.kind)
     {
-        opcode = OpcodeOf(packet, first);
+    case FabricPacketKind::DATA:
+        opcode = OPCODES[static_cast<std::size_t>(packet.GetVerb())][2 * IsFirst(packet) + last];
         psn = packet.psn;
-        request = last || packet.Has(FabricPacket::ACK_REQUEST);
-    }
-    else if (packet.kind == FabricPacketKind::CNP)
-    {
+        break;
+    case FabricPacketKind::CNP:
         opcode = CONGESTION;
         psn = 0;
-    }
-    else if (packet.kind == FabricPacketKind::ACK)
-    {
-        psn = (packet.ack - 1) & 0xffffff;
-    }
-    else if (packet.kind == FabricPacketKind::REFUSAL)
-    {
+        break;
+    case FabricPacketKind::ACK:
+        psn = packet.ack - 1;
+        break;
+    case FabricPacketKind::NACK:
+        syndrome = NAK_SEQUENCE;
+        break;
+    case FabricPacketKind::REFUSAL:
+        syndrome = packet.sack == NOT_READY ? RNR_NAK : NAK_INVALID;
         psn = packet.psn;
+        break;
+    default:
+        break;
     }
-    // The BECN bit marks a CNP.
-    const uint8_t notification = packet.kind == FabricPacketKind::CNP ? 0x40 : 0;
+    const bool requests = packet.IsData() && (last || packet.Has(FabricPacket::ACK_REQUEST));
+    const bool notifies = packet.kind == FabricPacketKind::CNP;
     std::vector<uint8_t> bytes;
     Append(bytes, opcode, 1);
-    Append(bytes, 0, 1);
-    Append(bytes, 0xffff, 2);
-    Append(bytes, notification, 1);
-    Append(bytes, packet.qp & 0xffffff, 3);
-    Append(bytes, request ? 0x80 : 0, 1);
-    Append(bytes, psn & 0xffffff, 3);
-    if (packet.kind == FabricPacketKind::DATA)
+    Append(bytes, 0x00ffff, 3);
+    // The BECN bit marks a CNP.
+    Append(bytes, notifies ? 0x40 : 0, 1);
+    Append(bytes, packet.qp, 3);
+    Append(bytes, requests ? 0x80 : 0, 1);
+    Append(bytes, psn, 3);
+    if (packet.IsData())
     {
         AppendExtension(bytes, opcode, static_cast<uint32_t>(packet.sack));
     }
-    else if (packet.kind == FabricPacketKind::CNP)
+    else if (notifies)
     {
         bytes.resize(bytes.size() + 16, 0);
     }
-    else if (packet.IsControl())
+    else
     {
-        uint8_t syndrome = ACK_NO_CREDITS;
-        if (packet.kind == FabricPacketKind::NACK)
-        {
-            syndrome = NAK_SEQUENCE;
-        }
-        else if (packet.kind == FabricPacketKind::REFUSAL)
-        {
-            syndrome = packet.sack == NOT_READY ? RNR_NAK : NAK_INVALID;
-        }
-        Append(bytes, syndrome, 1);
-        Append(bytes, 0, 3);
+        Append(bytes, static_cast<uint32_t>(syndrome) << 24, 4);
     }
     return bytes;
 }
@@ -349,44 +246,52 @@ RoceBytes::MakeTransport(const FabricPacket& packet) const
 Ptr<Packet>
 RoceBytes::MakePacket(const FabricPacket& packet) const
 {
+    NS_LOG_FUNCTION(this << packet);
     if (packet.IsFlowControl())
     {
         return MakeFlowControl(packet.kind == FabricPacketKind::PAUSE, packet.GetTrafficClass());
     }
-    const std::vector<uint8_t> transport = MakeTransport(packet);
-    const std::size_t headers = ETHERNET + IPV4_HEADER + UDP + transport.size() + ICRC;
-    const std::size_t shown = packet.wireBytes > FCS ? packet.wireBytes - FCS : 0;
-    const std::size_t length = std::max(headers, shown);
-    std::vector<uint8_t> bytes;
-    bytes.reserve(length);
-    AppendMac(bytes, packet.dst);
-    AppendMac(bytes, packet.src);
-    Append(bytes, 0x0800, 2);
-    // IPv4: ECT(0), or CE once marked; do not fragment; protocol UDP.
+    EthernetHeader ethernet(false);
+    ethernet.SetDestination(MacOf(packet.dst));
+    ethernet.SetSource(MacOf(packet.src));
+    ethernet.SetLengthType(0x0800);
+    Ipv4Header ip;
     const bool marked = !packet.IsControl() && packet.Has(FabricPacket::MARKED);
-    Append(bytes, 0x45, 1);
-    Append(bytes, static_cast<uint32_t>(DscpOf(packet)) << 2 | (marked ? 3 : 2), 1);
-    Append(bytes, length - ETHERNET, 2);
-    Append(bytes, 0x00004000, 4);
-    Append(bytes, 0x4011, 2);
-    Append(bytes, 0, 2);
-    Append(bytes, 0x0a000001U + packet.src, 4);
-    Append(bytes, 0x0a000001U + packet.dst, 4);
-    const uint16_t checksum = InternetChecksum(bytes.data() + ETHERNET, IPV4_HEADER);
-    bytes[ETHERNET + 10] = static_cast<uint8_t>(checksum >> 8);
-    bytes[ETHERNET + 11] = static_cast<uint8_t>(checksum);
-    Append(bytes, 0xc000U | (packet.entropy & 0x3fffU), 2);
-    Append(bytes, UDP_PORT, 2);
-    Append(bytes, length - ETHERNET - IPV4_HEADER, 2);
-    Append(bytes, 0, 2);
-    bytes.insert(bytes.end(), transport.begin(), transport.end());
-    bytes.resize(length - ICRC, 0);
-    const uint32_t crc = InvariantCrc(bytes);
-    for (unsigned at = 0; at < ICRC; ++at)
+    ip.SetTos(static_cast<uint8_t>(DscpOf(packet) << 2 |
+                                   (marked ? Ipv4Header::ECN_CE : Ipv4Header::ECN_ECT0)));
+    ip.SetDontFragment();
+    ip.SetTtl(64);
+    ip.SetProtocol(17);
+    ip.SetSource(Ipv4Address(0x0a000001U + packet.src));
+    ip.SetDestination(Ipv4Address(0x0a000001U + packet.dst));
+    ip.EnableChecksum();
+    UdpHeader udp;
+    udp.SetSourcePort(0xc000U | (packet.entropy & 0x3fffU));
+    udp.SetDestinationPort(UDP_PORT);
+
+    std::vector<uint8_t> transport = MakeTransport(packet);
+    const uint32_t outer = ethernet.GetSerializedSize() + ip.GetSerializedSize() +
+                           udp.GetSerializedSize() + ICRC_BYTES;
+    if (packet.wireBytes > FCS_BYTES + outer)
     {
-        bytes.push_back(static_cast<uint8_t>(crc >> (8 * at)));
+        // The payload, unless the headers are longer than the packet of the model.
+        const std::size_t length = packet.wireBytes - FCS_BYTES - outer;
+        transport.resize(std::max(transport.size(), length), 0);
     }
-    return Create<Packet>(bytes.data(), static_cast<uint32_t>(bytes.size()));
+    Ptr<Packet> made = Create<Packet>(transport.data(), static_cast<uint32_t>(transport.size()));
+    udp.ForcePayloadSize(
+        static_cast<uint16_t>(udp.GetSerializedSize() + transport.size() + ICRC_BYTES));
+    made->AddHeader(udp);
+    ip.SetPayloadSize(static_cast<uint16_t>(made->GetSize() + ICRC_BYTES));
+    made->AddHeader(ip);
+    const uint32_t crc = InvariantCrc(made);
+    const std::array<uint8_t, ICRC_BYTES> trailer{static_cast<uint8_t>(crc),
+                                                  static_cast<uint8_t>(crc >> 8),
+                                                  static_cast<uint8_t>(crc >> 16),
+                                                  static_cast<uint8_t>(crc >> 24)};
+    made->AddAtEnd(Create<Packet>(trailer.data(), ICRC_BYTES));
+    made->AddHeader(ethernet);
+    return made;
 }
 
 } // namespace ns3

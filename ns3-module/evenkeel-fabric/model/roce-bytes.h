@@ -9,7 +9,6 @@
 #include "ns3/packet.h"
 #include "ns3/ptr.h"
 
-#include <deque>
 #include <map>
 #include <set>
 #include <tuple>
@@ -73,7 +72,6 @@ class RoceBytes
     {
         bool inMessage{false};        //!< the latest packet is not the last of its message
         std::set<uint32_t> firstPsns; //!< PSNs that start messages
-        std::deque<uint32_t> byAge;   //!< the PSNs of firstPsns, oldest first
     };
 
     /**

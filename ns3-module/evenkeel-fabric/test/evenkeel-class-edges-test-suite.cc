@@ -7,7 +7,6 @@
 #include "ns3/boolean.h"
 #include "ns3/collective-helper.h"
 #include "ns3/quoted.h"
-#include "ns3/rdma-connection.h"
 #include "ns3/rdma-nic.h"
 #include "ns3/test.h"
 #include "ns3/uinteger.h"
@@ -118,33 +117,6 @@ class RefusedClassTestCase : public TestCase
              [=](FabricHelper& it) {
                  add(it, 2);
                  made(it)->GetStreamIn("class2");
-             }},
-            {"RdmaConnection::Connect",
-             "call FabricHelper::AddClass before the fabric is made",
-             [=](FabricHelper& it) {
-                 Ptr<Fabric> fabric = made(it);
-                 Ptr<RdmaConnection> connection = CreateObject<RdmaConnection>();
-                 connection->SetAttribute("Class", StringValue("bulk"));
-                 connection->Connect(fabric->GetNic(0), fabric->GetNic(1));
-             }},
-            {"RdmaNic::TakeStream",
-             "there is no traffic class 2: the fabric has 2, numbered from 0",
-             [=](FabricHelper& it) {
-                 add(it, 2);
-                 made(it)->GetNic(0)->TakeStream(2);
-             }},
-            {"RdmaNic::TakeStream",
-             "there is no traffic class 1: the fabric has 0",
-             [=](FabricHelper& it) { made(it)->GetNic(0)->TakeStream(1); }},
-            {"RdmaNic::TakeStream",
-             "at most 8388608 queue pairs and connections",
-             [=](FabricHelper& it) {
-                 add(it, 2);
-                 const Ptr<RdmaNic> nic = made(it)->GetNic(0);
-                 for (uint32_t taken = 0; taken <= 1U << 23; ++taken)
-                 {
-                     nic->TakeStream(1);
-                 }
              }},
         };
     }

@@ -6,7 +6,6 @@
 #include "ns3/boolean.h"
 #include "ns3/collective-helper.h"
 #include "ns3/fabric-classes.h"
-#include "ns3/rdma-connection.h"
 #include "ns3/rdma-nic-helper.h"
 #include "ns3/rdma-qp.h"
 #include "ns3/roce-bytes.h"
@@ -338,10 +337,7 @@ class ChoiceTestCase : public TestCase
         site.Record(a);
         site.Record(b);
         Simulator::Schedule(MicroSeconds(10), [=] {
-            Ptr<RdmaConnection> connection = CreateObject<RdmaConnection>();
-            connection->SetAttribute("Class", StringValue("two"));
-            connection->Connect(b, a);
-            connection->Send(PAYLOAD);
+            RdmaNicHelper::ConnectQps(b, a, "two").first->PostWrite(PAYLOAD);
         });
         Simulator::Schedule(MicroSeconds(20), [=] {
             // Queue pairs that choose no class belong to the first one, regardless of the

@@ -13,7 +13,6 @@
 #include "ns3/fabric.h"
 #include "ns3/failure-helper.h"
 #include "ns3/pointer.h"
-#include "ns3/rdma-connection.h"
 #include "ns3/rdma-nic.h"
 #include "ns3/simulator.h"
 #include "ns3/string.h"
@@ -204,22 +203,6 @@ class RefusedTestCase : public TestCase
              [=](FabricHelper& it) {
                  Ptr<Fabric> fabric = made(it);
                  fabric->GetNic(0)->PostMessage(fabric->GetNic(1), 0);
-             }},
-            {"RdmaConnection::Send",
-             "call RdmaConnection::Connect first",
-             [](FabricHelper&) { CreateObject<RdmaConnection>()->Send(1); }},
-            {"RdmaConnection::Connect",
-             "make another RdmaConnection",
-             [=](FabricHelper& it) {
-                 Ptr<Fabric> fabric = made(it);
-                 Ptr<RdmaConnection> connection = CreateObject<RdmaConnection>();
-                 connection->Connect(fabric->GetNic(0), fabric->GetNic(1));
-                 connection->Connect(fabric->GetNic(0), fabric->GetNic(1));
-             }},
-            {"RdmaConnection::Connect",
-             "a NIC is null",
-             [=](FabricHelper& it) {
-                 CreateObject<RdmaConnection>()->Connect(made(it)->GetNic(0), nullptr);
              }},
             {"Fabric::GetNic",
              "the fabric has 4 hosts",

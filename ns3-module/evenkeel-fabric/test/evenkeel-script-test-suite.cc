@@ -6,7 +6,6 @@
 #include "ns3/config.h"
 #include "ns3/failure-helper.h"
 #include "ns3/object-factory.h"
-#include "ns3/rdma-connection.h"
 #include "ns3/test.h"
 
 using namespace ns3;
@@ -113,95 +112,6 @@ class ScriptTestCase : public TestCase
     std::vector<uint64_t> m_completed; //!< completion times
 };
 
-/// Tests the callbacks of a connection and its count of outstanding messages.
-class ConnectionTestCase : public TestCase
-{
-  public:
-    ConnectionTestCase()
-        : TestCase("a connection reports the delivery and completion of its messages")
-    {
-    }
-
-  private:
-    /**
-     * @brief Records the number of outstanding messages at a delivery.
-     * @param event the message and the time
-     */
-    void Delivered(const FabricMessageEvent& event)
-    {
-        m_outstanding.push_back(m_connection->GetOutstanding());
-    }
-
-    /**
-     * @brief Records the number of outstanding messages at a completion.
-     * @param event the message and the time
-     */
-    void Completed(const FabricMessageEvent& event)
-    {
-        m_outstanding.push_back(m_connection->GetOutstanding());
-    }
-
-    void DoRun() override
-    {
-        SmallFabric small{Plan()};
-        m_connection = CreateObject<RdmaConnection>();
-        m_connection->Connect(small.fabric->GetNic(0), small.fabric->GetNic(1));
-        m_connection->SetDeliveryCallback(MakeCallback(&ConnectionTestCase::Delivered, this));
-        m_connection->SetCompletionCallback(MakeCallback(&ConnectionTestCase::Completed, this));
-        m_connection->Send(4096);
-        m_connection->Send(4096);
-        small.Run();
-        // Both messages are delivered before the first acknowledgement arrives.
-        const std::vector<uint32_t> expected{2, 2, 1, 0};
-        NS_TEST_EXPECT_MSG_EQ((m_outstanding == expected),
-                              true,
-                              "outstanding messages at each event");
-        m_connection = nullptr;
-    }
-
-    Ptr<RdmaConnection> m_connection;    //!< the connection under test
-    std::vector<uint32_t> m_outstanding; //!< number of outstanding messages at each event
-};
-
-/// Tests a connection that the script no longer references.
-class DroppedConnectionTestCase : public TestCase
-{
-  public:
-    DroppedConnectionTestCase()
-        : TestCase("a connection that the script drops reports its messages")
-    {
-    }
-
-  private:
-    /**
-     * @brief Records the kind of an event.
-     * @param event the message and the time
-     */
-    void Report(const FabricMessageEvent& event)
-    {
-        m_reported.push_back(event.kind);
-    }
-
-    void DoRun() override
-    {
-        SmallFabric small{Plan()};
-        {
-            Ptr<RdmaConnection> connection = CreateObject<RdmaConnection>();
-            connection->Connect(small.fabric->GetNic(0), small.fabric->GetNic(1));
-            const auto report = MakeCallback(&DroppedConnectionTestCase::Report, this);
-            connection->SetDeliveryCallback(report);
-            connection->SetCompletionCallback(report);
-            connection->Send(4096);
-        }
-        small.Run();
-        const std::vector<FabricMessageEventKind> expected{FabricMessageEventKind::DELIVERED,
-                                                           FabricMessageEventKind::COMPLETED};
-        NS_TEST_EXPECT_MSG_EQ((m_reported == expected), true, "what is reported");
-    }
-
-    std::vector<FabricMessageEventKind> m_reported; //!< kinds of events, in order
-};
-
 /// Tests the graph and the settings that a helper passes to evenkeel.
 class DescriptionTestCase : public TestCase
 {
@@ -254,8 +164,6 @@ class EvenkeelScriptTestSuite : public TestSuite
     {
         AddTestCase(new ByNameTestCase);
         AddTestCase(new ScriptTestCase);
-        AddTestCase(new ConnectionTestCase);
-        AddTestCase(new DroppedConnectionTestCase);
         AddTestCase(new DescriptionTestCase);
     }
 };
