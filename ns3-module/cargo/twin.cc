@@ -4,8 +4,7 @@
 #include "twin.h"
 
 #include "../evenkeel-fabric/helper/fabric-helper.h"
-#include "../evenkeel-fabric/model/fabric-bridge-records.h"
-#include "../evenkeel-fabric/model/fabric-core-bridge.h"
+#include "../evenkeel-fabric/model/fabric-bridge.h"
 
 #include "ns3/boolean.h"
 #include "ns3/nstime.h"
@@ -39,9 +38,8 @@ Run(const Experiment& experiment, rust::Box<Core> core, rust::Slice<const LateFa
     }
     ns3::FabricHelper helper;
     helper.SetFabricAttribute("StopWhenDone", ns3::BooleanValue(true));
-    const auto bridge = std::make_shared<ns3::FabricCoreBridge>(std::move(core));
-    ns3::Ptr<ns3::Fabric> fabric =
-        helper.CreateFromCore(ns3::FabricCoreBridge::MakeCore(experiment, bridge));
+    ns3::Ptr<ns3::Fabric> fabric = helper.CreateFromCore(
+        std::make_unique<ns3::FabricCore>(ns3::FabricCore::Impl{std::move(core)}));
     for (const LateFailures& call : late)
     {
         ns3::Simulator::Schedule(ns3::PicoSeconds(call.at_ps), [fabric, &call] {
@@ -49,8 +47,8 @@ Run(const Experiment& experiment, rust::Box<Core> core, rust::Slice<const LateFa
         });
     }
     ns3::Simulator::Run();
-    bridge->Get().record(ns3::bridgerecords::Measure(*fabric));
-    rust::Box<Core> back = bridge->Take();
+    fabric->GetRust().record(ns3::bridge::Measure(*fabric));
+    rust::Box<Core> back = std::move(fabric->GetCore().GetImpl().core);
     ns3::Simulator::Destroy();
     return back;
 }

@@ -25,6 +25,7 @@ mod graph;
 mod mismatch;
 mod nics;
 mod panic_guard;
+mod queues;
 mod records;
 mod verbs;
 

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-only
 // Copyright (c) 2026 The evenkeel authors
 
+#include "fabric-bridge.h"
 #include "fabric-channel.h"
 #include "fabric-ip.h"
 #include "fabric-switch.h"
@@ -27,22 +28,6 @@ namespace
 /// Advice after an attribute was changed too late.
 constexpr const char* CURE = "the fabric has been made, too late: it would have no effect; set it "
                              "before FabricHelper::Finish or a Create call";
-
-/// Length of a pause frame, the shortest frame of Ethernet, in bytes.
-constexpr uint64_t PAUSE_FRAME = 64;
-
-/**
- * @param rateBps bits per second
- * @param delayPs from the last bit out to the queue at the other end, in ps
- * @param bytes a number of bytes
- * @return true if at most this number of whole bytes is in flight on the wire
- */
-bool
-HoldsAtMost(uint64_t rateBps, uint64_t delayPs, uint64_t bytes)
-{
-    return static_cast<double>(bytes + 1) * 8e12 / static_cast<double>(rateBps) >
-           static_cast<double>(delayPs);
-}
 
 } // namespace
 
@@ -130,42 +115,13 @@ Fabric::CheckAttributes() const
 bool
 Fabric::HasHeadroomFor(uint32_t wireBytes) const
 {
-    // The rule `worst-case` of evenkeel (rust/engine/switching/pfc.rs): a class's frame may wait
-    // for one frame of each other class. Classes without PFC have no headroom, because they may
-    // drop packets.
-    const std::vector<FabricClass>& classes = GetClasses();
-    const auto isProtected = [](const FabricClass& each) { return each.pfc; };
-    const auto first = std::find_if(classes.begin(), classes.end(), isProtected);
-    if (!classes.empty() && first == classes.end())
-    {
-        return true;
-    }
-    const auto ofClass = static_cast<uint32_t>(first - classes.begin());
-    const auto count = std::count_if(classes.begin(), classes.end(), isProtected);
-    const uint64_t others = classes.empty() ? 0 : static_cast<uint64_t>(count) - 1;
-    const uint64_t kept = 3 * uint64_t(wireBytes) + PAUSE_FRAME + 2 * m_settings.gapBytes +
-                          others * (PAUSE_FRAME + m_settings.gapBytes);
-    for (uint32_t port = 0; m_pfc && port < m_ports.size(); ++port)
-    {
-        const FabricLink& link = m_core->GetGraph().links[port / 2];
-        if ((port % 2 == 0 ? link.b : link.a).isHost)
-        {
-            continue;
-        }
-        const uint64_t headroom = m_pfc->GetIngress(port, ofClass).limits.headroom;
-        const uint64_t delay = link.delayPs + m_settings.forwardingDelayPs;
-        if (headroom < kept || !HoldsAtMost(link.rateBps, delay, (headroom - kept) / 2))
-        {
-            return false;
-        }
-    }
-    return true;
+    return m_rust->has_headroom_for(wireBytes);
 }
 
 void
 Fabric::WarnOfMtu() const
 {
-    if (!m_pfc || !m_ip->IsInstalled())
+    if (!m_settings.pfc || !m_ip->IsInstalled())
     {
         return;
     }

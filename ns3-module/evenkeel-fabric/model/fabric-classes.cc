@@ -5,11 +5,6 @@
 
 #include "fabric-port.h"
 #include "fabric.h"
-#include "rdma-nic.h"
-#include "ns3/refuse.h"
-
-#include <algorithm>
-#include <cstddef>
 
 // Fabric's methods for traffic classes, and those that walk through queues.
 
@@ -36,42 +31,6 @@ CountDataIn(const FabricPool& pool, const FabricPool::List& list)
 }
 
 } // namespace
-
-void
-Fabric::CheckClasses() const
-{
-    const char* call = "Fabric::Assemble";
-    const FabricDescription& description = m_core->GetDescription();
-    const std::size_t classes = description.classes.size();
-    EVENKEEL_REFUSE_IF(classes > FABRIC_MOST_CLASSES,
-                       call,
-                       "the core describes " << classes << " traffic classes; the maximum is "
-                                             << FABRIC_MOST_CLASSES);
-    EVENKEEL_REFUSE_IF(classes > 0 && m_settings.trim,
-                       call,
-                       "the core describes traffic classes and trimming, which cannot be combined: "
-                       "remove one");
-    for (const auto& nic : m_nics)
-    {
-        EVENKEEL_REFUSE_IF(classes > 0 && nic->GetNPorts() > 1,
-                           call,
-                           "the core describes traffic classes, but a host has "
-                               << nic->GetNPorts() << " ports: with classes it must have one");
-    }
-    const std::size_t links =
-        2 * description.graph.links.size() * std::max<std::size_t>(1, classes);
-    EVENKEEL_REFUSE_IF(m_settings.pfc && description.ingress.size() < links,
-                       call,
-                       "FabricDescription::ingress has "
-                           << description.ingress.size() << " entries instead of " << links
-                           << ": flow control needs one for each port and class");
-    const std::size_t switches = description.graph.switches.size();
-    EVENKEEL_REFUSE_IF(m_settings.pfc && description.poolSizes.size() < switches,
-                       call,
-                       "FabricDescription::poolSizes has "
-                           << description.poolSizes.size() << " entries instead of " << switches
-                           << ": flow control needs one for each switch");
-}
 
 uint64_t
 Fabric::GetDataDroppedOf(uint32_t trafficClass) const
@@ -110,7 +69,7 @@ FabricClass::Explain(const std::vector<FabricClass>& classes, const std::string&
 }
 
 void
-Fabric::RecordPause(uint64_t nowPs, uint32_t port, FabricPfc::Order order, uint32_t trafficClass)
+Fabric::RecordPause(uint64_t nowPs, uint32_t port, FabricPfcOrder order, uint32_t trafficClass)
 {
     m_pauses.push_back(Pause{nowPs, port, trafficClass, order});
 }

@@ -3,152 +3,262 @@
 
 #include "fabric-core.h"
 
-#include "ns3/refuse.h"
+#include "fabric-bridge.h"
+#include "fabric-port.h"
+#include "fabric.h"
+#include "rdma-nic.h"
 
-#include <stdexcept>
 #include <utility>
 
 namespace ns3
 {
 
-bool
-FabricHosts::PollTransmitOn(uint32_t host,
-                            uint64_t nowPs,
-                            const FabricWires& wires,
-                            uint64_t& startPs,
-                            uint32_t& plane,
-                            FabricPacket& packet)
-{
-    EVENKEEL_REFUSE("FabricHosts::PollTransmitOn",
-                    "the hosts of this core have one port, but host "
-                        << host << " has " << wires.count
-                        << " links: use a core with evenkeel's NICs");
-    return false;
-}
+namespace contract = evenkeel::contract;
 
-void
-FabricHosts::PollAnew(uint32_t host, uint64_t nowPs)
+namespace
 {
-}
 
-bool
-FabricHosts::PollTransmitBeside(uint32_t host,
-                                uint64_t nowPs,
-                                const FabricIpClasses& ip,
-                                FabricPacket& packet,
-                                uint32_t& trafficClass)
+/**
+ * @param graph a graph of the contract
+ * @return the graph for scripts
+ */
+FabricGraph
+ToGraph(const contract::Graph& graph)
 {
-    EVENKEEL_REFUSE("FabricHosts::PollTransmitBeside",
-                    "the hosts of this core have no traffic classes: use a core with evenkeel's "
-                    "NICs");
-    return false;
-}
-
-void
-FabricHosts::ChargeBeside(uint32_t host, uint32_t trafficClass, uint16_t bytes, bool waits)
-{
-}
-
-void
-FabricHosts::PauseClass(uint32_t host, uint32_t trafficClass, bool paused)
-{
-    EVENKEEL_REFUSE("FabricHosts::PauseClass",
-                    "the hosts of this core have no traffic classes: use a core with evenkeel's "
-                    "NICs");
-}
-
-// A fixed order by port. evenkeel's core draws the order, so that no sender is always first.
-uint32_t
-FabricSwitching::GetPlace(uint64_t /* nowPs */, uint32_t port) const
-{
-    return port;
-}
-
-uint32_t
-FabricSwitching::ChooseClass(uint32_t port, uint8_t waiting)
-{
-    uint32_t first = 0;
-    while (first + 1 < FABRIC_MOST_CLASSES && !(waiting & FabricClassQueues::BitOf(first)))
+    FabricGraph result;
+    for (const rust::String& host : graph.hosts)
     {
-        ++first;
+        result.hosts.push_back(std::string(host));
     }
-    return first;
+    for (const contract::SwitchNode& each : graph.switches)
+    {
+        result.switches.push_back({std::string(each.name), each.tier});
+    }
+    result.links = bridge::ToVector(graph.links);
+    result.joinedPorts = graph.joined_ports;
+    return result;
 }
 
-void
-FabricSwitching::ChargeClass(uint32_t port, uint32_t trafficClass, uint16_t bytes, bool waits)
+/**
+ * @param graph a graph of a script
+ * @return the graph of the contract
+ */
+contract::Graph
+FromGraph(const FabricGraph& graph)
 {
+    contract::Graph result;
+    for (const std::string& host : graph.hosts)
+    {
+        result.hosts.push_back(host);
+    }
+    for (const FabricGraph::Switch& each : graph.switches)
+    {
+        result.switches.push_back({each.name, each.tier});
+    }
+    for (const FabricLink& link : graph.links)
+    {
+        result.links.push_back(link);
+    }
+    result.joined_ports = graph.joinedPorts;
+    return result;
 }
 
-FabricFailures
-FabricSwitching::AddFailures(const std::string&, uint32_t, uint64_t)
+/**
+ * @param nics NICs of a script
+ * @return the NICs of the contract
+ */
+std::vector<contract::NicSettings>
+FromNics(const std::vector<FabricNicSettings>& nics)
 {
-    throw std::invalid_argument("the switches of this core do not support added failures: "
-                                "use a core with evenkeel's switches");
+    std::vector<contract::NicSettings> result;
+    for (const FabricNicSettings& each : nics)
+    {
+        contract::NicSettings settings;
+        for (const uint32_t host : each.hosts)
+        {
+            settings.hosts.push_back(host);
+        }
+        settings.settings = each.settings;
+        settings.queue_pairs = each.queuePairs;
+        result.push_back(std::move(settings));
+    }
+    return result;
 }
 
-FabricFailures
-FabricSwitching::EndFailures(const std::string&, uint64_t, uint32_t, uint64_t)
+/**
+ * @brief Makes a core.
+ * @tparam Function type of the function
+ * @param function a function that makes an experiment in Rust
+ * @return its core; throws std::invalid_argument if there is no such experiment
+ */
+template <class Function>
+std::unique_ptr<FabricCore>
+MakeCore(Function function)
 {
-    throw std::invalid_argument("the switches of this core do not support ending failures: "
-                                "use a core with evenkeel's switches");
+    return bridge::OrThrow<std::invalid_argument>(
+        [&] { return std::make_unique<FabricCore>(FabricCore::Impl{function()->core()}); });
 }
 
-FabricCore::FabricCore(FabricDescription description,
-                       std::shared_ptr<FabricHosts> hosts,
-                       std::shared_ptr<FabricSwitching> switching)
-    : m_description(std::move(description)),
-      m_hosts(std::move(hosts)),
-      m_switching(std::move(switching))
+/**
+ * @param fabric a fabric whose run has ended
+ * @return how it ended
+ */
+contract::Verdict
+VerdictOf(const Fabric& fabric)
 {
+    switch (fabric.GetVerdict())
+    {
+    case Fabric::COMPLETED:
+        return contract::Verdict::Completed;
+    case Fabric::TIME_LIMIT:
+        return contract::Verdict::TimeLimit;
+    case Fabric::RUNNING:
+        break;
+    }
+    // The calendar is empty, but some messages have not completed.
+    return contract::Verdict::Stalled;
 }
 
-const FabricDescription&
-FabricCore::GetDescription() const
+/**
+ * @param fabric a fabric whose run has ended
+ * @return when it ended, in picoseconds
+ */
+uint64_t
+EndOf(const Fabric& fabric)
 {
-    return m_description;
+    switch (fabric.GetVerdict())
+    {
+    case Fabric::COMPLETED:
+        return fabric.GetFinishPs();
+    case Fabric::TIME_LIMIT:
+        return fabric.GetSettings().timeLimitPs;
+    case Fabric::RUNNING:
+        break;
+    }
+    return fabric.GetNowPs();
 }
+
+} // namespace
+
+FabricCore::FabricCore(Impl impl)
+    : m_impl(std::make_unique<Impl>(std::move(impl))),
+      m_graph(ToGraph(m_impl->core->graph())),
+      m_settings(m_impl->core->settings())
+{
+    for (const contract::TrafficClass& each : m_impl->core->classes())
+    {
+        m_classes.push_back(FabricClass{std::string(each.name), each.pfc});
+    }
+    m_impl->core->report_all_messages();
+}
+
+FabricCore::~FabricCore() = default;
 
 const FabricGraph&
 FabricCore::GetGraph() const
 {
-    return m_description.graph;
+    return m_graph;
 }
 
 const FabricSettings&
 FabricCore::GetSettings() const
 {
-    return m_description.settings;
+    return m_settings;
 }
 
-const std::shared_ptr<FabricHosts>&
-FabricCore::GetHosts() const
+const std::vector<FabricClass>&
+FabricCore::GetClasses() const
 {
-    return m_hosts;
-}
-
-const std::shared_ptr<FabricSwitching>&
-FabricCore::GetSwitching() const
-{
-    return m_switching;
+    return m_classes;
 }
 
 std::vector<FabricFlow>
 FabricCore::GetFlows() const
 {
-    return m_hosts->GetFlows();
+    return bridge::ToVector(m_impl->core->flows());
 }
 
 FabricNicCounters
 FabricCore::GetCounters() const
 {
-    return m_hosts->GetCounters();
+    return m_impl->core->nic_counters();
 }
 
 FabricQpCounts
 FabricCore::GetQpCounts() const
 {
-    return m_hosts->GetQpCounts();
+    return m_impl->core->qp_counts();
+}
+
+std::unique_ptr<FabricCore>
+MakeFabricCore(const std::string& scenario, const std::string& folder)
+{
+    return MakeCore([&] { return contract::experiment_of_text(scenario, folder, {}); });
+}
+
+std::unique_ptr<FabricCore>
+ReadFabricCore(const std::string& path)
+{
+    return MakeCore([&] { return contract::experiment_of_scenario(path, {}); });
+}
+
+std::unique_ptr<FabricCore>
+MakeFabricCore(const FabricGraph& graph,
+               const std::string& settings,
+               const FabricQpSettings& queuePairs,
+               const std::vector<FabricNicSettings>& nics)
+{
+    return MakeCore([&] {
+        auto experiment = contract::experiment_on_graph(FromGraph(graph), settings, ".", {});
+        experiment->set_queue_pairs(queuePairs);
+        if (!nics.empty())
+        {
+            const std::vector<contract::NicSettings> own = FromNics(nics);
+            experiment->set_host_nics({own.data(), own.size()});
+        }
+        return experiment;
+    });
+}
+
+FabricGraph
+MakeFabricGraph(const std::string& topology, const std::string& folder)
+{
+    return bridge::OrThrow<std::invalid_argument>(
+        [&] { return ToGraph(contract::graph_of(topology, folder)); });
+}
+
+contract::Measured
+bridge::Measure(Fabric& fabric)
+{
+    // NICs and ports decide late, so start everything that was due by the end.
+    for (uint32_t host = 0; host < fabric.GetNNics(); ++host)
+    {
+        fabric.GetNic(host)->Settle(EndOf(fabric));
+    }
+    fabric.SettleSwitches(EndOf(fabric));
+    contract::Measured measured{};
+    measured.verdict = VerdictOf(fabric);
+    measured.ended_ps = EndOf(fabric);
+    measured.counters = fabric.GetCounters();
+    measured.events = fabric.GetEventCount();
+    measured.in_flight = fabric.CountDataInFlight();
+    for (uint32_t port = 0; port < fabric.GetNPorts(); ++port)
+    {
+        const FabricPort& each = fabric.GetPort(port);
+        const FabricLink& link = fabric.GetCore().GetGraph().links[port / 2];
+        const bool isOfHost = (port % 2 == 0 ? link.a : link.b).isHost;
+        measured.link_bytes.push_back(each.GetStartedBytes());
+        measured.queue_bytes_max.push_back(isOfHost ? 0 : each.GetWaitingBytesMax());
+    }
+    for (const FabricPause& pause : fabric.GetPauses())
+    {
+        measured.pauses.push_back(pause);
+    }
+    for (uint32_t trafficClass = 0; trafficClass < fabric.GetClasses().size(); ++trafficClass)
+    {
+        measured.dropped_by_class.push_back(fabric.GetDataDroppedOf(trafficClass));
+    }
+    return measured;
 }
 
 } // namespace ns3

@@ -25,61 +25,13 @@ class FabricPool
     /// No slot: marks the end of a list.
     static constexpr uint32_t NONE = 0xffffffff;
 
-    /// The ingress of a queued packet, or the rate of a packet on a wire: no packet needs both.
-    class Aside
-    {
-      public:
-        /// @return true if priority flow control (PFC) counts the packet at an ingress
-        bool HasIngress() const
-        {
-            return m_value != 0;
-        }
-
-        /// @return the port that sent the packet to its ingress
-        uint32_t GetIngress() const
-        {
-            return m_value - 1;
-        }
-
-        /**
-         * @param port the port that sent the packet to its ingress
-         */
-        void SetIngress(uint32_t port)
-        {
-            m_value = port + 1;
-        }
-
-        /// Exempts the packet from PFC accounting.
-        void ClearIngress()
-        {
-            m_value = 0;
-        }
-
-        /// @return the index of the packet's rate among the rates that its port has had
-        uint32_t GetRateIndex() const
-        {
-            return m_value;
-        }
-
-        /**
-         * @param index the index of the packet's rate among the rates that its port has had
-         */
-        void SetRateIndex(uint32_t index)
-        {
-            m_value = index;
-        }
-
-      private:
-        uint32_t m_value{0}; //!< port + 1, or 0 without an ingress; or index of a rate
-    };
-
     /// A packet and its bookkeeping.
     struct alignas(64) Slot
     {
         FabricPacket packet; //!< the packet
         uint64_t arrives{0}; //!< arrival time at the end of its wire, in ps
         uint32_t next{NONE}; //!< slot of the next packet in its list
-        Aside aside;         //!< its ingress or its rate
+        uint32_t ingress{NONE}; //!< the port that sent it to its switch; NONE at a NIC
     };
 
     /// A FIFO list of packets.
@@ -116,7 +68,7 @@ class FabricPool
         entry.packet = packet;
         entry.arrives = 0;
         entry.next = NONE;
-        entry.aside = Aside();
+        entry.ingress = NONE;
         return slot;
     }
 

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-only
 // Copyright (c) 2026 The evenkeel authors
 
+#include "fabric-bridge.h"
 #include "fabric-port.h"
 #include "fabric.h"
 
@@ -72,11 +73,11 @@ FabricPort::PopClass(uint32_t trafficClass)
 uint32_t
 FabricPort::PopNextClass()
 {
-    FabricSwitching& switching = m_fabric->GetSwitching();
-    const uint32_t trafficClass = switching.ChooseClass(m_id, m_classes->GetReady());
+    evenkeel::contract::Core& core = m_fabric->GetRust();
+    const uint32_t trafficClass = core.choose_class(m_id, m_classes->GetReady());
     const uint32_t slot = PopClass(trafficClass);
     const bool waits = !m_classes->lists[trafficClass].IsEmpty();
-    switching.ChargeClass(m_id, trafficClass, m_pool->Get(slot).packet.wireBytes, waits);
+    core.charge_class(m_id, trafficClass, m_pool->Get(slot).packet.wireBytes, waits);
     return slot;
 }
 
@@ -84,17 +85,17 @@ void
 FabricPort::PassTurn(const FabricPacket& packet)
 {
     // Make the scheduler state the same as if the packet had been queued.
-    FabricSwitching& switching = m_fabric->GetSwitching();
+    evenkeel::contract::Core& core = m_fabric->GetRust();
     const uint32_t trafficClass = packet.GetTrafficClass();
-    switching.ChooseClass(m_id, FabricClassQueues::BitOf(trafficClass));
-    switching.ChargeClass(m_id, trafficClass, packet.wireBytes, false);
+    core.choose_class(m_id, FabricClassQueues::BitOf(trafficClass));
+    core.charge_class(m_id, trafficClass, packet.wireBytes, false);
 }
 
 void
-FabricPort::SetPaused(uint64_t nowPs, FabricPfc::Order order, uint32_t trafficClass)
+FabricPort::SetPaused(uint64_t nowPs, FabricPfcOrder order, uint32_t trafficClass)
 {
     m_fabric->RecordPause(nowPs, m_id, order, trafficClass);
-    const bool paused = order == FabricPfc::PAUSE;
+    const bool paused = order == FabricPfcOrder::PAUSE;
     NS_LOG_LOGIC("class " << trafficClass << " of port " << m_id
                           << (paused ? " paused" : " resumed"));
     const uint8_t bit = FabricClassQueues::BitOf(trafficClass);
@@ -136,7 +137,7 @@ FabricPort::HandlePauseEnd(uint64_t nowPs)
     {
         if (m_pauseEnds[trafficClass] == nowPs)
         {
-            ApplyPfcOrder(nowPs, FabricPfc::RESUME, trafficClass);
+            ApplyPfcOrder(nowPs, FabricPfcOrder::RESUME, trafficClass);
         }
     }
 }

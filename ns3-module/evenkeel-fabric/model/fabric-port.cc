@@ -3,6 +3,7 @@
 
 #include "fabric-port.h"
 
+#include "fabric-bridge.h"
 #include "fabric-channel.h"
 #include "fabric.h"
 #include "roce-bytes.h"
@@ -118,7 +119,6 @@ FabricPort::Join(const Setup& setup)
     m_forwarding = setup.forwardingPs;
     m_gapBytes = setup.gapBytes;
     m_rounding = setup.rounding;
-    m_ecn = setup.ecn;
     if (setup.classes > 0)
     {
         m_classes = std::make_unique<FabricClassQueues>();
@@ -148,19 +148,17 @@ FabricPort::SetRate(uint64_t rateBps)
 uint64_t
 FabricPort::GetTimeFor(uint64_t bytes) const
 {
-    return m_psPerByte != 0 ? bytes * m_psPerByte : GetTimeAt(m_rate, bytes);
-}
-
-uint64_t
-FabricPort::GetTimeAt(uint64_t rateBps, uint64_t bytes) const
-{
+    if (m_psPerByte != 0)
+    {
+        return bytes * m_psPerByte;
+    }
     // Packets have fewer than 2^17 bytes, so the product fits in 64 bits.
     const uint64_t product = bytes * PS_BITS;
     if (m_rounding == FabricRounding::TRUNCATE_NS)
     {
-        return product / rateBps / 1000 * 1000;
+        return product / m_rate / 1000 * 1000;
     }
-    return product / rateBps + (product % rateBps != 0 ? 1 : 0);
+    return product / m_rate + (product % m_rate != 0 ? 1 : 0);
 }
 
 bool
@@ -199,10 +197,9 @@ FabricPort::Transmit(uint32_t slot, uint64_t startPs)
     const uint64_t bytes = entry.packet.wireBytes;
     const uint64_t sent = startPs + GetTimeFor(bytes);
     entry.arrives = sent + m_delay;
-    // Fault checks compute the start of the packet from its rate when it arrives.
     if (m_faulty)
     {
-        entry.aside.SetRateIndex(static_cast<uint32_t>(m_rates.empty() ? 0 : m_rates.size() - 1));
+        m_starts.push_back(startPs);
     }
     m_free = sent + m_gap;
     m_carried += bytes;
@@ -310,10 +307,18 @@ FabricPort::HandleArrival(uint64_t nowPs)
     {
         return;
     }
-    if (m_faulty && IsLostOnWire(m_pool->Get(arrived)))
+    const bool isFrame = m_pool->Get(arrived).packet.IsFlowControl();
+    if (m_faulty)
     {
-        m_fabric->Drop(*m_end, arrived);
-        return;
+        const uint64_t start = m_starts.front();
+        m_starts.pop_front();
+        // The packet spends the far switch's forwarding delay inside the switch, not on the wire.
+        // Frames are never lost: hardware repeats them, which is not modelled.
+        if (!isFrame && m_fabric->GetRust().loses(m_id, start, nowPs - m_forwarding))
+        {
+            m_fabric->Drop(*m_end, arrived);
+            return;
+        }
     }
     if (m_end->m_traced)
     {
@@ -322,46 +327,23 @@ FabricPort::HandleArrival(uint64_t nowPs)
         m_end->m_receivedTrace(packet, PicoSeconds(nowPs));
         m_end->Sniff(packet, nowPs);
     }
-    if (m_fabric->GetPfc())
+    if (isFrame)
     {
-        FabricPool::Slot& entry = m_pool->Get(arrived);
-        if (entry.packet.IsFlowControl())
-        {
-            const bool pause = entry.packet.kind == FabricPacketKind::PAUSE;
-            const uint32_t trafficClass = entry.packet.GetTrafficClass();
-            m_pool->Remove(arrived);
-            m_end->ApplyPfcOrder(nowPs, pause ? FabricPfc::PAUSE : FabricPfc::RESUME, trafficClass);
-            return;
-        }
-        entry.aside.SetIngress(m_id);
+        const FabricPacket frame = m_pool->Remove(arrived);
+        const bool pause = frame.kind == FabricPacketKind::PAUSE;
+        m_end->ApplyPfcOrder(nowPs,
+                             pause ? FabricPfcOrder::PAUSE : FabricPfcOrder::RESUME,
+                             frame.GetTrafficClass());
+        return;
     }
+    m_pool->Get(arrived).ingress = m_id;
     m_end->Receive(nowPs, arrived);
-}
-
-bool
-FabricPort::IsLostOnWire(const FabricPool::Slot& entry) const
-{
-    // PFC frames are never lost: hardware repeats them, which is not modelled.
-    if (entry.packet.IsFlowControl())
-    {
-        return false;
-    }
-    const uint32_t index = entry.aside.GetRateIndex();
-    const uint64_t rate = index < m_rates.size() ? m_rates[index] : m_rate;
-    const uint64_t start = entry.arrives - GetTimeAt(rate, entry.packet.wireBytes) - m_delay;
-    // The packet spends the far switch's forwarding delay inside the switch, not on the wire.
-    return m_fabric->GetFaults().Loses(m_id, start, entry.arrives - m_forwarding);
 }
 
 void
 FabricPort::ChangeRate(uint64_t rateBps)
 {
     NS_LOG_FUNCTION(this << rateBps);
-    if (m_rates.empty())
-    {
-        m_rates.push_back(m_rate);
-    }
-    m_rates.push_back(rateBps);
     SetRate(rateBps);
 }
 
@@ -373,11 +355,11 @@ FabricPort::SetFaulty()
         return;
     }
     m_faulty = true;
-    // A script may add a failure while packets are on the wire. All of them have the port's first
-    // rate.
+    // A script may add a failure while packets are on the wire. All of them have the current rate.
     for (uint32_t slot = m_wire.head; slot != FabricPool::NONE; slot = m_pool->Get(slot).next)
     {
-        m_pool->Get(slot).aside.SetRateIndex(0);
+        const FabricPool::Slot& entry = m_pool->Get(slot);
+        m_starts.push_back(entry.arrives - m_delay - GetTimeFor(entry.packet.wireBytes));
     }
 }
 

@@ -8,7 +8,6 @@
 #include "fabric-core.h"
 #include "fabric-ip.h"
 #include "fabric-packet.h"
-#include "fabric-pfc.h"
 #include "fabric-pool.h"
 
 #include "ns3/data-rate.h"
@@ -17,7 +16,7 @@
 #include "ns3/nstime.h"
 #include "ns3/traced-callback.h"
 
-#include <array>
+#include <deque>
 #include <memory>
 #include <vector>
 
@@ -134,7 +133,6 @@ class FabricPort : public NetDevice
         uint64_t forwardingPs{0};                       //!< forwarding delay of the far end
         uint32_t gapBytes{0};                           //!< gap after each packet
         FabricRounding rounding{FabricRounding::EXACT}; //!< rounding of transmission times
-        FabricEcn ecn;                                  //!< ECN marking
         uint32_t classes{0};                            //!< traffic classes; 0 for one queue
         bool pausesExpire{false};                       //!< pauses expire after a time
     };
@@ -171,7 +169,7 @@ class FabricPort : public NetDevice
      * @param order the order of the frame
      * @param trafficClass the class of the frame; 0 without classes
      */
-    virtual void ApplyPfcOrder(uint64_t nowPs, FabricPfc::Order order, uint32_t trafficClass) = 0;
+    virtual void ApplyPfcOrder(uint64_t nowPs, FabricPfcOrder order, uint32_t trafficClass) = 0;
     /**
      * @brief Handles the expiry of a pause, unless a later frame has extended it.
      * @param nowPs the time
@@ -291,7 +289,7 @@ class FabricPort : public NetDevice
      * @param order the order of the frame
      * @param trafficClass the class of the frame
      */
-    void SetPaused(uint64_t nowPs, FabricPfc::Order order, uint32_t trafficClass);
+    void SetPaused(uint64_t nowPs, FabricPfcOrder order, uint32_t trafficClass);
     /**
      * @brief Removes the first packet of a traffic class from its queue.
      * @param trafficClass a class that has one
@@ -350,7 +348,6 @@ class FabricPort : public NetDevice
     uint32_t m_waitingMax{0}; //!< maximum of the queued bytes
     uint64_t m_rate{0};       //!< bits per second
     uint64_t m_forwarding{0}; //!< forwarding delay of the far switch, part of m_delay
-    FabricEcn m_ecn;          //!< ECN marking
     std::unique_ptr<FabricClassQueues> m_classes; //!< by traffic class; null without classes
 
     TracedCallback<const FabricPacket&, Time> m_sentTrace;     //!< a packet starts
@@ -399,25 +396,13 @@ class FabricPort : public NetDevice
      */
     void SetRate(uint64_t rateBps);
     /**
-     * @param rateBps bits per second
-     * @param bytes of a packet
-     * @return their time on the wire at that rate, in ps
-     */
-    uint64_t GetTimeAt(uint64_t rateBps, uint64_t bytes) const;
-    /**
      * @brief Appends a packet to the queue of its traffic class.
      * @param slot slot of the packet
      */
     void PushClass(uint32_t slot);
     /// @return slot of the next packet in the class order, removed from its queue
     uint32_t PopNextClass();
-    /**
-     * @param entry a packet that arrives now
-     * @return true if a fault lost it on the wire
-     */
-    bool IsLostOnWire(const FabricPool::Slot& entry) const;
-
-    std::vector<uint64_t> m_rates; //!< all rates so far, current one last; empty before a change
+    std::deque<uint64_t> m_starts; //!< starts of the packets on the wire, of a link that fails
     std::vector<uint64_t> m_pauseEnds; //!< when pauses expire, by class; empty if they never do
     Ptr<FabricChannel> m_channel;      //!< the link
     Ptr<Node> m_node;                  //!< the node of the device

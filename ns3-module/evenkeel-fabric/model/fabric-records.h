@@ -61,79 +61,14 @@ enum class FabricRounding : uint8_t
  */
 struct FabricSettings
 {
-    bool sharedBuffer{true};        //!< one buffer per switch; false for one per output port
-    uint64_t bufferBytes{64000000}; //!< size of that buffer
-    bool ecnAtDequeue{false};       //!< mark by the queue length at dequeue, not at enqueue
-    bool pfc{false};                //!< priority flow control (PFC)
-    uint64_t pfcResumeOffset{0};    //!< a link is resumed this many bytes below its threshold
+    bool pfc{false};                       //!< priority flow control (PFC)
     uint64_t pfcPauseTimePs{FABRIC_NEVER}; //!< a pause expires after this time without a frame
-    bool trim{false};                      //!< trim a packet to its header if the buffer is full
-    uint64_t trimSize{64};                 //!< length of a trimmed packet on the wire
-    uint64_t trimLimit{0};                 //!< size of the priority queue of a port
     uint32_t gapBytes{20};                 //!< gap on the wire after each packet
     uint64_t forwardingDelayPs{0}; //!< in a switch, from the last bit in to the first bit out
     FabricRounding rounding{FabricRounding::EXACT}; //!< of transmission times
     bool ackPriority{true};                         //!< acknowledgements are sent before data
     bool looksAtQueues{false};                      //!< the switch policy uses queue lengths
     uint64_t timeLimitPs{FABRIC_NEVER};             //!< end of a run that has not completed
-};
-
-/**
- * @ingroup evenkeel
- * @brief ECN marking by the length of the queue of the output port, in bytes.
- */
-struct FabricEcn
-{
-    uint64_t kmin{FABRIC_NEVER}; //!< up to this length no packet is marked
-    uint64_t kmax{FABRIC_NEVER}; //!< above this length every packet is marked; kmin for a step
-    uint64_t pmaxNumerator{0};   //!< numerator of the probability just below kmax
-    uint64_t pmaxDenominator{1}; //!< its denominator
-
-    /// @return true if the port ever marks
-    bool IsOn() const
-    {
-        return kmin != FABRIC_NEVER;
-    }
-};
-
-/**
- * @ingroup evenkeel
- * @brief The memory that priority flow control (PFC) gives to a link that ends at a switch.
- */
-struct FabricIngress
-{
-    uint64_t reserve{0};          //!< bytes that only this link uses
-    uint64_t headroom{0};         //!< bytes for packets in flight when the link is paused
-    uint64_t alphaNumerator{1};   //!< numerator of its share of the free memory in the pool
-    uint64_t alphaDenominator{1}; //!< its denominator
-};
-
-/**
- * @ingroup evenkeel
- * @brief The effect of a faulty link on packets.
- */
-enum class FabricFaultKind : uint8_t
-{
-    DOWN = 0, //!< it loses every packet that is on the wire during the fault
-    LOSS = 1, //!< it loses each packet that starts during the fault with a probability
-};
-
-/**
- * @ingroup evenkeel
- * @brief A fault of a link: its effect, its start and its end.
- */
-struct FabricFault
-{
-    using Kind = FabricFaultKind;                       //!< effect on packets
-    static constexpr Kind DOWN = FabricFaultKind::DOWN; //!< see FabricFaultKind
-    static constexpr Kind LOSS = FabricFaultKind::LOSS; //!< see FabricFaultKind
-
-    uint32_t link{0};                            //!< number of the link
-    FabricFaultKind kind{FabricFaultKind::DOWN}; //!< effect on packets
-    uint64_t fromPs{0};                          //!< when it begins
-    uint64_t untilPs{FABRIC_NEVER};              //!< when it ends
-    uint32_t numerator{0};                       //!< numerator of the probability of a loss
-    uint32_t denominator{1};                     //!< its denominator
 };
 
 /**

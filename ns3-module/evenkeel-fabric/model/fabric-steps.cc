@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-only
 // Copyright (c) 2026 The evenkeel authors
 
+#include "fabric-bridge.h"
 #include "fabric-channel.h"
 #include "fabric-port.h"
 #include "fabric-switch.h"
@@ -11,7 +12,7 @@
 #include "ns3/simulator.h"
 
 #include <algorithm>
-#include <memory>
+#include <stdexcept>
 #include <set>
 #include <utility>
 #include <vector>
@@ -49,19 +50,23 @@ Fabric::NameOf(const std::string& call, Ptr<FabricChannel> link) const
 void
 Fabric::AddFailures(const std::string& sections)
 {
-    ChangeFailures(m_switching->AddFailures(sections, m_applied, m_calendar.Now()));
+    bridge::OrThrow<std::invalid_argument>(
+        [&] { m_rust->add_failures(sections, m_applied, m_calendar.Now()); });
+    ScheduleSteps();
 }
 
 void
 Fabric::EndFailures(const std::string& target, uint64_t atPs)
 {
-    ChangeFailures(m_switching->EndFailures(target, atPs, m_applied, m_calendar.Now()));
+    bridge::OrThrow<std::invalid_argument>(
+        [&] { m_rust->end_failures(target, atPs, m_applied, m_calendar.Now()); });
+    ScheduleSteps();
 }
 
 void
-Fabric::ChangeFailures(FabricFailures failures)
+Fabric::ScheduleSteps()
 {
-    m_faults = std::make_unique<FabricFaults>(failures.faults, *m_switching);
+    std::vector<FabricStep> steps = bridge::ToVector(m_rust->steps());
     if (m_started)
     {
         // Steps that existed before have events already.
@@ -70,41 +75,28 @@ Fabric::ChangeFailures(FabricFailures failures)
         {
             known.insert(m_steps[step].atPs);
         }
-        for (uint32_t step = m_applied; step < failures.steps.size(); ++step)
+        for (uint32_t step = m_applied; step < steps.size(); ++step)
         {
-            const auto found = known.find(failures.steps[step].atPs);
+            const auto found = known.find(steps[step].atPs);
             if (found != known.end())
             {
                 known.erase(found);
                 continue;
             }
-            m_calendar.Push(failures.steps[step].atPs, FabricCalendar::CONTROL, STEP);
+            m_calendar.Push(steps[step].atPs, FabricCalendar::CONTROL, STEP);
         }
-    }
-    m_steps = std::move(failures.steps);
-    if (m_started)
-    {
         MarkFaulty();
     }
+    m_steps = std::move(steps);
 }
 
 void
 Fabric::MarkFaulty()
 {
-    const auto mark = [this](uint32_t link) {
+    for (const uint32_t link : m_rust->failing_links())
+    {
         m_ports[2 * link]->SetFaulty();
         m_ports[2 * link + 1]->SetFaulty();
-    };
-    for (const uint32_t link : m_faults->GetLinks())
-    {
-        mark(link);
-    }
-    for (const FabricStep& step : m_steps)
-    {
-        if (step.witness == FabricStep::WIRE)
-        {
-            mark(step.link);
-        }
     }
 }
 
@@ -123,6 +115,8 @@ Fabric::ApplyStep(uint64_t nowPs, uint32_t step)
             }
             m_ports[port]->ChangeRate(what.rateBps);
         }
+        // Buffers and thresholds may shrink with the rate.
+        m_rust->apply_step(step, nowPs);
         return;
     }
     const std::vector<Ptr<RdmaNic>> nics = FindInformed(what);
@@ -134,7 +128,7 @@ Fabric::ApplyStep(uint64_t nowPs, uint32_t step)
             nic->Settle(nowPs - 1);
         }
     }
-    m_switching->ApplyStep(step, nowPs);
+    m_rust->apply_step(step, nowPs);
     for (const auto& each : m_switches)
     {
         each->DiscardRoutes();

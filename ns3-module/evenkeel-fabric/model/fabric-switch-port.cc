@@ -3,6 +3,7 @@
 
 #include "fabric-switch-port.h"
 
+#include "fabric-bridge.h"
 #include "fabric-switch.h"
 #include "fabric.h"
 
@@ -12,6 +13,8 @@
 
 namespace ns3
 {
+
+using evenkeel::contract::Enqueued;
 
 NS_LOG_COMPONENT_DEFINE("FabricSwitchPort");
 
@@ -60,12 +63,6 @@ FabricSwitchPort::SetSwitch(FabricSwitch* owner)
     m_switch = owner;
 }
 
-void
-FabricSwitchPort::InspectEnd()
-{
-    m_endIsHost = dynamic_cast<FabricSwitchPort*>(m_end) == nullptr;
-}
-
 uint64_t
 FabricSwitchPort::GetLoadAt(uint64_t nowPs) const
 {
@@ -97,32 +94,24 @@ FabricSwitchPort::StartNext()
 {
     const uint32_t slot = PopQueue();
     const uint64_t start = m_free;
-    FabricPfc::Order order = FabricPfc::NOTHING;
-    uint32_t link = 0;
-    const uint16_t bytes = m_pool->Get(slot).packet.wireBytes;
-    const uint32_t trafficClass = m_pool->Get(slot).packet.GetTrafficClass();
-    if (FabricPfc* pfc = m_fabric->GetPfc())
+    FabricPool::Slot& entry = m_pool->Get(slot);
+    if (entry.packet.kind == FabricPacketKind::PAUSE)
     {
-        const FabricPool::Slot& entry = m_pool->Get(slot);
-        if (entry.packet.kind == FabricPacketKind::PAUSE)
-        {
-            m_fabric->CountPause();
-        }
-        if (entry.aside.HasIngress())
-        {
-            link = entry.aside.GetIngress();
-            order = pfc->Remove(link, bytes, trafficClass);
-        }
+        m_fabric->CountPause();
     }
+    const uint32_t link = entry.ingress;
+    const uint32_t trafficClass = entry.packet.GetTrafficClass();
+    const uint8_t flags = entry.packet.flags;
+    const FabricPfcOrder order =
+        m_fabric->GetRust().dequeue(m_id, link, GetQueuedLike(slot), entry.packet);
     // Mark before tracing, so that sinks see the mark.
-    MarkIf(DEQUEUE, slot);
+    TraceMark(slot, flags);
     if (!m_dequeueTrace.IsEmpty())
     {
         m_dequeueTrace(m_pool->Get(slot).packet, PicoSeconds(start));
     }
     Transmit(slot, start);
-    m_switch->AccountDequeue(bytes);
-    if (order != FabricPfc::NOTHING)
+    if (order != FabricPfcOrder::NOTHING)
     {
         SendFrameBack(start, link, order, trafficClass);
     }
@@ -150,27 +139,45 @@ FabricSwitchPort::Enqueue(uint64_t nowPs, uint32_t slot)
         {
             PassTurn(packet);
         }
-        MarkIf(ENQUEUE, slot);
-        MarkIf(DEQUEUE, slot);
+        // Bytes without priority are queued only if they are paused.
+        if (const uint32_t queued = GetQueuedLike(slot))
+        {
+            const uint8_t flags = packet.flags;
+            m_fabric->GetRust().bypass(m_id, queued, m_pool->Get(slot).packet);
+            TraceMark(slot, flags);
+        }
         Transmit(slot, nowPs);
         Arm();
         return;
     }
-    if (!Admits(nowPs, slot) && !Trims(slot))
+    const uint8_t flags = packet.flags;
+    const Enqueued enqueued = Admit(nowPs, slot);
+    if (enqueued == Enqueued::Dropped)
     {
         m_fabric->Drop(*this, slot);
         return;
     }
-    MarkIf(ENQUEUE, slot);
-    m_switch->AccountEnqueue(m_pool->Get(slot).packet.wireBytes);
+    if (enqueued == Enqueued::Trimmed)
+    {
+        m_fabric->CountTrimmed();
+    }
+    TraceMark(slot, flags);
     PushQueue(slot);
     if (!m_enqueueTrace.IsEmpty())
     {
         m_enqueueTrace(m_pool->Get(slot).packet, PicoSeconds(nowPs));
     }
-    if (m_fabric->GetPfc())
+    if (m_fabric->GetSettings().pfc)
     {
-        AccountEnqueue(nowPs, slot);
+        if (enqueued == Enqueued::Paused)
+        {
+            const FabricPool::Slot& entry = m_pool->Get(slot);
+            SendFrameBack(nowPs,
+                          entry.ingress,
+                          FabricPfcOrder::PAUSE,
+                          entry.packet.GetTrafficClass());
+        }
+        StartWaiting(nowPs);
     }
     Arm();
     if (m_punctual && HasWaiting())
@@ -179,123 +186,53 @@ FabricSwitchPort::Enqueue(uint64_t nowPs, uint32_t slot)
     }
 }
 
-bool
-FabricSwitchPort::Admits(uint64_t nowPs, uint32_t slot)
+uint32_t
+FabricSwitchPort::GetQueuedLike(uint32_t slot) const
 {
-    const FabricPool::Slot& entry = m_pool->Get(slot);
-    const uint64_t bytes = entry.packet.wireBytes;
-    const bool priority = entry.packet.Has(FabricPacket::PRIORITY);
-    const FabricSettings& settings = m_fabric->GetSettings();
-    if (priority && settings.trim)
-    {
-        return HasHeaderRoom(bytes);
-    }
-    if (const FabricPfc* pfc = m_fabric->GetPfc())
-    {
-        // PFC counts a packet without priority at its ingress link.
-        return priority || !entry.aside.HasIngress() ||
-               pfc->Admits(entry.aside.GetIngress(), bytes, entry.packet.GetTrafficClass());
-    }
-    if (!settings.sharedBuffer)
-    {
-        return m_waitingBytes[GetQueue(entry.packet.flags)] + bytes <= settings.bufferBytes;
-    }
-    // Ports decide late, so the count may include packets that could have started by now. Near the
-    // limit, start them first at every port.
-    if (m_switch->GetBufferedBytes() + bytes > settings.bufferBytes)
-    {
-        m_switch->Settle(nowPs);
-    }
-    return m_switch->GetBufferedBytes() + bytes <= settings.bufferBytes;
+    return m_classes ? m_classes->waitingBytes[m_pool->Get(slot).packet.GetTrafficClass()]
+                     : m_waitingBytes[1];
 }
 
-bool
-FabricSwitchPort::Trims(uint32_t slot)
-{
-    const FabricSettings& settings = m_fabric->GetSettings();
-    FabricPacket& packet = m_pool->Get(slot).packet;
-    if (!settings.trim || !packet.IsData() || packet.Has(FabricPacket::TRIMMED))
-    {
-        return false;
-    }
-    const uint64_t size = std::min<uint64_t>(settings.trimSize, packet.wireBytes);
-    if (!HasHeaderRoom(size))
-    {
-        return false;
-    }
-    packet.wireBytes = static_cast<uint16_t>(size);
-    packet.flags |= FabricPacket::TRIMMED | FabricPacket::PRIORITY;
-    if (m_endIsHost)
-    {
-        packet.flags |= FabricPacket::LAST_HOP;
-    }
-    m_fabric->CountTrimmed();
-    return true;
-}
-
-bool
-FabricSwitchPort::HasHeaderRoom(uint64_t bytes) const
-{
-    const FabricSettings& settings = m_fabric->GetSettings();
-    return settings.trim && m_waitingBytes[0] + bytes <= settings.trimLimit;
-}
-
-void
-FabricSwitchPort::MarkIf(MarkPoint point, uint32_t slot)
-{
-    if (!m_ecn.IsOn() || m_fabric->GetSettings().ecnAtDequeue != (point == DEQUEUE))
-    {
-        return;
-    }
-    FabricPacket& packet = m_pool->Get(slot).packet;
-    if (!packet.IsMarkable())
-    {
-        return;
-    }
-    const uint64_t waiting =
-        m_classes ? m_classes->waitingBytes[packet.GetTrafficClass()] : m_waitingBytes[1];
-    // No random draw outside the ramp: below kmin nothing is marked, above kmax everything.
-    if (waiting <= m_ecn.kmin)
-    {
-        return;
-    }
-    if (waiting > m_ecn.kmax || m_fabric->GetSwitching().Marks(m_id, waiting))
-    {
-        packet.flags |= FabricPacket::MARKED;
-        if (!m_markTrace.IsEmpty())
-        {
-            m_markTrace(packet, PicoSeconds(m_fabric->GetCalendar().Now()));
-        }
-    }
-}
-
-void
-FabricSwitchPort::AccountEnqueue(uint64_t nowPs, uint32_t slot)
+Enqueued
+FabricSwitchPort::Admit(uint64_t nowPs, uint32_t slot)
 {
     FabricPool::Slot& entry = m_pool->Get(slot);
-    if (entry.packet.Has(FabricPacket::PRIORITY))
+    evenkeel::contract::QueueState queued{m_id,
+                                          entry.ingress,
+                                          m_waitingBytes[0],
+                                          m_waitingBytes[1],
+                                          GetQueuedLike(slot),
+                                          false};
+    const Enqueued enqueued = m_fabric->GetRust().enqueue(queued, entry.packet);
+    if (enqueued != Enqueued::Unsettled)
     {
-        // PFC counts only packets without priority.
-        entry.aside.ClearIngress();
+        return enqueued;
     }
-    if (entry.aside.HasIngress())
+    // Ports decide late, so the switch may hold packets that could have started by now. Near the
+    // limit of the buffer, start them first at every port.
+    m_switch->Settle(nowPs);
+    queued = {m_id, entry.ingress, m_waitingBytes[0], m_waitingBytes[1], GetQueuedLike(slot), true};
+    return m_fabric->GetRust().enqueue(queued, entry.packet);
+}
+
+void
+FabricSwitchPort::TraceMark(uint32_t slot, uint8_t before)
+{
+    if (m_markTrace.IsEmpty())
     {
-        const uint32_t link = entry.aside.GetIngress();
-        const uint32_t trafficClass = entry.packet.GetTrafficClass();
-        const FabricPfc::Order order =
-            m_fabric->GetPfc()->Add(link, entry.packet.wireBytes, trafficClass);
-        if (order != FabricPfc::NOTHING)
-        {
-            SendFrameBack(nowPs, link, order, trafficClass);
-        }
+        return;
     }
-    StartWaiting(nowPs);
+    const FabricPacket& packet = m_pool->Get(slot).packet;
+    if (packet.Has(FabricPacket::MARKED) && !(before & FabricPacket::MARKED))
+    {
+        m_markTrace(packet, PicoSeconds(m_fabric->GetCalendar().Now()));
+    }
 }
 
 void
 FabricSwitchPort::SendFrameBack(uint64_t nowPs,
                                 uint32_t link,
-                                FabricPfc::Order order,
+                                FabricPfcOrder order,
                                 uint32_t trafficClass)
 {
     // The link ends at this switch, so the port of its other direction is here too.
@@ -304,10 +241,10 @@ FabricSwitchPort::SendFrameBack(uint64_t nowPs,
 }
 
 void
-FabricSwitchPort::SendFrame(uint64_t nowPs, FabricPfc::Order order, uint32_t trafficClass)
+FabricSwitchPort::SendFrame(uint64_t nowPs, FabricPfcOrder order, uint32_t trafficClass)
 {
     const FabricPacketKind kind =
-        order == FabricPfc::PAUSE ? FabricPacketKind::PAUSE : FabricPacketKind::RESUME;
+        order == FabricPfcOrder::PAUSE ? FabricPacketKind::PAUSE : FabricPacketKind::RESUME;
     uint32_t before = FabricPool::NONE;
     for (uint32_t each = m_waiting[0].head; each != FabricPool::NONE; each = m_pool->Get(each).next)
     {
@@ -335,7 +272,7 @@ FabricSwitchPort::SendFrame(uint64_t nowPs, FabricPfc::Order order, uint32_t tra
     // Queued frames of other classes go first, even if their start event is still to come.
     if (m_free <= nowPs && before == FabricPool::NONE)
     {
-        if (order == FabricPfc::PAUSE)
+        if (order == FabricPfcOrder::PAUSE)
         {
             m_fabric->CountPause();
         }
@@ -348,7 +285,7 @@ FabricSwitchPort::SendFrame(uint64_t nowPs, FabricPfc::Order order, uint32_t tra
     {
         m_enqueueTrace(frame, PicoSeconds(nowPs));
     }
-    m_switch->AccountEnqueue(FRAME_BYTES);
+    m_fabric->GetRust().count_frame(m_id, FRAME_BYTES);
     StartWaiting(nowPs);
 }
 
@@ -356,7 +293,7 @@ void
 FabricSwitchPort::HandleStart(uint64_t nowPs)
 {
     m_startArmed = false;
-    if (m_fabric->GetPfc())
+    if (m_fabric->GetSettings().pfc)
     {
         StartWaiting(nowPs);
     }
@@ -384,7 +321,7 @@ FabricSwitchPort::StartWaiting(uint64_t nowPs)
 }
 
 void
-FabricSwitchPort::ApplyPfcOrder(uint64_t nowPs, FabricPfc::Order order, uint32_t trafficClass)
+FabricSwitchPort::ApplyPfcOrder(uint64_t nowPs, FabricPfcOrder order, uint32_t trafficClass)
 {
     SetPaused(nowPs, order, trafficClass);
     StartWaiting(nowPs);

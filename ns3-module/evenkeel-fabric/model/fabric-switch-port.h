@@ -6,6 +6,16 @@
 
 #include "fabric-port.h"
 
+namespace evenkeel
+{
+namespace contract
+{
+
+enum class Enqueued : uint8_t;
+
+} // namespace contract
+} // namespace evenkeel
+
 namespace ns3
 {
 
@@ -32,8 +42,6 @@ class FabricSwitchPort : public FabricPort
      * @param owner the switch
      */
     void SetSwitch(FabricSwitch* owner);
-    /// Determines whether the link leads to a host; must be called after Join.
-    void InspectEnd();
     /**
      * @brief Handles a packet that leaves the switch through this port: starts, enqueues or drops
      * it.
@@ -54,20 +62,13 @@ class FabricSwitchPort : public FabricPort
 
     void Settle(uint64_t nowPs) override;
     void Receive(uint64_t nowPs, uint32_t slot) override;
-    void ApplyPfcOrder(uint64_t nowPs, FabricPfc::Order order, uint32_t trafficClass) override;
+    void ApplyPfcOrder(uint64_t nowPs, FabricPfcOrder order, uint32_t trafficClass) override;
     void HandleStart(uint64_t nowPs) override;
 
   protected:
     void DoDispose() override;
 
   private:
-    /// The point at which the queue length decides whether a packet is marked.
-    enum MarkPoint
-    {
-        ENQUEUE, //!< when the packet is enqueued
-        DEQUEUE, //!< when the packet is dequeued
-    };
-
     /// Puts the next packet on the wire.
     void StartNext();
     /**
@@ -77,41 +78,30 @@ class FabricSwitchPort : public FabricPort
      */
     void StartWaiting(uint64_t nowPs);
     /**
-     * @param nowPs the time
-     * @param slot slot of a packet that cannot start immediately
-     * @return true if there is room for it
+     * @param slot slot of a packet
+     * @return queued bytes that decide whether it is marked: those of its class
      */
-    bool Admits(uint64_t nowPs, uint32_t slot);
+    uint32_t GetQueuedLike(uint32_t slot) const;
     /**
-     * @brief Trims a packet to its header if there is no room for the whole packet.
-     * @param slot slot of the packet
-     * @return false if the packet must be dropped
-     */
-    bool Trims(uint32_t slot);
-    /**
-     * @param bytes of a header
-     * @return true if the queue limit of trimmed packets has room for it
-     */
-    bool HasHeaderRoom(uint64_t bytes) const;
-    /**
-     * @brief Marks a data packet if the switch marks at this point and the queue is long enough.
-     * @param point enqueue or dequeue
-     * @param slot slot of the packet
-     */
-    void MarkIf(MarkPoint point, uint32_t slot);
-    /**
-     * @brief Counts an enqueued packet for priority flow control (PFC).
+     * @brief Enqueues a packet that cannot start immediately, or drops it.
      * @param nowPs the time
      * @param slot slot of the packet
+     * @return what happened to it
      */
-    void AccountEnqueue(uint64_t nowPs, uint32_t slot);
+    evenkeel::contract::Enqueued Admit(uint64_t nowPs, uint32_t slot);
+    /**
+     * @brief Reports a mark to trace sinks.
+     * @param slot slot of a packet
+     * @param before its flags before it could be marked
+     */
+    void TraceMark(uint32_t slot, uint8_t before);
     /**
      * @brief Sends a PFC frame through this port.
      * @param nowPs the time
      * @param order the order of the frame
      * @param trafficClass the class of the frame
      */
-    void SendFrame(uint64_t nowPs, FabricPfc::Order order, uint32_t trafficClass);
+    void SendFrame(uint64_t nowPs, FabricPfcOrder order, uint32_t trafficClass);
     /**
      * @brief Sends a PFC frame back to the sender of a packet.
      * @param nowPs the time
@@ -121,11 +111,10 @@ class FabricSwitchPort : public FabricPort
      */
     void SendFrameBack(uint64_t nowPs,
                        uint32_t link,
-                       FabricPfc::Order order,
+                       FabricPfcOrder order,
                        uint32_t trafficClass);
 
     FabricSwitch* m_switch{nullptr}; //!< the switch of the port
-    bool m_endIsHost{false};         //!< true if its link leads to a host
 };
 
 } // namespace ns3

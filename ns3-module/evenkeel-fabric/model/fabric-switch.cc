@@ -3,6 +3,7 @@
 
 #include "fabric-switch.h"
 
+#include "fabric-bridge.h"
 #include "fabric-switch-port.h"
 #include "fabric.h"
 #include "ns3/noticed-accessor.h"
@@ -175,7 +176,12 @@ FabricSwitch::GetPort(uint32_t number) const
 uint64_t
 FabricSwitch::GetBufferedBytes() const
 {
-    return m_buffered;
+    uint64_t bytes = 0;
+    for (const auto& port : m_ports)
+    {
+        bytes += port->GetWaitingBytes();
+    }
+    return bytes;
 }
 
 std::string
@@ -256,11 +262,11 @@ FabricSwitch::Forward(uint64_t nowPs, uint32_t slot)
 uint32_t
 FabricSwitch::Choose(uint64_t nowPs, FabricPacket& packet)
 {
-    FabricSwitching& switching = m_fabric->GetSwitching();
+    evenkeel::contract::Core& core = m_fabric->GetRust();
     uint32_t& only = m_onlyPort[packet.dst];
     if (only == UNKNOWN)
     {
-        only = switching.OnlyPort(m_number, packet.dst);
+        only = core.only_port(m_number, packet.dst);
     }
     if (only != FABRIC_NO_PORT)
     {
@@ -268,14 +274,14 @@ FabricSwitch::Choose(uint64_t nowPs, FabricPacket& packet)
     }
     if (!m_fabric->GetSettings().looksAtQueues)
     {
-        return switching.Route(m_number, nowPs, packet, nullptr);
+        return core.route(m_number, nowPs, packet, {});
     }
     for (std::size_t number = 0; number < m_ports.size(); ++number)
     {
         m_ports[number]->StartDue(nowPs);
         m_loads[number] = m_ports[number]->GetLoadAt(nowPs);
     }
-    return switching.Route(m_number, nowPs, packet, &m_loads);
+    return core.route(m_number, nowPs, packet, {m_loads.data(), m_loads.size()});
 }
 
 } // namespace ns3

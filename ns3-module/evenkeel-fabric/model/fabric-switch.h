@@ -78,24 +78,6 @@ class FabricSwitch : public Object
     /// Invalidates the cached ports towards hosts, after a routing change.
     void DiscardRoutes();
 
-    /**
-     * @brief Counts bytes that joined a queue.
-     * @param bytes number of bytes
-     */
-    void AccountEnqueue(uint64_t bytes)
-    {
-        m_buffered += bytes;
-    }
-
-    /**
-     * @brief Counts bytes that left a queue.
-     * @param bytes number of bytes
-     */
-    void AccountDequeue(uint64_t bytes)
-    {
-        m_buffered -= bytes;
-    }
-
   protected:
     void DoDispose() override;
 
@@ -122,7 +104,6 @@ class FabricSwitch : public Object
 
     Fabric* m_fabric{nullptr};                  //!< the fabric
     uint32_t m_number{0};                       //!< number of the switch
-    uint64_t m_buffered{0};                     //!< bytes in its buffer
     std::vector<Ptr<FabricSwitchPort>> m_ports; //!< by number
     std::vector<uint32_t> m_onlyPort;           //!< by host: the only port towards it, if known
     std::vector<uint64_t> m_loads;              //!< queue lengths for the policy

@@ -3,6 +3,7 @@
 
 #include "fabric.h"
 
+#include "fabric-bridge.h"
 #include "fabric-channel.h"
 #include "fabric-switch-port.h"
 #include "fabric-switch.h"
@@ -94,12 +95,9 @@ Fabric::Assemble(std::unique_ptr<FabricCore> core,
                        "Fabric::Assemble",
                        "a fabric is assembled only once: use another FabricHelper");
     m_core = std::move(core);
-    m_hosts = m_core->GetHosts().get();
-    m_switching = m_core->GetSwitching().get();
-    m_verbs = m_hosts->GetVerbs();
+    m_rust = &*m_core->GetImpl().core;
     m_settings = m_core->GetSettings();
     m_nics = nics;
-    CheckClasses();
     m_ip = std::make_unique<FabricIp>(m_nics, static_cast<uint32_t>(GetClasses().size()));
     m_roceBytes->SetHasClasses(!GetClasses().empty());
     m_switches = switches;
@@ -121,19 +119,7 @@ Fabric::Assemble(std::unique_ptr<FabricCore> core,
     {
         nics[host]->SetHost(host);
     }
-    for (const auto& each : switches)
-    {
-        for (uint32_t number = 0; number < each->GetNPorts(); ++number)
-        {
-            each->GetPort(number)->InspectEnd();
-        }
-    }
-    if (m_settings.pfc)
-    {
-        m_pfc = std::make_unique<FabricPfc>(FabricPfc::FromDescription(m_core->GetDescription()));
-    }
-    m_faults = std::make_unique<FabricFaults>(m_core->GetDescription().faults, *m_switching);
-    m_steps = m_core->GetDescription().steps;
+    m_steps = bridge::ToVector(m_rust->steps());
     NoteAttributes();
     Simulator::ScheduleNow(&Fabric::Start, Ptr<Fabric>(this));
     // Ports have a raw pointer to the fabric, so keep it alive until Simulator::Destroy.
@@ -144,7 +130,6 @@ void
 Fabric::JoinPort(uint32_t number, FabricPort& port, FabricPort& end)
 {
     const FabricLink& link = m_core->GetGraph().links[number / 2];
-    const FabricEnd from = number % 2 == 0 ? link.a : link.b;
     const FabricEnd to = number % 2 == 0 ? link.b : link.a;
     FabricPort::Setup setup;
     setup.fabric = this;
@@ -157,10 +142,6 @@ Fabric::JoinPort(uint32_t number, FabricPort& port, FabricPort& end)
     setup.rounding = m_settings.rounding;
     setup.classes = static_cast<uint32_t>(GetClasses().size());
     setup.pausesExpire = m_settings.pfcPauseTimePs != FABRIC_NEVER;
-    if (!from.isHost)
-    {
-        setup.ecn = m_core->GetDescription().ecn[number];
-    }
     port.Join(setup);
     m_ports[number] = &port;
 }
@@ -197,7 +178,7 @@ Fabric::Start()
 uint32_t
 Fabric::GetPlace(uint64_t nowPs, uint32_t port) const
 {
-    return m_switching->GetPlace(nowPs, port);
+    return m_rust->place(nowPs, port);
 }
 
 bool
@@ -244,19 +225,19 @@ Fabric::ApplySteps(uint64_t nowPs)
 void
 Fabric::ReportEvents(uint64_t nowPs)
 {
-    for (uint32_t host = m_hosts->PollTouched(); host != FABRIC_NO_PORT;
-         host = m_hosts->PollTouched())
+    for (uint32_t host = m_rust->poll_touched(); host != FABRIC_NO_PORT;
+         host = m_rust->poll_touched())
     {
         m_nics[host]->ScheduleWake();
     }
     FabricMessageEvent event;
-    while (m_hosts->PollMessageEvent(event))
+    while (m_rust->poll_message_event(event))
     {
         const bool delivered = event.kind == FabricMessageEventKind::DELIVERED;
         m_nics[delivered ? event.dst : event.src]->ReportMessage(event);
     }
     ReportCompletions();
-    if (m_verdict == RUNNING && m_hosts->IsFinished())
+    if (m_verdict == RUNNING && m_rust->is_finished())
     {
         NS_LOG_INFO("all messages and work requests completed at " << nowPs << " ps");
         m_verdict = COMPLETED;
@@ -278,7 +259,7 @@ void
 Fabric::ReportCompletions()
 {
     FabricCompletion completion;
-    while (m_verbs && m_verbs->PollCompletion(completion))
+    while (m_rust->poll_completion(completion))
     {
         m_nics[completion.host]->ReportCompletion(completion);
     }
@@ -315,7 +296,7 @@ Fabric::Drop(FabricPort& port, uint32_t slot)
 bool
 Fabric::HasOnlyIp() const
 {
-    return m_hosts->IsFinished() && (m_ip->GetCounters().sent > 0 || m_ip->IsInstalled());
+    return m_rust->is_finished() && (m_ip->GetCounters().sent > 0 || m_ip->IsInstalled());
 }
 
 void

@@ -7,11 +7,8 @@
 #include "fabric-calendar.h"
 #include "fabric-classes.h"
 #include "fabric-core.h"
-#include "fabric-faults.h"
 #include "fabric-ip.h"
-#include "fabric-pfc.h"
 #include "fabric-pool.h"
-#include "fabric-verbs.h"
 
 #include "ns3/nstime.h"
 #include "ns3/object.h"
@@ -97,7 +94,7 @@ class Fabric : public Object, private FabricCalendar::Client
     /// @return the traffic classes of data, by number; empty if data has one queue
     const std::vector<FabricClass>& GetClasses() const
     {
-        return m_core->GetDescription().classes;
+        return m_core->GetClasses();
     }
 
     /**
@@ -165,22 +162,10 @@ class Fabric : public Object, private FabricCalendar::Client
         return *m_core;
     }
 
-    /// @return the hosts of the core
-    FabricHosts& GetHosts() const
+    /// @return the core's NICs and switches in Rust
+    evenkeel::contract::Core& GetRust() const
     {
-        return *m_hosts;
-    }
-
-    /// @return the switches of the core
-    FabricSwitching& GetSwitching() const
-    {
-        return *m_switching;
-    }
-
-    /// @return the verbs of the NICs; null without verbs in the core
-    FabricVerbs* GetVerbs() const
-    {
-        return m_verbs;
+        return *m_rust;
     }
 
     /// @return true if the simulation has started
@@ -218,12 +203,6 @@ class Fabric : public Object, private FabricCalendar::Client
         return *m_ip;
     }
 
-    /// @return priority flow control (PFC); null without PFC
-    FabricPfc* GetPfc() const
-    {
-        return m_pfc.get();
-    }
-
     /**
      * @brief Checks that a failure can begin or end at a time; FailureHelper calls it. Aborts with
      * a message if the time has passed or the run has ended.
@@ -257,12 +236,6 @@ class Fabric : public Object, private FabricCalendar::Client
      * @param atPs when they end, not in the past
      */
     void EndFailures(const std::string& target, uint64_t atPs);
-
-    /// @return the faults of links
-    FabricFaults& GetFaults() const
-    {
-        return *m_faults;
-    }
 
     /// @return the encoder of packets for captures
     RoceBytes& GetRoceBytes() const
@@ -311,7 +284,7 @@ class Fabric : public Object, private FabricCalendar::Client
      * @param order the order of the frame
      * @param trafficClass the class of the frame
      */
-    void RecordPause(uint64_t nowPs, uint32_t port, FabricPfc::Order order, uint32_t trafficClass);
+    void RecordPause(uint64_t nowPs, uint32_t port, FabricPfcOrder order, uint32_t trafficClass);
     /**
      * @brief Polls the events of the hosts and reports them to NICs, queue pairs and trace sinks.
      * @param nowPs the time
@@ -355,8 +328,6 @@ class Fabric : public Object, private FabricCalendar::Client
      * @param end the port at the far end
      */
     void JoinPort(uint32_t number, FabricPort& port, FabricPort& end);
-    /// Aborts with a message if the core's description has invalid classes or PFC memory.
-    void CheckClasses() const;
     /// @return true if no message is incomplete and hosts use IP. The time limit applies to
     ///         messages; it ends a run without messages only if no host uses IP
     bool HasOnlyIp() const;
@@ -378,11 +349,8 @@ class Fabric : public Object, private FabricCalendar::Client
      * @param nowPs the time
      */
     void ApplySteps(uint64_t nowPs);
-    /**
-     * @brief Replaces the failures of links. The steps applied so far must be the same.
-     * @param failures the failures
-     */
-    void ChangeFailures(FabricFailures failures);
+    /// Schedules the steps that the core has added, after a change of failures.
+    void ScheduleSteps();
     /// Marks the ports whose links fail at any time.
     void MarkFaulty();
     /**
@@ -398,15 +366,11 @@ class Fabric : public Object, private FabricCalendar::Client
     void ApplyStep(uint64_t nowPs, uint32_t step);
 
     std::unique_ptr<FabricCore> m_core;         //!< the core
-    FabricHosts* m_hosts{nullptr};              //!< hosts of the core
-    FabricSwitching* m_switching{nullptr};      //!< switches of the core
-    FabricVerbs* m_verbs{nullptr};              //!< verbs of the core; null if it has none
+    evenkeel::contract::Core* m_rust{nullptr};  //!< NICs and switches of the core
     FabricSettings m_settings;                  //!< settings of switches and links
     FabricPool m_pool;                          //!< packets
     FabricCalendar m_calendar;                  //!< events
     std::unique_ptr<FabricIp> m_ip;             //!< IP packets; null before the fabric is made
-    std::unique_ptr<FabricPfc> m_pfc;           //!< PFC; null if it is off
-    std::unique_ptr<FabricFaults> m_faults;     //!< faults of links
     std::vector<FabricStep> m_steps;            //!< steps of failures, by time
     uint32_t m_applied{0};                      //!< number of steps applied so far
     std::unique_ptr<RoceBytes> m_roceBytes;     //!< encodes packets for captures

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-only
 // Copyright (c) 2026 The evenkeel authors
 
+#include "fabric-bridge.h"
 #include "fabric-channel.h"
 #include "fabric-ip.h"
 #include "fabric.h"
@@ -107,12 +108,12 @@ RdmaNic::SendBesideIp()
         SendBesideIpByClass();
         return;
     }
-    FabricHosts& hosts = m_fabric->GetHosts();
+    evenkeel::contract::Core& core = m_fabric->GetRust();
     FabricPacket packet;
     uint64_t start = m_free;
     const bool ackPriority = m_fabric->GetSettings().ackPriority;
-    const bool sends = m_isTurnOfIp ? ackPriority && hosts.PollTransmitControl(m_host, packet)
-                                    : hosts.PollTransmit(m_host, m_free, start, packet);
+    const bool sends = m_isTurnOfIp ? ackPriority && core.poll_transmit_control(m_host, packet)
+                                    : core.poll_transmit(m_host, m_free, start, packet);
     if (sends)
     {
         Inject(start, packet);
@@ -124,11 +125,12 @@ RdmaNic::SendBesideIp()
 void
 RdmaNic::SendBesideIpByClass()
 {
-    FabricHosts& hosts = m_fabric->GetHosts();
+    evenkeel::contract::Core& core = m_fabric->GetRust();
     FabricPacket packet;
     uint32_t trafficClass = 0;
-    const FabricIpClasses ip{m_classes->GetReady(), m_classes->ipFirst};
-    if (hosts.PollTransmitBeside(m_host, m_free, ip, packet, trafficClass))
+    const uint8_t waiting = m_classes->GetReady();
+    const uint8_t first = m_classes->ipFirst;
+    if (core.poll_transmit_beside(m_host, m_free, waiting, first, packet, trafficClass))
     {
         Inject(m_free, packet);
         return;
@@ -136,7 +138,7 @@ RdmaNic::SendBesideIpByClass()
     const uint32_t slot = PopClass(trafficClass);
     const uint8_t bit = FabricClassQueues::BitOf(trafficClass);
     m_classes->ipFirst &= static_cast<uint8_t>(~bit);
-    hosts.ChargeBeside(m_host,
+    core.charge_beside(m_host,
                        trafficClass,
                        m_pool->Get(slot).packet.wireBytes,
                        (m_classes->waiting & bit) != 0);
@@ -161,13 +163,13 @@ RdmaNic::FindPortForIp(uint64_t nowPs)
 bool
 RdmaNic::IsHostDue(uint64_t nowPs) const
 {
-    return m_wakesHost || m_fabric->GetHosts().NextWake(m_host, nowPs, GetFree()) <= nowPs;
+    return m_wakesHost || m_fabric->GetRust().next_wake(m_host, nowPs, GetFree()) <= nowPs;
 }
 
 bool
 RdmaNic::HasPacketsFor(const FabricPort& port) const
 {
-    return port.GetWaitingBytes() > 0 || m_fabric->GetHosts().HasPackets(m_host);
+    return port.GetWaitingBytes() > 0 || m_fabric->GetRust().has_packets(m_host);
 }
 
 } // namespace ns3

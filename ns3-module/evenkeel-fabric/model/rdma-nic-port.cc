@@ -73,7 +73,7 @@ RdmaNicPort::Receive(uint64_t nowPs, uint32_t slot)
 }
 
 void
-RdmaNicPort::ApplyPfcOrder(uint64_t nowPs, FabricPfc::Order order, uint32_t trafficClass)
+RdmaNicPort::ApplyPfcOrder(uint64_t nowPs, FabricPfcOrder order, uint32_t trafficClass)
 {
     m_nic->ApplyPfcOrderTo(*this, nowPs, order, trafficClass);
 }

@@ -44,7 +44,7 @@ class RdmaNicPort : public FabricPort
     bool Send(Ptr<Packet> packet, const Address& dest, uint16_t protocolNumber) override;
     void Settle(uint64_t nowPs) override;
     void Receive(uint64_t nowPs, uint32_t slot) override;
-    void ApplyPfcOrder(uint64_t nowPs, FabricPfc::Order order, uint32_t trafficClass) override;
+    void ApplyPfcOrder(uint64_t nowPs, FabricPfcOrder order, uint32_t trafficClass) override;
     void HandleStart(uint64_t nowPs) override;
 
   protected:

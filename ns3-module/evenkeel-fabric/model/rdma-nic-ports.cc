@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-only
 // Copyright (c) 2026 The evenkeel authors
 
+#include "fabric-bridge.h"
 #include "fabric.h"
 #include "rdma-nic-port.h"
 #include "rdma-nic.h"
@@ -116,11 +117,12 @@ RdmaNic::SendDueOnPorts(uint64_t nowPs)
         FabricPacket packet;
         uint64_t start = 0;
         uint32_t plane = 0;
-        const FabricWires wires{free.data(), GetNPorts(), paused};
+        const rust::Slice<const uint64_t> wires(free.data(), GetNPorts());
         const uint64_t until = ip ? ip->m_free : nowPs;
         const bool isTurnOfIp = ip && ip->m_isTurnOfIp;
+        evenkeel::contract::Core& core = m_fabric->GetRust();
         if (!isTurnOfIp &&
-            m_fabric->GetHosts().PollTransmitOn(m_host, until, wires, start, plane, packet))
+            core.poll_transmit_on(m_host, until, wires, paused, start, plane, packet))
         {
             InjectInto(PortIn(plane), start, packet);
         }
@@ -141,7 +143,7 @@ RdmaNic::SendDueOnPorts(uint64_t nowPs)
 void
 RdmaNic::ArmPorts(uint64_t nowPs)
 {
-    const bool waits = m_fabric->GetHosts().HasPackets(m_host);
+    const bool waits = m_fabric->GetRust().has_packets(m_host);
     for (uint32_t plane = 0; plane < GetNPorts(); ++plane)
     {
         FabricPort& port = PortIn(plane);

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-only
 // Copyright (c) 2026 The evenkeel authors
 
+#include "fabric-bridge.h"
 #include "fabric.h"
 #include "rdma-nic-port.h"
 #include "rdma-nic.h"
@@ -39,7 +40,7 @@ RdmaNic::CreateQp(Ptr<RdmaNic> peer, const std::string& trafficClass)
         throw std::invalid_argument("both NICs of a queue pair must be in one finished fabric: "
                                     "call FabricHelper::Finish first");
     }
-    FabricVerbs& verbs = GetVerbs();
+    evenkeel::contract::Core& verbs = GetVerbs();
     const std::vector<FabricClass>& classes = m_fabric->GetClasses();
     const std::optional<uint32_t> ofClass = FabricClass::Find(classes, trafficClass);
     if (!ofClass)
@@ -52,30 +53,29 @@ RdmaNic::CreateQp(Ptr<RdmaNic> peer, const std::string& trafficClass)
         throw std::runtime_error("with traffic classes a NIC has at most 2^23 queue pairs");
     }
     const uint32_t stream = (*ofClass + 1) * STREAMS + m_streams++;
-    const uint32_t number = verbs.CreateQp(m_host, peer->m_host, stream);
+    const uint32_t number =
+        bridge::CallVerb([&] { return verbs.create_qp(m_host, peer->m_host, stream); });
     Ptr<RdmaQp> qp = CreateObject<RdmaQp>();
     qp->Attach(this, peer, number);
     m_qps[number] = qp;
     return qp;
 }
 
-FabricVerbs&
+evenkeel::contract::Core&
 RdmaNic::GetVerbs() const
 {
-    FabricVerbs* verbs = m_fabric ? m_fabric->GetVerbs() : nullptr;
-    if (!verbs)
+    if (!m_fabric)
     {
         throw std::invalid_argument(
-            m_fabric ? "the core of this fabric has no verbs: use a core with evenkeel's NICs"
-                     : "the fabric of this NIC is not finished: call FabricHelper::Finish first");
+            "the fabric of this NIC is not finished: call FabricHelper::Finish first");
     }
-    return *verbs;
+    return m_fabric->GetRust();
 }
 
 void
 RdmaNic::UseVerbs(const VerbCall& call)
 {
-    FabricVerbs& verbs = GetVerbs();
+    evenkeel::contract::Core& verbs = GetVerbs();
     const uint64_t now = m_fabric->GetCalendar().Now();
     const bool idle = m_fabric->HasStarted() && !m_handling;
     if (idle)
@@ -83,9 +83,9 @@ RdmaNic::UseVerbs(const VerbCall& call)
         // Packets that are due by now are sent before the call changes anything.
         Settle(now);
     }
-    const bool wasOpen = !m_fabric->GetHosts().IsFinished();
-    call(verbs, m_host, now);
-    const bool isOpen = !m_fabric->GetHosts().IsFinished();
+    const bool wasOpen = !m_fabric->GetRust().is_finished();
+    bridge::CallVerb([&] { call(verbs, m_host, now); });
+    const bool isOpen = !m_fabric->GetRust().is_finished();
     if (isOpen)
     {
         m_fabric->Reopen();
@@ -112,8 +112,8 @@ void
 RdmaNic::DestroyQp(uint32_t qp)
 {
     NS_LOG_FUNCTION(this << qp);
-    UseVerbs([qp](FabricVerbs& verbs, uint32_t host, uint64_t nowPs) {
-        verbs.DestroyQp(host, qp, nowPs);
+    UseVerbs([qp](evenkeel::contract::Core& verbs, uint32_t host, uint64_t nowPs) {
+        verbs.destroy_qp(host, qp, nowPs);
     });
     // A wake-up reports the flushed work, because this NIC may have no other event.
     m_destroyed.push_back(qp);

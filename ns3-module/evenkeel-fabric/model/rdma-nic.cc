@@ -3,6 +3,7 @@
 
 #include "rdma-nic.h"
 
+#include "fabric-bridge.h"
 #include "fabric-or-abort.h"
 #include "fabric.h"
 #include "rdma-nic-port.h"
@@ -162,7 +163,7 @@ RdmaNic::ReceiveRdma(uint64_t nowPs, uint32_t slot)
     {
         m_cnpTrace(packet, PicoSeconds(nowPs));
     }
-    if (m_fabric->GetHosts().HandlePacket(m_host, nowPs, packet))
+    if (m_fabric->GetRust().handle_packet(m_host, nowPs, packet))
     {
         m_fabric->ReportEvents(nowPs);
     }
@@ -170,7 +171,7 @@ RdmaNic::ReceiveRdma(uint64_t nowPs, uint32_t slot)
 }
 
 void
-RdmaNic::ApplyPfcOrder(uint64_t nowPs, FabricPfc::Order order, uint32_t trafficClass)
+RdmaNic::ApplyPfcOrder(uint64_t nowPs, FabricPfcOrder order, uint32_t trafficClass)
 {
     ApplyPfcOrderTo(*this, nowPs, order, trafficClass);
 }
@@ -178,7 +179,7 @@ RdmaNic::ApplyPfcOrder(uint64_t nowPs, FabricPfc::Order order, uint32_t trafficC
 void
 RdmaNic::ApplyPfcOrderTo(FabricPort& port,
                          uint64_t nowPs,
-                         FabricPfc::Order order,
+                         FabricPfcOrder order,
                          uint32_t trafficClass)
 {
     // Packets that are due before the order are sent first.
@@ -187,7 +188,7 @@ RdmaNic::ApplyPfcOrderTo(FabricPort& port,
     port.SetPaused(nowPs, order, trafficClass);
     if (port.m_classes)
     {
-        m_fabric->GetHosts().PauseClass(m_host, trafficClass, order == FabricPfc::PAUSE);
+        m_fabric->GetRust().pause_class(m_host, trafficClass, order == FabricPfcOrder::PAUSE);
     }
     if (port.HasWaiting())
     {
@@ -220,7 +221,7 @@ RdmaNic::HandleWake(uint64_t nowPs)
     SendDue(nowPs);
     const bool isOfHost = entering.empty() || IsHostDue(nowPs);
     m_wakesHost = false;
-    if (isOfHost && m_fabric->GetHosts().HandleTimeout(m_host, nowPs))
+    if (isOfHost && m_fabric->GetRust().handle_timeout(m_host, nowPs))
     {
         m_fabric->ReportEvents(nowPs);
     }
@@ -253,7 +254,7 @@ RdmaNic::SendDue(uint64_t nowPs)
             continue;
         }
         uint64_t start = m_free;
-        if (!m_fabric->GetHosts().PollTransmit(m_host, nowPs, start, packet))
+        if (!m_fabric->GetRust().poll_transmit(m_host, nowPs, start, packet))
         {
             m_free = start;
             break;
@@ -269,7 +270,7 @@ RdmaNic::SendDueControl(uint64_t nowPs)
 {
     FabricPacket packet;
     while (m_fabric->GetSettings().ackPriority && m_free <= nowPs &&
-           m_fabric->GetHosts().PollTransmitControl(m_host, packet))
+           m_fabric->GetRust().poll_transmit_control(m_host, packet))
     {
         Inject(m_free, packet);
     }
@@ -283,7 +284,7 @@ RdmaNic::FollowUp(uint64_t nowPs)
 {
     if (!m_further.empty())
     {
-        m_fabric->GetHosts().PollAnew(m_host, nowPs);
+        m_fabric->GetRust().poll_anew(m_host, nowPs);
         SendDue(nowPs);
     }
     else if (m_free <= nowPs)
@@ -319,7 +320,7 @@ void
 RdmaNic::ScheduleWake()
 {
     const uint64_t now = m_fabric->GetCalendar().Now();
-    const uint64_t next = m_fabric->GetHosts().NextWake(m_host, now, GetFree());
+    const uint64_t next = m_fabric->GetRust().next_wake(m_host, now, GetFree());
     if (next == FABRIC_NEVER)
     {
         return;
@@ -347,20 +348,13 @@ RdmaNic::Inject(uint64_t startPs, const FabricPacket& packet)
 void
 RdmaNic::InjectInto(FabricPort& port, uint64_t startPs, const FabricPacket& packet)
 {
-    const uint32_t trafficClass = packet.GetTrafficClass();
-    EVENKEEL_REFUSE_IF(trafficClass > 0 && trafficClass >= m_fabric->GetClasses().size(),
-                       "FabricHosts::PollTransmit",
-                       "a packet of host " << m_host << " has traffic class " << trafficClass
-                                           << ", but there are " << m_fabric->GetClasses().size()
-                                           << ": the upper 8 bits of FabricPacket::ack must be "
-                                              "its class, or 0 without classes");
     m_dataSent += packet.IsData() ? 1 : 0;
     m_fabric->RecordSent(packet);
     // IP and RDMA alternate; packets with priority do not count.
     port.m_isTurnOfIp |= !packet.Has(FabricPacket::PRIORITY);
     if (port.m_classes && !packet.Has(FabricPacket::PRIORITY))
     {
-        port.m_classes->ipFirst |= FabricClassQueues::BitOf(trafficClass);
+        port.m_classes->ipFirst |= FabricClassQueues::BitOf(packet.GetTrafficClass());
     }
     port.Transmit(m_pool->Insert(packet), startPs);
 }

@@ -22,7 +22,7 @@ class RdmaQp;
  * @ingroup evenkeel
  * @brief An RDMA NIC on a node, with queue pairs, loss recovery, congestion control and pacing.
  *
- * FabricHosts makes every decision of the NIC; this class sends and receives its packets. A script
+ * The core makes every decision of the NIC; this class sends and receives its packets. A script
  * posts messages with PostMessage and observes them with the trace sources MessageDelivered (at the
  * receiver) and MessageCompleted (at the sender). Or it makes queue pairs with CreateQp and uses
  * verbs.
@@ -134,15 +134,15 @@ class RdmaNic : public FabricPort
     // For the fabric and for queue pairs; not for scripts.
 
     /// A function that calls a verb, with the verbs, the host and the time as arguments.
-    typedef std::function<void(FabricVerbs&, uint32_t, uint64_t)> VerbCall;
+    typedef std::function<void(evenkeel::contract::Core&, uint32_t, uint64_t)> VerbCall;
 
     /**
      * @brief Calls a verb after which the NIC may have packets to send.
      * @param call the call; it must change nothing if it throws
      */
     void UseVerbs(const VerbCall& call);
-    /// @return the verbs of its fabric; throws without verbs
-    FabricVerbs& GetVerbs() const;
+    /// @return the verbs of its fabric; throws without a fabric
+    evenkeel::contract::Core& GetVerbs() const;
     /**
      * @brief Destroys a queue pair. Its object is released after its flushed work is reported.
      * @param qp its number
@@ -186,7 +186,7 @@ class RdmaNic : public FabricPort
      */
     void ApplyPfcOrderTo(FabricPort& port,
                          uint64_t nowPs,
-                         FabricPfc::Order order,
+                         FabricPfcOrder order,
                          uint32_t trafficClass);
     /**
      * @brief Sends what can be sent after the NIC has detected that one of its ports is dead or
@@ -219,7 +219,7 @@ class RdmaNic : public FabricPort
     bool Send(Ptr<Packet> packet, const Address& dest, uint16_t protocolNumber) override;
     void Settle(uint64_t nowPs) override;
     void Receive(uint64_t nowPs, uint32_t slot) override;
-    void ApplyPfcOrder(uint64_t nowPs, FabricPfc::Order order, uint32_t trafficClass) override;
+    void ApplyPfcOrder(uint64_t nowPs, FabricPfcOrder order, uint32_t trafficClass) override;
     void HandleStart(uint64_t nowPs) override;
 
   protected:

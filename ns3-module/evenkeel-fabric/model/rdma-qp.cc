@@ -3,6 +3,7 @@
 
 #include "rdma-qp.h"
 
+#include "fabric-bridge.h"
 #include "rdma-nic.h"
 
 #include "ns3/log.h"
@@ -105,8 +106,9 @@ RdmaQp::Post(FabricWork::Operation operation,
     work.workId = workId;
     work.signaled = signal == SIGNALED;
     work.immediate = immediate;
-    NicOrThrow().UseVerbs([&](FabricVerbs& verbs, uint32_t host, uint64_t nowPs) {
-        verbs.PostSend(host, m_number, work, nowPs);
+    const uint32_t number = m_number;
+    NicOrThrow().UseVerbs([&](evenkeel::contract::Core& verbs, uint32_t host, uint64_t nowPs) {
+        verbs.post_send(host, number, work, nowPs);
     });
 }
 
@@ -138,8 +140,9 @@ void
 RdmaQp::PostReceive(uint64_t workId)
 {
     NS_LOG_FUNCTION(this << workId);
-    NicOrThrow().UseVerbs([=](FabricVerbs& verbs, uint32_t host, uint64_t nowPs) {
-        verbs.PostReceive(host, m_number, workId, nowPs);
+    const uint32_t number = m_number;
+    NicOrThrow().UseVerbs([=](evenkeel::contract::Core& verbs, uint32_t host, uint64_t nowPs) {
+        verbs.post_receive(host, number, workId, nowPs);
     });
 }
 
@@ -182,15 +185,17 @@ RdmaQp::GetPeer() const
 FabricQpState
 RdmaQp::GetState() const
 {
-    return NicOrThrow().GetVerbs().QueryQp(m_nic->GetHostNumber(), m_number);
+    const evenkeel::contract::Core& verbs = NicOrThrow().GetVerbs();
+    return bridge::CallVerb([&] { return verbs.query_qp(m_nic->GetHostNumber(), m_number); });
 }
 
 void
 RdmaQp::SetState(FabricQpState state)
 {
     NS_LOG_FUNCTION(this << state);
-    NicOrThrow().UseVerbs([=](FabricVerbs& verbs, uint32_t host, uint64_t nowPs) {
-        verbs.ModifyQp(host, m_number, state, nowPs);
+    const uint32_t number = m_number;
+    NicOrThrow().UseVerbs([=](evenkeel::contract::Core& verbs, uint32_t host, uint64_t nowPs) {
+        verbs.modify_qp(host, number, state, nowPs);
     });
 }
 
@@ -198,7 +203,8 @@ void
 RdmaQp::SetPeerNumber(uint32_t peerQp)
 {
     NS_LOG_FUNCTION(this << peerQp);
-    NicOrThrow().GetVerbs().SetPeerQp(m_nic->GetHostNumber(), m_number, peerQp);
+    evenkeel::contract::Core& verbs = NicOrThrow().GetVerbs();
+    bridge::CallVerb([&] { verbs.set_peer_qp(m_nic->GetHostNumber(), m_number, peerQp); });
 }
 
 void

@@ -201,19 +201,19 @@ class PauseStateTestCase : public TestCase
         const uint32_t second = classes > 1 ? 1 : 0;
         Simulator::Schedule(MicroSeconds(1), [&] {
             const uint64_t now = site.m_fabric->GetNowPs();
-            nic->ApplyPfcOrder(now, FabricPfc::PAUSE, 0);
+            nic->ApplyPfcOrder(now, FabricPfcOrder::PAUSE, 0);
             for (const uint32_t none : {7, 8, 32, 40})
             {
                 NS_TEST_EXPECT_MSG_EQ(nic->IsClassPaused(none), false, "class " << none);
                 NS_TEST_EXPECT_MSG_EQ(nic->GetWaitingBytesOf(none), 0, "class " << none);
             }
             NS_TEST_EXPECT_MSG_EQ((nic->IsClassPaused(0) && nic->IsPaused()), true, "class 0");
-            nic->ApplyPfcOrder(now, FabricPfc::PAUSE, second);
-            nic->ApplyPfcOrder(now, FabricPfc::RESUME, second);
+            nic->ApplyPfcOrder(now, FabricPfcOrder::PAUSE, second);
+            nic->ApplyPfcOrder(now, FabricPfcOrder::RESUME, second);
             NS_TEST_EXPECT_MSG_EQ(nic->IsPaused(), (classes > 1), "class 0 still is");
-            nic->ApplyPfcOrder(now, FabricPfc::RESUME, 0);
-            nic->ApplyPfcOrder(now, FabricPfc::PAUSE, 0);
-            nic->ApplyPfcOrder(now, FabricPfc::RESUME, 0);
+            nic->ApplyPfcOrder(now, FabricPfcOrder::RESUME, 0);
+            nic->ApplyPfcOrder(now, FabricPfcOrder::PAUSE, 0);
+            nic->ApplyPfcOrder(now, FabricPfcOrder::RESUME, 0);
             NS_TEST_EXPECT_MSG_EQ(nic->IsPaused(), false, "no class is");
         });
         Simulator::Run();
@@ -261,13 +261,13 @@ class PausedIpTestCase : public TestCase
                 site.Post(name, 1, 0, packets, MicroSeconds(1));
             }
         }
-        const auto order = [&site, nic](FabricPfc::Order what) {
+        const auto order = [&site, nic](FabricPfcOrder what) {
             nic->ApplyPfcOrder(site.m_fabric->GetNowPs(), what, 0);
         };
-        Simulator::Schedule(NanoSeconds(500), [=] { order(FabricPfc::PAUSE); });
+        Simulator::Schedule(NanoSeconds(500), [=] { order(FabricPfcOrder::PAUSE); });
         Simulator::Schedule(MicroSeconds(20), [=, &site] {
             site.m_sent += '|';
-            order(FabricPfc::RESUME);
+            order(FabricPfcOrder::RESUME);
         });
         Simulator::Run();
         NS_TEST_EXPECT_MSG_EQ(site.m_arrivals[0].packets, 8, "datagrams");

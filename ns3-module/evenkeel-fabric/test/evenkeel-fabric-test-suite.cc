@@ -4,7 +4,6 @@
 #include "evenkeel-small-fabric.h"
 
 #include "ns3/config.h"
-#include "ns3/fabric-pfc.h"
 #include "ns3/test.h"
 
 #include <cmath>
@@ -188,44 +187,6 @@ class EcnTestCase : public TestCase
     }
 };
 
-/// Tests the PFC rules for a link with 1,000 bytes of reserve, 2,000 bytes of headroom, and a share
-/// of half of the free memory in a pool of 8,000 bytes.
-class PfcRulesTestCase : public TestCase
-{
-  public:
-    PfcRulesTestCase()
-        : TestCase("PFC uses the reserve, then the pool, then the headroom of a link")
-    {
-    }
-
-  private:
-    void DoRun() override
-    {
-        FabricPfc::Ingress link;
-        link.pool = 0;
-        link.limits.reserve = 1000;
-        link.limits.headroom = 2000;
-        link.limits.alphaDenominator = 2;
-        FabricPfc pfc({300, 1, false}, {link}, {FabricPfc::Pool{8000, 0}});
-        NS_TEST_EXPECT_MSG_EQ(pfc.Add(0, 1000), FabricPfc::NOTHING, "the reserve");
-        NS_TEST_EXPECT_MSG_EQ(pfc.GetPool(0).used, 0, "the pool is unused");
-        NS_TEST_EXPECT_MSG_EQ(pfc.Add(0, 2000), FabricPfc::NOTHING, "2,000 of 3,000");
-        NS_TEST_EXPECT_MSG_EQ(pfc.Add(0, 1000), FabricPfc::PAUSE, "3,000 of 2,500 now");
-        NS_TEST_EXPECT_MSG_EQ(pfc.Add(0, 1500), FabricPfc::NOTHING, "one order only");
-        NS_TEST_EXPECT_MSG_EQ(pfc.GetIngress(0).inHeadroom, 1500, "in headroom");
-        NS_TEST_EXPECT_MSG_EQ(pfc.Admits(0, 500), true, "500 are left");
-        NS_TEST_EXPECT_MSG_EQ(pfc.Admits(0, 501), false, "501 are not");
-        NS_TEST_EXPECT_MSG_EQ(pfc.Remove(0, 1000), FabricPfc::NOTHING, "headroom drains first");
-        NS_TEST_EXPECT_MSG_EQ(pfc.Remove(0, 500), FabricPfc::NOTHING, "3,000 + 300 > 2,500");
-        NS_TEST_EXPECT_MSG_EQ(pfc.Remove(0, 433), FabricPfc::NOTHING, "2,567 of 2,716");
-        NS_TEST_EXPECT_MSG_EQ(pfc.Remove(0, 101), FabricPfc::RESUME, "2,466 of 2,767");
-        NS_TEST_EXPECT_MSG_EQ(pfc.Remove(0, 100), FabricPfc::NOTHING, "one order only");
-        NS_TEST_EXPECT_MSG_EQ(pfc.Remove(0, 3366), FabricPfc::NOTHING, "the rest");
-        NS_TEST_EXPECT_MSG_EQ(pfc.GetIngress(0).used, 0, "empty");
-        NS_TEST_EXPECT_MSG_EQ(pfc.GetPool(0).used, 0, "empty");
-    }
-};
-
 /// Tests that PFC with headroom drops nothing, and that trace sources report pauses.
 class PfcTestCase : public TestCase
 {
@@ -350,7 +311,6 @@ class EvenkeelFabricTestSuite : public TestSuite
         AddTestCase(new PunctualTestCase);
         AddTestCase(new TrimTestCase);
         AddTestCase(new EcnTestCase);
-        AddTestCase(new PfcRulesTestCase);
         AddTestCase(new PfcTestCase);
         AddTestCase(new FaultTestCase);
     }

@@ -10,7 +10,7 @@ use evenkeel_engine::units::Time;
 
 use super::contract::TrafficClass;
 use super::core::Core;
-use super::experiment::{Experiment, ExperimentError};
+use super::experiment::ExperimentError;
 use super::records::FabricPacket;
 
 /// Size of the range of message streams that programs have in each class. The range of class `c`
@@ -56,14 +56,12 @@ pub(super) fn assign_class_streams(setup: &mut Setup) -> Result<(), ExperimentEr
     Ok(())
 }
 
-impl Experiment {
+impl Core {
     pub(super) fn classes(&self) -> Vec<TrafficClass> {
         let classes = self.setup.fabric.classes.iter();
         classes.map(|class| TrafficClass { name: class.name.clone(), pfc: class.pfc }).collect()
     }
-}
 
-impl Core {
     pub(super) fn choose_class(&mut self, port: u32, waiting: u8) -> u32 {
         let waiting = ClassSet::from_bits(waiting);
         let chosen =

@@ -82,6 +82,33 @@ mod ffi {
         TimeLimit,
     }
 
+    /// A switch port and the bytes queued there, as a packet finds them: with priority, without
+    /// it, and of the packet's class. `ingress` is the port that sent the packet to the switch.
+    #[derive(Debug, Clone, Copy)]
+    struct QueueState {
+        port: u32,
+        ingress: u32,
+        priority: u32,
+        data: u32,
+        of_class: u32,
+        /// True if no packet of the switch could have started earlier.
+        is_settled: bool,
+    }
+
+    /// What happened to a packet that could not start immediately.
+    #[derive(Debug)]
+    #[repr(u8)]
+    enum Enqueued {
+        Dropped,
+        Queued,
+        /// It is queued, and its ingress link must be paused.
+        Paused,
+        /// Its header is queued with priority.
+        Trimmed,
+        /// Nothing yet: the packets in the buffer are not known exactly.
+        Unsettled,
+    }
+
     /// The simulator's measurements of links and switches at the end of a run.
     #[derive(Debug, Clone, Default)]
     struct Measured {
@@ -109,12 +136,10 @@ mod ffi {
         type FabricPacket = super::super::records::FabricPacket;
         type FabricLink = super::super::records::FabricLink;
         type FabricSettings = super::super::records::FabricSettings;
-        type FabricEcn = super::super::records::FabricEcn;
-        type FabricIngress = super::super::records::FabricIngress;
-        type FabricFault = super::super::records::FabricFault;
         type FabricStep = super::super::records::FabricStep;
         type FabricFlow = super::super::records::FabricFlow;
         type FabricMessageEvent = super::super::records::FabricMessageEvent;
+        type FabricPfcOrder = super::super::enumerations::FabricPfcOrder;
         type FabricQpState = super::super::enumerations::FabricQpState;
         type FabricQpSettings = super::super::records::FabricQpSettings;
         type FabricWork = super::super::records::FabricWork;
@@ -163,12 +188,6 @@ mod ffi {
         /// Returns the graph of a section `[topology]` without its heading; `folder` as above.
         fn graph_of(section: &str, folder: &str) -> Result<Graph>;
 
-        fn graph(self: &Experiment) -> Graph;
-        fn settings(self: &Experiment) -> FabricSettings;
-        /// Returns the traffic classes of data, in their order; empty if data has one queue.
-        fn classes(self: &Experiment) -> Vec<TrafficClass>;
-        /// Returns the ECN marking at a switch port.
-        fn ecn(self: &Experiment, port: u32) -> FabricEcn;
         /// Returns a sentence for each key that is ignored or has another effect here.
         fn warnings(self: &Experiment) -> Vec<String>;
         fn policy(self: &Experiment) -> String;
@@ -183,17 +202,19 @@ mod ffi {
 
         type Core;
 
-        /// Returns the memory that priority flow control (PFC) reserves for a traffic class of a
-        /// port that ends at a switch; without classes, the class is 0.
-        fn ingress(self: &Core, port: u32, traffic_class: u32) -> FabricIngress;
-        /// Returns a switch's shared memory, without the reserves of its links, in bytes.
-        fn pool_size(self: &Core, switch_number: u32) -> u64;
-        /// Returns every fault, by link and time; overlapping faults are not merged.
-        fn faults(self: &Core) -> Vec<FabricFault>;
+        fn graph(self: &Core) -> Graph;
+        fn settings(self: &Core) -> FabricSettings;
+        /// Returns the traffic classes of data, in their order; empty if data has one queue.
+        fn classes(self: &Core) -> Vec<TrafficClass>;
+        /// True without priority flow control (PFC), or if its headroom for packets of this length is
+        /// at least that of the rule `worst-case`.
+        fn has_headroom_for(self: &Core, wire_bytes: u32) -> bool;
+        /// Returns the links that fail at some time, some of them repeatedly.
+        fn failing_links(self: &Core) -> Vec<u32>;
         /// Returns every step, by time; simultaneous steps in the order in which they apply.
         fn steps(self: &Core) -> Vec<FabricStep>;
         /// Adds failures, sections `[[failure]]` of a scenario that begin now or later. `applied`
-        /// is the number of `steps` applied so far. Later steps and all faults become those of a
+        /// is the number of `steps` applied so far. Later steps and losses become those of a
         /// scenario that also has these failures.
         #[cxx_name = "add_failures"]
         fn try_add_failures(
@@ -204,7 +225,7 @@ mod ffi {
         ) -> Result<()>;
         /// Ends all failures that began before `at_ps` and last longer. `target` has the keys of a
         /// section `[[failure]]` that name the links, and `at_ps` is not before now. `applied` and
-        /// the effect on `steps` and `faults` are as above.
+        /// the effects are as above.
         #[cxx_name = "end_failures"]
         fn try_end_failures(
             self: &mut Core,
@@ -352,19 +373,35 @@ mod ffi {
         fn only_port(self: &Core, switch_number: u32, dst: u32) -> u32;
         /// Returns the position of a port among simultaneous arrivals.
         fn place(self: &Core, now_ps: u64, port: u32) -> u32;
-        /// Draws whether a packet is marked that finds these bytes without priority queued.
-        fn marks(self: &mut Core, port: u32, waiting_bytes: u64) -> bool;
+        /// Admits a packet that cannot start immediately at a switch port: marks, trims and counts
+        /// it. [`Enqueued::Unsettled`] changes nothing: the simulator starts all packets of the
+        /// switch that are due by now, and calls again.
+        fn enqueue(self: &mut Core, queued: &QueueState, packet: &mut FabricPacket) -> Enqueued;
+        /// Counts and marks a packet that leaves a queue of a switch port and starts. `queued` are
+        /// the bytes of its class left there. Returns the order for the link `ingress`.
+        fn dequeue(
+            self: &mut Core,
+            port: u32,
+            ingress: u32,
+            queued: u32,
+            packet: &mut FabricPacket,
+        ) -> FabricPfcOrder;
+        /// Marks a packet that starts immediately and bypasses bytes that a pause holds.
+        fn bypass(self: &mut Core, port: u32, queued: u32, packet: &mut FabricPacket);
+        /// Counts a PFC frame that is queued at a switch port. It is admitted even without room.
+        fn count_frame(self: &mut Core, port: u32, bytes: u16);
         /// Returns the traffic class whose packet starts next at a switch port. `waiting` is a
         /// bitmap of the unpaused classes with packets; at least one bit is set.
         fn choose_class(self: &mut Core, port: u32, waiting: u8) -> u32;
         /// Charges a packet that starts there to its class, which was chosen. `waits` is true if
         /// the class has more packets.
         fn charge_class(self: &mut Core, port: u32, traffic_class: u32, bytes: u16, waits: bool);
-        /// Draws whether a lossy link loses a packet that `port` sent.
-        fn loses(self: &mut Core, port: u32, numerator: u32, denominator: u32) -> bool;
-        /// Notifies policies, routing and NICs of a step, by index. A multi-port NIC at an end of
-        /// the step's link may have packets to send after it, so packets that it could send before
-        /// must be polled first.
+        /// True if a packet is lost on the wire of a port. Its first bit started and its last bit
+        /// arrived at these times. Frames of flow control are never lost.
+        fn loses(self: &mut Core, port: u32, start_ps: u64, end_ps: u64) -> bool;
+        /// Applies a step, by index, to policies, buffers, routing and NICs. A multi-port NIC at an
+        /// end of the step's link may have packets to send after it, so packets that it could send
+        /// before must be polled first.
         fn apply_step(self: &mut Core, step: u32, now_ps: u64);
 
         /// Returns every flow so far, by message and piece.
@@ -377,7 +414,6 @@ mod ffi {
     }
 
     impl Vec<FabricLink> {}
-    impl Vec<FabricFault> {}
     impl Vec<FabricStep> {}
     impl Vec<FabricFlow> {}
     impl Vec<FabricPause> {}

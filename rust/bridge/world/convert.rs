@@ -107,7 +107,7 @@ const _: () = {
 };
 
 /// Position of the traffic class in [`FabricPacket::ack`], above the bits of a PSN.
-const CLASS: u32 = 24;
+pub(super) const CLASS: u32 = 24;
 
 impl From<&Packet> for FabricPacket {
     #[inline]

@@ -2,18 +2,19 @@
 
 use evenkeel_engine::endpoint::{Endpoints, MessageEvent, PortPolls, PortStart, Ports};
 use evenkeel_engine::fabric::Setup;
-use evenkeel_engine::ids::{ClassId, HostId, LinkClass, PortId, SwitchId};
+use evenkeel_engine::ids::{HostId, PortId, SwitchId};
 use evenkeel_engine::nic::Mismatch;
 use evenkeel_engine::packet::{Packet, PlaneMask};
-use evenkeel_engine::switching::{IngressLimits, PortLoads, StepEffect, Switching};
+use evenkeel_engine::switching::{PortLoads, StepEffect, Switching};
 use evenkeel_engine::topology::Node;
-use evenkeel_engine::units::{Bytes, Fraction, Time};
+use evenkeel_engine::units::{Bytes, Span, Time};
 use evenkeel_engine::workload::Message;
 
 use super::classes::PortSchedulers;
-use super::contract::Measured;
+use super::contract::{Graph, Measured};
+use super::graph::graph;
 use super::mismatch::mismatch_text;
-use super::records::{FabricIngress, FabricMessageEvent, FabricPacket};
+use super::records::{FabricMessageEvent, FabricPacket, FabricSettings};
 use super::verbs::Verbs;
 
 /// Stands for no host or no port.
@@ -97,22 +98,23 @@ impl Core {
         }
     }
 
-    pub(super) fn ingress(&self, port: u32, traffic_class: u32) -> FabricIngress {
-        let from = LinkClass { link: PortId(port), class: ClassId(traffic_class) };
-        let Some(limits) = self.switching.ingress_limits(from) else {
-            return FabricIngress::default();
-        };
-        let IngressLimits { reserve, headroom, alpha } = limits;
-        FabricIngress {
-            reserve,
-            headroom,
-            alpha_numerator: alpha.numerator().into(),
-            alpha_denominator: alpha.denominator().into(),
-        }
+    pub(super) fn graph(&self) -> Graph {
+        graph(&self.setup.topology)
     }
 
-    pub(super) fn pool_size(&self, switch_number: u32) -> u64 {
-        self.switching.shared_pool(SwitchId(switch_number)).map_or(0, Bytes::get)
+    pub(super) fn settings(&self) -> FabricSettings {
+        let Setup { fabric, nic, own_nics, time_limit, .. } = &self.setup;
+        let pfc = fabric.switch.pfc;
+        FabricSettings {
+            pfc: pfc.is_some(),
+            pfc_pause_time_ps: pfc.and_then(|pfc| pfc.pause_time).map_or(u64::MAX, Span::as_ps),
+            gap_bytes: u32::try_from(fabric.gap.get()).unwrap_or(u32::MAX),
+            forwarding_delay_ps: fabric.forwarding_delay.as_ps(),
+            rounding: fabric.rounding.into(),
+            ack_priority: nic.ack.priority || own_nics.values().any(|nic| nic.ack.priority),
+            looks_at_queues: self.setup.policies().for_switches().switch.uses_queue_lengths(),
+            time_limit_ps: time_limit.as_ps(),
+        }
     }
 
     pub(super) fn poll_transmit(
@@ -295,10 +297,10 @@ impl Core {
         packet: &mut FabricPacket,
         loads: &[u64],
     ) -> u32 {
-        let mut routed = Packet::from(&*packet);
+        let mut routed = packet.as_data();
         let (switch, now) = (SwitchId(switch_number), Time::from_ps(now_ps));
         let port = self.switching.route(now, switch, &mut routed, &ReportedLoads(loads));
-        *packet = FabricPacket::from(&routed);
+        *packet = FabricPacket { kind: packet.kind, ..FabricPacket::from(&routed) };
         port.map_or(NONE, |port| self.switching.port_index(port))
     }
 
@@ -309,15 +311,6 @@ impl Core {
 
     pub(super) fn place(&self, now_ps: u64, port: u32) -> u32 {
         self.switching.ties().rank_of(now_ps, port)
-    }
-
-    pub(super) fn marks(&mut self, port: u32, waiting_bytes: u64) -> bool {
-        self.switching.marks(PortId(port), Bytes::new(waiting_bytes))
-    }
-
-    pub(super) fn loses(&mut self, port: u32, numerator: u32, denominator: u32) -> bool {
-        let rate = Fraction::new(numerator, denominator).unwrap_or(Fraction::ZERO);
-        self.switching.draw_loss(PortId(port), rate)
     }
 
     pub(super) fn apply_step(&mut self, step: u32, now_ps: u64) {

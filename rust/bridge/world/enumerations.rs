@@ -28,6 +28,7 @@ mod ffi {
         CREDIT = 10,
         CREDIT_REQUEST = 11,
         LINK_CREDIT = 12,
+        IP = 13,
     }
 
     /// The bits of [`FabricPacket::flags`].
@@ -62,15 +63,6 @@ mod ffi {
         #[default]
         EXACT = 0,
         TRUNCATE_NS = 1,
-    }
-
-    /// The effect of a faulty link on packets: it loses all of them, or each with a probability.
-    #[derive(Debug, Default)]
-    #[repr(u8)]
-    enum FabricFaultKind {
-        #[default]
-        DOWN = 0,
-        LOSS = 1,
     }
 
     /// The part of a fabric that reacts to a failure: the wire, the switches at its ends, or
@@ -162,7 +154,6 @@ mod ffi {
         type FabricPacketFlag;
         type FabricPacketVerb;
         type FabricRounding;
-        type FabricFaultKind;
         type FabricWitness;
         type FabricMessageEventKind;
         type FabricQpState;

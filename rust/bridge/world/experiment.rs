@@ -8,21 +8,17 @@ use std::path::Path;
 pub(crate) use error::{ExperimentError, UnknownValue};
 
 use evenkeel_engine::fabric::Setup;
-use evenkeel_engine::ids::{HostId, PortId};
+use evenkeel_engine::ids::HostId;
 use evenkeel_engine::nic::NicConfig;
 use evenkeel_engine::switching::{
-    Buffer, Direction, Ecn, EcnPoint, Failure, PfcAdmission, SlowPorts,
-    TrimVictim,
-};
+use evenkeel_engine::switching::{Direction, Failure, PfcAdmission, SlowPorts, TrimVictim};
 use evenkeel_engine::topology::Topology;
-use evenkeel_engine::units::Span;
 use evenkeel_scenario::{self as scenario, Scenario, ScenarioError};
 
 use super::classes::assign_class_streams;
 use super::contract::{Graph, Overrides};
 use super::core::Core;
 use super::graph::{graph, topology};
-use super::records::{FabricEcn, FabricSettings};
 
 /// Everything that determines a run.
 pub(crate) struct Experiment {
@@ -146,11 +142,8 @@ pub(crate) fn expect_supported_by_ns3(setup: &Setup) -> Result<(), ExperimentErr
         return Err(ExperimentError::Detours { name: policy.scheme.name });
     }
     let displaces = fabric.switch.trim.is_some_and(|it| it.victim == TrimVictim::ArrivingOrLast);
-    if displaces || fabric.switch.slow_ports == SlowPorts::Scale {
-        return Err(ExperimentError::SlowPorts);
-    }
-    if fabric.switch.pfc.is_some_and(|pfc| pfc.admission != PfcAdmission::Hpcc) {
-        return Err(ExperimentError::Admission);
+    if displaces {
+        return Err(ExperimentError::TrimVictim);
     }
     expect_both_directions(topology, &fabric.failures)
 }
@@ -218,56 +211,6 @@ impl From<Scenario> for Experiment {
 impl Experiment {
     pub(crate) fn new(setup: Setup, warnings: Vec<String>) -> Self {
         Self { setup, warnings }
-    }
-
-    pub(super) fn graph(&self) -> Graph {
-        graph(&self.setup.topology)
-    }
-
-    pub(super) fn settings(&self) -> FabricSettings {
-        let Setup { fabric, nic, own_nics, time_limit, .. } = &self.setup;
-        let switch = &fabric.switch;
-        let (shared_buffer, buffer) = match switch.buffer {
-            Buffer::Shared(bytes) => (true, bytes),
-            Buffer::PerPort(bytes) => (false, bytes),
-        };
-        FabricSettings {
-            shared_buffer,
-            buffer_bytes: buffer.get(),
-            ecn_at_dequeue: switch.ecn_point == EcnPoint::Dequeue,
-            pfc: switch.pfc.is_some(),
-            pfc_resume_offset: switch.pfc.map_or(0, |pfc| pfc.resume_offset.get()),
-            pfc_pause_time_ps: switch
-                .pfc
-                .and_then(|pfc| pfc.pause_time)
-                .map_or(u64::MAX, Span::as_ps),
-            trim: switch.trim.is_some(),
-            trim_size: switch.trim.map_or(0, |trim| trim.size.get()),
-            trim_limit: switch.trim.map_or(0, |trim| trim.limit.get()),
-            gap_bytes: u32::try_from(fabric.gap.get()).unwrap_or(u32::MAX),
-            forwarding_delay_ps: fabric.forwarding_delay.as_ps(),
-            rounding: fabric.rounding.into(),
-            ack_priority: nic.ack.priority || own_nics.values().any(|nic| nic.ack.priority),
-            looks_at_queues: self.setup.policies().for_switches().switch.uses_queue_lengths(),
-            time_limit_ps: time_limit.as_ps(),
-        }
-    }
-
-    pub(super) fn ecn(&self, port: u32) -> FabricEcn {
-        let ecn = self.setup.fabric.ecn_of(&self.setup.topology, PortId(port));
-        let (kmin, kmax, (numerator, denominator)) = match ecn {
-            Ecn::Off => (u64::MAX, u64::MAX, (0, 1)),
-            Ecn::Step(step) => (step.get(), step.get(), (1, 1)),
-            Ecn::Ramp { kmin, kmax, pmax } => {
-                (kmin.get(), kmax.get(), (pmax.numerator(), pmax.denominator()))
-            }
-        };
-        FabricEcn {
-            kmin,
-            kmax,
-            pmax_numerator: numerator.into(),
-            pmax_denominator: denominator.into(),
-        }
     }
 
     pub(super) fn warnings(&self) -> Vec<String> {

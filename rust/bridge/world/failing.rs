@@ -3,39 +3,17 @@
 use std::path::Path;
 
 use evenkeel_engine::ids::LinkId;
-use evenkeel_engine::switching::{Failure, FailureKind};
+use evenkeel_engine::switching::Failure;
 use evenkeel_engine::units::Time;
 use evenkeel_scenario::Scenario;
 
 use super::core::Core;
-use super::enumerations::FabricFaultKind;
 use super::experiment::{ExperimentError, FAILURE, InlineText, expect_both_directions};
-use super::records::{FabricFault, FabricStep};
+use super::records::FabricStep;
 
 impl Core {
-    /// Returns every fault so far. A lossy link draws for each of its faults in this order.
-    pub(super) fn faults(&self) -> Vec<FabricFault> {
-        let faults = self.switching.failures().iter().filter_map(|failure| {
-            let (kind, numerator, denominator) = match failure.kind {
-                FailureKind::Down => (FabricFaultKind::DOWN, 1, 1),
-                FailureKind::Loss { rate } => {
-                    (FabricFaultKind::LOSS, rate.numerator(), rate.denominator())
-                }
-                FailureKind::Degrade { .. } => return None,
-            };
-            Some(FabricFault {
-                link: failure.link.0,
-                kind,
-                from_ps: failure.at.as_ps(),
-                until_ps: failure.until.as_ps(),
-                numerator,
-                denominator,
-            })
-        });
-        let mut faults: Vec<FabricFault> = faults.collect();
-        // A stable sort: the faults of a link keep their order, because each makes its own draws.
-        faults.sort_by_key(|fault| fault.link);
-        faults
+    pub(super) fn failing_links(&self) -> Vec<u32> {
+        self.switching.failures().iter().map(|failure| failure.link.0).collect()
     }
 
     pub(super) fn steps(&self) -> Vec<FabricStep> {

@@ -13,7 +13,7 @@ use evenkeel_engine::fabric::NetworkCounters;
 use evenkeel_engine::nic::NicCounters;
 
 use super::enumerations::{
-    FabricCompletionStatus, FabricFaultKind, FabricMessageEventKind, FabricOpcode, FabricOperation,
+    FabricCompletionStatus, FabricMessageEventKind, FabricOpcode, FabricOperation,
     FabricPacketKind, FabricPfcOrder, FabricRounding, FabricWitness,
 };
 
@@ -63,55 +63,14 @@ pub(crate) struct FabricLink {
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 #[repr(C)]
 pub(crate) struct FabricSettings {
-    pub shared_buffer: bool,
-    pub buffer_bytes: u64,
-    pub ecn_at_dequeue: bool,
     pub pfc: bool,
-    pub pfc_resume_offset: u64,
     pub pfc_pause_time_ps: u64,
-    pub trim: bool,
-    pub trim_size: u64,
-    pub trim_limit: u64,
     pub gap_bytes: u32,
     pub forwarding_delay_ps: u64,
     pub rounding: FabricRounding,
     pub ack_priority: bool,
     pub looks_at_queues: bool,
     pub time_limit_ps: u64,
-}
-
-/// ECN marking at a port: no packet up to `kmin` bytes, every packet above `kmax`. Both are equal
-/// for a step; a port that never marks has the largest number in both.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
-#[repr(C)]
-pub(crate) struct FabricEcn {
-    pub kmin: u64,
-    pub kmax: u64,
-    pub pmax_numerator: u64,
-    pub pmax_denominator: u64,
-}
-
-/// The memory that priority flow control (PFC) gives to a link that ends at a switch: its reserve
-/// and headroom in bytes, and its share of the free memory in the pool.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
-#[repr(C)]
-pub(crate) struct FabricIngress {
-    pub reserve: u64,
-    pub headroom: u64,
-    pub alpha_numerator: u64,
-    pub alpha_denominator: u64,
-}
-
-/// A fault of a link, with its begin and end. The fraction is the probability of a loss.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
-#[repr(C)]
-pub(crate) struct FabricFault {
-    pub link: u32,
-    pub kind: FabricFaultKind,
-    pub from_ps: u64,
-    pub until_ps: u64,
-    pub numerator: u32,
-    pub denominator: u32,
 }
 
 /// A step of a failure: a part of the fabric reacts to it. For the wire, `rate_bps` is the rate of
@@ -235,9 +194,6 @@ shared_with_cpp! {
     FabricEnd as "ns3::FabricEnd",
     FabricLink as "ns3::FabricLink",
     FabricSettings as "ns3::FabricSettings",
-    FabricEcn as "ns3::FabricEcn",
-    FabricIngress as "ns3::FabricIngress",
-    FabricFault as "ns3::FabricFault",
     FabricStep as "ns3::FabricStep",
     FabricFlow as "ns3::FabricFlow",
     FabricMessageEvent as "ns3::FabricMessageEvent",

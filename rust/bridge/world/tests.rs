@@ -23,6 +23,7 @@ mod failing;
 mod hostile;
 mod layout;
 mod nics;
+mod queues;
 mod verbs;
 
 const SPREAD: &str = "[topology]\nleaves = 2\nspines = 2\nhosts_per_leaf = 2\ndelay = \"517ns\"\n\
@@ -233,9 +234,9 @@ impl<'a> Plain<'a> {
 
 /// Runs an experiment in the plain simulator. Returns completion times by flow, and bytes by port.
 fn plainly(experiment: &Experiment) -> (Vec<(u32, u32, u64)>, Vec<u64>) {
-    let graph = experiment.graph();
+    let graph = experiment.core().graph();
     let mut core = experiment.core();
-    let mut world = Plain::new(&mut core, &graph, experiment.settings().gap_bytes);
+    let mut world = Plain::new(&mut core, &graph, experiment.core().settings().gap_bytes);
     world.run(graph.hosts.len() as u32);
     let carried = world.carried;
     let flows = core.flows();
@@ -280,8 +281,6 @@ fn errors_are_those_of_the_command_line() {
     assert!(said.contains("mesh"), "{said}");
     let said = rejected("[topology.scale_up]\ngpus = 8").unwrap();
     assert!(said.contains("scale_up"), "{said}");
-    let said = rejected("[switch]\npfc = { admission = \"conweave\" }").unwrap();
-    assert!(said.contains("`admission = \"conweave\"` is supported only by"), "{said}");
     let said = rejected("[switch]\ntrim = { victim = \"arriving-or-last\" }").unwrap();
     assert!(said.contains("switch.trim.victim"), "{said}");
     let said = rejected("[topology]\nkind = \"dragonfly\"\n[policy]\nname = \"ugal\"").unwrap();
@@ -326,7 +325,7 @@ fn a_graph_has_no_messages_until_they_are_posted() {
     let experiment =
         experiment_on_graph(&two_hosts(), "[policy]\nname = \"ecmp\"", "", &Overrides::default());
     let experiment = experiment.unwrap();
-    assert_eq!(experiment.graph(), two_hosts());
+    assert_eq!(experiment.core().graph(), two_hosts());
     let mut core = experiment.core();
     assert!(core.is_finished());
     assert_eq!(core.post(0, 0, 1, 0, 0, 0).unwrap_err(), PostError::ToItself(0));
@@ -387,7 +386,7 @@ fn links_of_a_multi_port_host_are_ports_in_planes() {
     };
     let graph = with_ports([&[0, 1], &[0, 1]]);
     let experiment = made(&graph).unwrap();
-    assert_eq!((experiment.setup.topology.planes().count(), experiment.graph()), (2, graph));
+    assert_eq!((experiment.setup.topology.planes().count(), experiment.core().graph()), (2, graph));
     let mut core = experiment.core();
     core.post(0, 1, 10_000, 0, 0, 0).unwrap();
     core.handle_timeout(0, 0);

@@ -121,10 +121,6 @@ impl PacketMemory {
         self.cbfc.as_deref_mut()
     }
 
-    pub(super) fn pfc(&self) -> Option<&Pfc> {
-        self.pfc.as_deref()
-    }
-
     /// Returns true if a header fits: with trimming, priority packets have separate room.
     #[inline]
     fn has_header_room(&self, waiting: Waiting, bytes: u64) -> bool {

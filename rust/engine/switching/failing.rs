@@ -6,7 +6,7 @@ use super::{Failure, Flight, Step, StepEffect, Switching, ecn};
 use crate::ids::{LinkId, PortId};
 use crate::packet::Packet;
 use crate::topology::Node;
-use crate::units::{BitRate, Fraction, Span, Time};
+use crate::units::{BitRate, Span, Time};
 
 impl Switching {
     /// Returns true if a packet on the wire of `port` during `flight` is lost, because the link was
@@ -32,12 +32,6 @@ impl Switching {
     /// Returns the part of a rate that link-level retry leaves to frames.
     pub fn wire_rate(&self, rate: BitRate) -> BitRate {
         self.llr.map_or(rate, |llr| llr.remaining_rate(rate))
-    }
-
-    /// Draws whether a link with loss rate `rate` loses the next packet of `port`, from the port's
-    /// own stream.
-    pub fn draw_loss(&mut self, port: PortId, rate: Fraction) -> bool {
-        self.losses.draw(port, rate)
     }
 
     /// Returns the steps of the failure plan in the order in which they must be applied, by time.

@@ -142,7 +142,7 @@ impl Losses {
     }
 
     /// Draws whether the next packet of a lossy port is lost.
-    pub(super) fn draw(&mut self, port: PortId, rate: Fraction) -> bool {
+    fn draw(&mut self, port: PortId, rate: Fraction) -> bool {
         let new = || Stream::new(self.seed, Purpose::Loss, u64::from(port.0));
         let stream = self.streams.entry(port).or_insert_with(new);
         stream.chance(rate.numerator(), rate.denominator())

@@ -17,17 +17,8 @@
 //! - what changes when a failure starts, ends or becomes known: [`Switching::steps`] lists the
 //!   times, and [`Switching::apply_step`] applies a step and returns the driver's remaining work.
 //!
-//! There are two drivers: [`crate::fabric`] in Rust, and the ns-3 module through the bridge. The
-//! ns-3 module asks for routes, marks, losses and failures. It implements some rules in C++,
-//! because a call across the language boundary for each packet that is enqueued, dequeued or
-//! received would cost more than the rule:
-//!
-//! - buffers and trimming (`fabric-switch-port.cc`), and the counters of PFC (`fabric-pfc.cc`),
-//!   from the limits of [`Switching::ingress_limits`] and [`Switching::shared_pool`];
-//! - outages (`fabric-faults.cc`): it merges overlapping outages of a link and tests the time of
-//!   each packet against them. It only asks for the draws of lossy links.
-//!
-//! A test compares both drivers to the picosecond.
+//! There are two drivers: [`crate::fabric`] in Rust, and the ns-3 module through the bridge, which
+//! has its own queues, wires and events. A test compares both drivers to the picosecond.
 
 mod admission;
 mod cbfc;
@@ -59,7 +50,7 @@ pub use failure_plan::{Step, StepKind};
 pub use forwarding_table::{ForwardingDecision, PolicyChoice};
 pub use llr::{AfterProtection, LlrConfig};
 pub use loss::Flight;
-pub use pfc::{IngressLimits, PFC_FRAME_BYTES};
+pub use pfc::PFC_FRAME_BYTES;
 pub use switch::PortLoads;
 pub use telemetry::TelemetryWriter;
 pub use ties::{TieOrder, Ties};
@@ -435,10 +426,5 @@ impl Switching {
     /// Returns the link credits, if links have credit-based flow control.
     pub fn credits(&mut self) -> Option<LinkCredits<'_>> {
         self.memory.cbfc_mut().map(LinkCredits)
-    }
-
-    /// Returns the memory reserved for a class of a link into a switch; `None` without PFC.
-    pub fn ingress_limits(&self, from: LinkClass) -> Option<IngressLimits> {
-        self.memory.pfc().map(|pfc| pfc.limits(from))
     }
 }

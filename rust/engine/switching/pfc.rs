@@ -13,7 +13,6 @@
 
 mod conweave;
 
-use super::Switching;
 use super::config::{Buffer, FabricConfig, Headroom, PfcAdmission, PfcConfig};
 use crate::ids::{ClassId, HostId, LinkClass, PortId, SwitchId};
 use crate::packet::PauseOrder;
@@ -25,13 +24,13 @@ pub const PFC_FRAME_BYTES: u16 = 64;
 
 /// Memory reserved for a link into a switch.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub struct IngressLimits {
+struct IngressLimits {
     /// Private memory that is used before the shared pool, in bytes.
-    pub reserve: u64,
+    reserve: u64,
     /// Private memory for packets in flight when the link was paused, in bytes.
-    pub headroom: u64,
+    headroom: u64,
     /// Share of the pool's free memory that the link may use.
-    pub alpha: Fraction,
+    alpha: Fraction,
 }
 
 /// A traffic class of a link into a switch.
@@ -112,7 +111,7 @@ impl PfcConfig {
 
     /// Returns the headroom of the link behind `port`, in bytes. Its delay spans from the last bit
     /// out to the queue at the other end, including that switch's forwarding delay.
-    fn headroom_of(&self, fabric: &FabricConfig, topology: &Topology, port: PortId) -> u64 {
+    pub fn headroom_of(&self, fabric: &FabricConfig, topology: &Topology, port: PortId) -> u64 {
         let link = topology.link(port.link());
         let in_flight = bytes_in(link.rate, link.delay + fabric.forwarding_delay);
         // Saturating arithmetic throughout: a headroom beyond 64 bits exceeds any buffer.
@@ -222,16 +221,6 @@ impl Pfc {
         from.link.index() * self.classes + from.class.index()
     }
 
-    /// Returns the memory reserved for a class of a link into a switch.
-    pub(super) fn limits(&self, from: LinkClass) -> IngressLimits {
-        self.links[self.index(from)].limits
-    }
-
-    /// Returns the size of a switch's shared pool.
-    pub(super) fn pool_size(&self, switch: SwitchId) -> Bytes {
-        Bytes::new(self.pools[switch.index()].size)
-    }
-
     /// Returns true if a packet fits.
     pub(super) fn admits(&self, packet: Arriving) -> bool {
         let Arriving { from, bytes, .. } = packet;
@@ -328,13 +317,6 @@ impl Ingress {
     /// Returns the link's bytes in the pool.
     const fn pool_bytes(&self) -> u64 {
         self.used.saturating_sub(self.limits.reserve)
-    }
-}
-
-impl Switching {
-    /// Returns the memory that the input links of `switch` share; `None` without PFC.
-    pub fn shared_pool(&self, switch: SwitchId) -> Option<Bytes> {
-        self.memory.pfc().map(|pfc| pfc.pool_size(switch))
     }
 }
 

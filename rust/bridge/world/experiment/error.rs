@@ -119,18 +119,12 @@ pub(crate) enum ExperimentError {
          use `evenkeel run`"
     )]
     Retry,
-    /// Switches admit packets by ConWeave's rule.
+    /// A queued packet may be trimmed for an arriving one.
     #[error(
-        "switch.pfc: `admission = \"conweave\"` is supported only by evenkeel's fabric; remove \
-         it, or use `evenkeel run`"
+        "switch.trim.victim: values other than `arriving` are supported only by evenkeel's fabric; \
+         remove it, or use `evenkeel run`"
     )]
-    Admission,
-    /// Buffers and thresholds of degraded ports shrink, or a queued packet may be trimmed.
-    #[error(
-        "switch.slow_ports and switch.trim.victim: values other than `keep` and `arriving` are \
-         supported only by evenkeel's fabric; remove them, or use `evenkeel run`"
-    )]
-    SlowPorts,
+    TrimVictim,
     /// NICs that exchange messages cannot have a queue pair.
     #[error("{}", mismatch_text(*.src, *.dst, .mismatch))]
     Mismatch {

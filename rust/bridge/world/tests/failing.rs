@@ -2,18 +2,17 @@
 
 use super::*;
 use crate::world::enumerations::FabricWitness;
-use crate::world::records::{FabricFault, FabricStep};
+use crate::world::records::FabricStep;
 
 #[test]
-fn failures_become_faults_and_steps() {
+fn failures_become_links_and_steps() {
     let text = format!(
         "{SPREAD}[[failure]]\nlink = \"leaf0-spine0\"\nat = \"1us\"\nuntil = \"9us\"\n\
          detection = \"2us\"\nconvergence = \"3us\"\n[[failure]]\nlink = \"leaf1-spine1\"\n\
          kind = \"degrade\"\nfactor = \"1/4\"\nat = \"5us\"\n"
     );
     let experiment = experiment(&text);
-    let faults = experiment.core().faults();
-    assert_eq!((faults.len(), faults[0].from_ps, faults[0].until_ps), (1, 1_000_000, 9_000_000));
+    assert_eq!(experiment.core().failing_links(), [4, 7]);
     let steps: Vec<(u64, FabricWitness, u64)> = experiment
         .core()
         .steps()
@@ -36,9 +35,13 @@ const SLOW: &str = "[[failure]]\nlink = \"leaf0-spine0\"\nkind = \"degrade\"\nfa
 const LOSSY: &str = "[[failure]]\nlink = \"leaf1-spine0\"\nkind = \"loss\"\nrate = \"1/9\"\n\
                      at = \"20us\"\n";
 
-/// Returns the faults and steps of a core.
-fn plan(core: &Core) -> (Vec<FabricFault>, Vec<FabricStep>) {
-    (core.faults(), core.steps())
+/// Returns the failing links of a core, its steps, and whether link 4 loses packets that are on the
+/// wire for a microsecond, one every microsecond.
+fn plan(core: &mut Core) -> (Vec<u32>, Vec<FabricStep>, Vec<bool>) {
+    let mut links = core.failing_links();
+    links.sort_unstable();
+    let lost = (0..60).map(|us| core.loses(8, us * 1_000_000, (us + 1) * 1_000_000)).collect();
+    (links, core.steps(), lost)
 }
 
 /// Returns the number of steps before a time, in microseconds.
@@ -57,7 +60,7 @@ fn end(core: &mut Core, target: &str, [at, now]: [u64; 2]) -> Result<(), Experim
 #[test]
 fn added_failures_equal_declared_ones() {
     let declared =
-        |sections: &[&str]| plan(&experiment(&(SPREAD.to_owned() + &sections.concat())).core());
+        |sections: &[&str]| plan(&mut experiment(&(SPREAD.to_owned() + &sections.concat())).core());
     let all = declared(&[DOWN, LONGER, SLOW, LOSSY]);
     for first in [&[][..], &[DOWN], &[SLOW], &[LOSSY, DOWN]] {
         let mut core = experiment(&(SPREAD.to_owned() + &first.concat())).core();
@@ -66,13 +69,13 @@ fn added_failures_equal_declared_ones() {
                 add(&mut core, sections, now).unwrap();
             }
         }
-        assert_eq!(plan(&core), all, "with {first:?} from the start");
+        assert_eq!(plan(&mut core), all, "with {first:?} from the start");
     }
     // Two failures in one call, with the later one first.
     let mut core = experiment(SPREAD).core();
     add(&mut core, &(LONGER.to_owned() + LOSSY), 5).unwrap();
     add(&mut core, &(DOWN.to_owned() + SLOW), 6).unwrap();
-    assert_eq!(plan(&core), all);
+    assert_eq!(plan(&mut core), all);
 }
 
 #[test]
@@ -80,18 +83,18 @@ fn ended_failures_equal_declared_ones_with_that_end() {
     let never =
         |text: &str| text.replace("until = \"30us\"\n", "").replace("until = \"40us\"\n", "");
     for text in [DOWN, SLOW] {
-        let declared = plan(&experiment(&(SPREAD.to_owned() + text)).core());
+        let declared = plan(&mut experiment(&(SPREAD.to_owned() + text)).core());
         let at = if text == DOWN { 30 } else { 40 };
         for now in [25, at] {
             let mut core = experiment(&(SPREAD.to_owned() + &never(text))).core();
             end(&mut core, "link = \"leaf0-spine0\"", [at, now]).unwrap();
-            assert_eq!(plan(&core), declared, "{text}");
+            assert_eq!(plan(&mut core), declared, "{text}");
         }
         // The failure has a later end, which the call brings forward.
         let later = text.replace("until = \"30us\"", "until = \"33us\"").replace("40us", "43us");
         let mut core = experiment(&(SPREAD.to_owned() + &later)).core();
         end(&mut core, "switch = \"leaf0\"", [at, 28]).unwrap();
-        assert_eq!(plan(&core), declared, "{text}");
+        assert_eq!(plan(&mut core), declared, "{text}");
     }
 }
 
@@ -110,7 +113,7 @@ fn back_to_back_outages_stay_separate() {
 #[test]
 fn invalid_additions_and_ends_of_failures_are_errors() {
     let mut core = experiment(&(SPREAD.to_owned() + DOWN)).core();
-    let before = plan(&core);
+    let before = plan(&mut core);
     let unknown = DOWN.replace("spine0", "spine7");
     let backwards = DOWN.replace("10us", "40us");
     let one_way = DOWN.replace("at =", "from = \"leaf0\"\nat =");
@@ -139,5 +142,5 @@ fn invalid_additions_and_ends_of_failures_are_errors() {
         let said = end(&mut core, target, times).unwrap_err().to_string();
         assert!(said.contains(reason), "{said}");
     }
-    assert_eq!(plan(&core), before, "errors change nothing");
+    assert_eq!(plan(&mut core), before, "errors change nothing");
 }

@@ -43,7 +43,7 @@ fn own_nic_settings_apply_only_to_their_hosts() {
     );
     assert_eq!(of(1).retransmit_timeout, Span::from_us(30));
     assert_eq!((of(2).ack.bytes, of(2).queue_pairs.send_queue), (Bytes::new(90), 7));
-    assert!(experiment.settings().ack_priority, "some acknowledgements have priority");
+    assert!(experiment.core().settings().ack_priority, "some acknowledgements have priority");
     let mut core = experiment.core();
     core.post(1, 2, 5_000, 0, 0, 0).unwrap();
 }

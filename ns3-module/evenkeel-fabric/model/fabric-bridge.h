@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0-only
 // Copyright (c) 2026 The evenkeel authors
 
-#ifndef FABRIC_BRIDGE_RECORDS_H
-#define FABRIC_BRIDGE_RECORDS_H
+#ifndef FABRIC_BRIDGE_H
+#define FABRIC_BRIDGE_H
 
 // Private: public headers must not include headers of cxx or of the Rust library.
 
@@ -14,6 +14,7 @@
 #include "rust/cxx.h"
 
 #include <stdexcept>
+#include <string>
 #include <vector>
 
 namespace ns3
@@ -21,8 +22,14 @@ namespace ns3
 
 class Fabric;
 
-/// Conversions between C++ and Rust: graphs, descriptions, measurements and errors.
-namespace bridgerecords
+/// The object of a core in Rust.
+struct FabricCore::Impl
+{
+    rust::Box<evenkeel::contract::Core> core; //!< NICs and switches
+};
+
+/// Conversions between C++ and Rust.
+namespace bridge
 {
 
 /**
@@ -47,6 +54,35 @@ OrThrow(Function function) -> decltype(function())
 }
 
 /**
+ * @brief Calls a verb. An error becomes std::runtime_error if a queue is full or no numbers are
+ * left, and std::invalid_argument otherwise.
+ * @tparam Verb type of the function
+ * @param verb the function that calls the verb
+ * @return its result
+ */
+template <class Verb>
+auto
+CallVerb(Verb verb) -> decltype(verb())
+{
+    // Messages of calls that may succeed later end with this.
+    static const std::string full = "(ENOMEM)";
+    try
+    {
+        return verb();
+    }
+    catch (const rust::Error& error)
+    {
+        const std::string reason = error.what();
+        if (reason.size() >= full.size() &&
+            reason.compare(reason.size() - full.size(), full.size(), full) == 0)
+        {
+            throw std::runtime_error(reason);
+        }
+        throw std::invalid_argument(reason);
+    }
+}
+
+/**
  * @tparam T type of the elements
  * @param elements a Rust vector
  * @return the same elements
@@ -59,35 +95,13 @@ ToVector(const rust::Vec<T>& elements)
 }
 
 /**
- * @param graph a graph of the contract
- * @return the graph for scripts
- */
-FabricGraph ToGraph(const evenkeel::contract::Graph& graph);
-/**
- * @param graph a graph of a script
- * @return the graph of the contract
- */
-evenkeel::contract::Graph FromGraph(const FabricGraph& graph);
-/**
- * @param nics NICs of a script
- * @return the NICs of the contract
- */
-std::vector<evenkeel::contract::NicSettings> FromNics(const std::vector<FabricNicSettings>& nics);
-/**
- * @param experiment an experiment
- * @param core its hosts and policies, at its start
- * @return its description
- */
-FabricDescription Describe(const evenkeel::contract::Experiment& experiment,
-                           const evenkeel::contract::Core& core);
-/**
  * @param fabric a fabric whose run has ended
  * @return its measurements
  */
 evenkeel::contract::Measured Measure(Fabric& fabric);
 
-} // namespace bridgerecords
+} // namespace bridge
 
 } // namespace ns3
 
-#endif /* FABRIC_BRIDGE_RECORDS_H */
+#endif /* FABRIC_BRIDGE_H */
