@@ -3,7 +3,8 @@
 
 #include "fabric-calendar.h"
 
-#include "fabric-core.h"
+#include "fabric-bridge.h"
+#include "fabric.h"
 #include "ns3/refuse.h"
 
 #include "ns3/nstime.h"
@@ -52,8 +53,9 @@ class FabricCalendar::Tick : public EventImpl
     FabricCalendar* m_calendar; //!< the calendar to run; null if it is destroyed
 };
 
-FabricCalendar::FabricCalendar()
-    : m_tick(Create<Tick>(this)),
+FabricCalendar::FabricCalendar(Fabric& fabric)
+    : m_fabric(fabric),
+      m_tick(Create<Tick>(this)),
       m_armed(FABRIC_NEVER)
 {
 }
@@ -64,7 +66,7 @@ FabricCalendar::~FabricCalendar()
 }
 
 void
-FabricCalendar::Open(Client* client)
+FabricCalendar::Open()
 {
     const int64_t perTick = Time::FromInteger(1, Time::PS).GetTimeStep();
     if (perTick == 0)
@@ -75,7 +77,7 @@ FabricCalendar::Open(Client* client)
         perTick > 1,
         "Time::SetResolution",
         "the resolution of ns-3's time must not be finer than a picosecond for a fabric");
-    m_client = client;
+    m_open = true;
     m_now = Now();
     Arm();
 }
@@ -83,8 +85,8 @@ FabricCalendar::Open(Client* client)
 void
 FabricCalendar::Close()
 {
-    m_client = nullptr;
-    m_heap.clear();
+    m_open = false;
+    m_queue = {};
 }
 
 void
@@ -94,10 +96,9 @@ FabricCalendar::Push(uint64_t timePs, Kind kind, uint32_t number)
                        "FabricCalendar::Push",
                        "an event of a fabric is in the past: " << timePs << " ps, before " << m_now
                                                                << " ps");
-    const bool drawn = kind == PORT && m_client;
-    const uint32_t place = drawn ? m_client->GetPlace(timePs, number) : number;
-    m_heap.push_back(Entry{timePs, static_cast<uint32_t>(kind) << KIND_SHIFT | place, number});
-    std::push_heap(m_heap.begin(), m_heap.end(), IsLater());
+    const bool drawn = kind == PORT && m_open;
+    const uint32_t place = drawn ? m_fabric.GetRust().place(timePs, number) : number;
+    m_queue.push(Entry{timePs, static_cast<uint32_t>(kind) << KIND_SHIFT | place, number});
     // While events run, Run arms the calendar once at the end.
     if (!m_running)
     {
@@ -125,7 +126,7 @@ FabricCalendar::IsRunning() const
 bool
 FabricCalendar::IsOpen() const
 {
-    return m_client != nullptr;
+    return m_open;
 }
 
 uint64_t
@@ -145,15 +146,13 @@ FabricCalendar::Run()
     // Run all events within this tick, in picosecond order.
     const uint64_t end = (tick + 1) * m_psPerTick;
     m_running = true;
-    while (m_client && !m_heap.empty() && m_heap.front().time < end)
+    while (m_open && !m_queue.empty() && m_queue.top().time < end)
     {
-        const Entry entry = m_heap.front();
-        std::pop_heap(m_heap.begin(), m_heap.end(), IsLater());
-        m_heap.pop_back();
+        const Entry entry = m_queue.top();
+        m_queue.pop();
         m_now = entry.time;
         ++m_count;
-        const auto kind = static_cast<Kind>(entry.rank >> KIND_SHIFT);
-        if (!m_client->HandleEvent(m_now, kind, entry.number))
+        if (!m_fabric.HandleEvent(m_now, entry.rank >> KIND_SHIFT, entry.number))
         {
             Close();
         }
@@ -165,12 +164,12 @@ FabricCalendar::Run()
 void
 FabricCalendar::Arm()
 {
-    if (!m_client || m_heap.empty())
+    if (!m_open || m_queue.empty())
     {
         return;
     }
     const uint64_t now = static_cast<uint64_t>(Simulator::Now().GetTimeStep());
-    const uint64_t tick = std::max(m_heap.front().time / m_psPerTick, now);
+    const uint64_t tick = std::max(m_queue.top().time / m_psPerTick, now);
     // An earlier or equal tick is scheduled already. It is never cancelled.
     if (tick >= m_armed)
     {

@@ -8,10 +8,13 @@
 #include "ns3/ptr.h"
 
 #include <cstdint>
+#include <queue>
 #include <vector>
 
 namespace ns3
 {
+
+class Fabric;
 
 /**
  * @ingroup evenkeel
@@ -21,7 +24,7 @@ namespace ns3
  * on that order. Here the order depends on the kind of event:
  * -# changes of links and routing;
  * -# ends of pauses and starts of packets, by port;
- * -# arrivals, in an order of sending ports that FabricSwitching::GetPlace draws for each time;
+ * -# arrivals, in an order of sending ports that the core draws for each time;
  * -# hosts, by number.
  *
  * Only the earliest event has an ns-3 event, which keeps ns-3's scheduler small. Events are never
@@ -42,38 +45,16 @@ class FabricCalendar
         HOST = 3,    //!< a wake-up that a host requested
     };
 
-    /// The handler of events.
-    class Client
-    {
-      public:
-        virtual ~Client() = default;
-        /**
-         * @brief Handles an event.
-         * @param nowPs the time
-         * @param kind kind of the event
-         * @param number number of the step, port or host, or of START
-         * @return false to close the calendar because no more events are needed
-         */
-        virtual bool HandleEvent(uint64_t nowPs, Kind kind, uint32_t number) = 0;
-        /**
-         * @brief Orders simultaneous events of ports.
-         * @param nowPs the time
-         * @param port number of the port
-         * @return its position in that order, below 2^30
-         */
-        virtual uint32_t GetPlace(uint64_t nowPs, uint32_t port) const = 0;
-    };
-
-    FabricCalendar();
+    /**
+     * @param fabric the fabric, which handles the events; must outlive this object
+     */
+    explicit FabricCalendar(Fabric& fabric);
     ~FabricCalendar();
     FabricCalendar(const FabricCalendar&) = delete;
     FabricCalendar& operator=(const FabricCalendar&) = delete;
 
-    /**
-     * @brief Opens the calendar and schedules the events pushed so far.
-     * @param client the handler of events
-     */
-    void Open(Client* client);
+    /// Opens the calendar and schedules the events pushed so far.
+    void Open();
     /// Closes the calendar; no more events run.
     void Close();
     /**
@@ -124,14 +105,16 @@ class FabricCalendar
     /// Schedules the ns-3 event for the earliest entry.
     void Arm();
 
-    std::vector<Entry> m_heap; //!< heap, earliest event first
-    Client* m_client{nullptr}; //!< handles events; null while closed
-    Ptr<EventImpl> m_tick;     //!< the ns-3 event
-    uint64_t m_armed;          //!< tick for which the ns-3 event is scheduled
-    uint64_t m_now{0};         //!< time of the last event
-    uint64_t m_count{0};       //!< number of events so far
-    uint64_t m_psPerTick{1};   //!< picoseconds per tick of ns-3's time
-    bool m_running{false};     //!< true while events run
+    /// Earliest event first.
+    std::priority_queue<Entry, std::vector<Entry>, IsLater> m_queue;
+    Fabric& m_fabric;        //!< handles events
+    bool m_open{false};      //!< true between Open and Close
+    Ptr<EventImpl> m_tick;   //!< the ns-3 event
+    uint64_t m_armed;        //!< tick for which the ns-3 event is scheduled
+    uint64_t m_now{0};       //!< time of the last event
+    uint64_t m_count{0};     //!< number of events so far
+    uint64_t m_psPerTick{1}; //!< picoseconds per tick of ns-3's time
+    bool m_running{false};   //!< true while events run
 };
 
 } // namespace ns3

@@ -80,11 +80,10 @@ Fabric::CountDataInFlight() const
     uint64_t count = 0;
     for (const FabricPort* port : m_ports)
     {
-        count += CountDataIn(m_pool, port->m_wire);
-        count += CountDataIn(m_pool, port->m_waiting[0]) + CountDataIn(m_pool, port->m_waiting[1]);
-        for (uint32_t each = 0; port->m_classes && each < FABRIC_MOST_CLASSES; ++each)
+        count += CountDataIn(*m_pool, port->m_wire);
+        for (const FabricPool::List& queue : port->m_queues)
         {
-            count += CountDataIn(m_pool, port->m_classes->lists[each]);
+            count += CountDataIn(*m_pool, queue);
         }
     }
     return count;

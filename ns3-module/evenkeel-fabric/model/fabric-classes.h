@@ -4,9 +4,6 @@
 #ifndef FABRIC_CLASSES_H
 #define FABRIC_CLASSES_H
 
-#include "fabric-pool.h"
-
-#include <array>
 #include <cstdint>
 #include <optional>
 #include <string>
@@ -81,34 +78,6 @@ class FabricCodePoints
     static constexpr uint32_t ClassOf(uint8_t dscp, uint32_t classes)
     {
         return dscp % 8 == 0 && dscp / 8U < classes ? dscp / 8U : 0;
-    }
-};
-
-/**
- * @ingroup evenkeel
- * @brief The per-class queues of a port, which replace its queue of packets without priority.
- */
-struct FabricClassQueues
-{
-    std::array<FabricPool::List, FABRIC_MOST_CLASSES> lists;  //!< queued packets, by class
-    std::array<uint32_t, FABRIC_MOST_CLASSES> waitingBytes{}; //!< queued bytes, by class
-    uint8_t waiting{0};                                       //!< bitmap of classes with packets
-    uint8_t paused{0};                                        //!< bitmap of paused classes
-    uint8_t ipFirst{0}; //!< NIC: bitmap of classes in which RDMA sent last
-
-    /**
-     * @param trafficClass number of a class
-     * @return its bit in a bitmap of classes
-     */
-    static constexpr uint8_t BitOf(uint32_t trafficClass)
-    {
-        return static_cast<uint8_t>(1U << trafficClass);
-    }
-
-    /// @return a bitmap of the classes with a packet that may start
-    uint8_t GetReady() const
-    {
-        return static_cast<uint8_t>(waiting & ~paused);
     }
 };
 

@@ -5,6 +5,7 @@
 #define FABRIC_IP_H
 
 #include "fabric-packet.h"
+#include "fabric-records.h"
 
 #include "ns3/address.h"
 #include "ns3/mac48-address.h"
@@ -21,20 +22,6 @@ namespace ns3
 
 class FabricPort;
 class RdmaNic;
-
-/**
- * @ingroup evenkeel
- * @brief The counters of the IP packets in a fabric.
- *
- * After a run, sent equals delivered + dropped + Fabric::CountIpInFlight.
- */
-struct FabricIpCounters
-{
-    uint64_t sent{0};      //!< packets that NICs accepted from protocol stacks
-    uint64_t delivered{0}; //!< packets that arrived at their host
-    uint64_t marked{0};    //!< delivered packets that a switch marked: congestion experienced (CE)
-    uint64_t dropped{0};   //!< packets dropped at a full NIC, at a switch or on a link that failed
-};
 
 /**
  * @ingroup evenkeel

@@ -66,7 +66,8 @@ enum class FabricPacketVerb : uint8_t
  * @brief A packet on a fabric's wires, as headers and lengths; RDMA payloads are not carried.
  *
  * It has those fields of RoCEv2 and Ultra Ethernet headers that decisions in a fabric depend on.
- * rust/bridge/world/records.rs declares the same record with the same field order. Like fabric-records.h, this header is plain C++11 without ns-3.
+ * rust/bridge/world/records.rs declares the same record with the same field order. Like
+ * fabric-records.h, this header is plain C++11 without ns-3.
  */
 struct FabricPacket
 {

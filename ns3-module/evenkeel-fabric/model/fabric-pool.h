@@ -28,9 +28,9 @@ class FabricPool
     /// A packet and its bookkeeping.
     struct alignas(64) Slot
     {
-        FabricPacket packet; //!< the packet
-        uint64_t arrives{0}; //!< arrival time at the end of its wire, in ps
-        uint32_t next{NONE}; //!< slot of the next packet in its list
+        FabricPacket packet;    //!< the packet
+        uint64_t arrives{0};    //!< arrival time at the end of its wire, in ps
+        uint32_t next{NONE};    //!< slot of the next packet in its list
         uint32_t ingress{NONE}; //!< the port that sent it to its switch; NONE at a NIC
     };
 
@@ -107,44 +107,24 @@ class FabricPool
     void PushBack(List& list, uint32_t slot)
     {
         m_slots[slot].next = NONE;
-        if (list.head == NONE)
-        {
-            list.head = slot;
-        }
-        else
-        {
-            m_slots[list.tail].next = slot;
-        }
+        (list.head == NONE ? list.head : m_slots[list.tail].next) = slot;
         list.tail = slot;
     }
 
     /**
      * @param list the list
-     * @param slot slot of the packet to put at the front
-     */
-    void PushFront(List& list, uint32_t slot)
-    {
-        m_slots[slot].next = list.head;
-        if (list.head == NONE)
-        {
-            list.tail = slot;
-        }
-        list.head = slot;
-    }
-
-    /**
-     * @param list the list
-     * @param before a slot in the list
+     * @param before a slot in the list; NONE to put the packet at the front
      * @param slot slot of the packet to put after it
      */
-    void InsertAfter(List& list, uint32_t before, uint32_t slot)
+    void Insert(List& list, uint32_t before, uint32_t slot)
     {
-        m_slots[slot].next = m_slots[before].next;
-        m_slots[before].next = slot;
-        if (list.tail == before)
+        uint32_t& next = before == NONE ? list.head : m_slots[before].next;
+        m_slots[slot].next = next;
+        if (next == NONE)
         {
             list.tail = slot;
         }
+        next = slot;
     }
 
     /**

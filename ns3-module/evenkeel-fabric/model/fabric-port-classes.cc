@@ -2,6 +2,7 @@
 // Copyright (c) 2026 The evenkeel authors
 
 #include "fabric-bridge.h"
+#include "fabric-calendar.h"
 #include "fabric-port.h"
 #include "fabric.h"
 
@@ -19,66 +20,19 @@ NS_LOG_COMPONENT_DEFINE("FabricPortClasses");
 uint32_t
 FabricPort::GetWaitingBytesOf(uint32_t trafficClass) const
 {
-    if (m_classes)
-    {
-        return trafficClass < FABRIC_MOST_CLASSES ? m_classes->waitingBytes[trafficClass] : 0;
-    }
-    return trafficClass == 0 ? m_waitingBytes[1] : 0;
+    return trafficClass < FABRIC_MOST_CLASSES ? m_queueBytes[1 + trafficClass] : 0;
 }
 
 bool
 FabricPort::IsPaused() const
 {
-    return m_paused || (m_classes && m_classes->paused != 0);
+    return m_paused != 0;
 }
 
 bool
 FabricPort::IsClassPaused(uint32_t trafficClass) const
 {
-    if (m_classes)
-    {
-        return trafficClass < FABRIC_MOST_CLASSES &&
-               (m_classes->paused & FabricClassQueues::BitOf(trafficClass)) != 0;
-    }
-    return trafficClass == 0 && m_paused;
-}
-
-void
-FabricPort::PushClass(uint32_t slot)
-{
-    const FabricPacket& packet = m_pool->Get(slot).packet;
-    const uint32_t trafficClass = packet.GetTrafficClass();
-    m_pool->PushBack(m_classes->lists[trafficClass], slot);
-    m_classes->waitingBytes[trafficClass] += packet.wireBytes;
-    m_classes->waiting |= FabricClassQueues::BitOf(trafficClass);
-    m_classWaits = m_classes->GetReady() != 0;
-}
-
-uint32_t
-FabricPort::PopClass(uint32_t trafficClass)
-{
-    FabricPool::List& list = m_classes->lists[trafficClass];
-    const uint32_t slot = m_pool->PopFront(list);
-    const uint16_t bytes = m_pool->Get(slot).packet.wireBytes;
-    m_waitingBytes[1] -= bytes;
-    m_classes->waitingBytes[trafficClass] -= bytes;
-    if (list.IsEmpty())
-    {
-        m_classes->waiting &= static_cast<uint8_t>(~FabricClassQueues::BitOf(trafficClass));
-    }
-    m_classWaits = m_classes->GetReady() != 0;
-    return slot;
-}
-
-uint32_t
-FabricPort::PopNextClass()
-{
-    evenkeel::contract::Core& core = m_fabric->GetRust();
-    const uint32_t trafficClass = core.choose_class(m_id, m_classes->GetReady());
-    const uint32_t slot = PopClass(trafficClass);
-    const bool waits = !m_classes->lists[trafficClass].IsEmpty();
-    core.charge_class(m_id, trafficClass, m_pool->Get(slot).packet.wireBytes, waits);
-    return slot;
+    return trafficClass < FABRIC_MOST_CLASSES && (m_paused & BitOf(trafficClass)) != 0;
 }
 
 void
@@ -87,7 +41,7 @@ FabricPort::PassTurn(const FabricPacket& packet)
     // Make the scheduler state the same as if the packet had been queued.
     evenkeel::contract::Core& core = m_fabric->GetRust();
     const uint32_t trafficClass = packet.GetTrafficClass();
-    core.choose_class(m_id, FabricClassQueues::BitOf(trafficClass));
+    core.choose_class(m_id, BitOf(trafficClass));
     core.charge_class(m_id, trafficClass, packet.wireBytes, false);
 }
 
@@ -98,24 +52,15 @@ FabricPort::SetPaused(uint64_t nowPs, FabricPfcOrder order, uint32_t trafficClas
     const bool paused = order == FabricPfcOrder::PAUSE;
     NS_LOG_LOGIC("class " << trafficClass << " of port " << m_id
                           << (paused ? " paused" : " resumed"));
-    const uint8_t bit = FabricClassQueues::BitOf(trafficClass);
-    const uint8_t others = m_classes ? m_classes->paused & static_cast<uint8_t>(~bit) : 0;
+    const uint8_t others = m_paused & static_cast<uint8_t>(~BitOf(trafficClass));
     const bool isAnyPaused = paused || others != 0;
     // With classes, Pause reports only the first pause and the last resume.
-    if (!m_classes || isAnyPaused != IsPaused())
+    if (m_classes == 0 || isAnyPaused != IsPaused())
     {
         m_pauseTrace(isAnyPaused);
     }
     m_classPauseTrace(trafficClass, paused);
-    if (m_classes)
-    {
-        m_classes->paused = paused ? others | bit : others;
-        m_classWaits = m_classes->GetReady() != 0;
-    }
-    else
-    {
-        m_paused = paused;
-    }
+    m_paused = paused ? others | BitOf(trafficClass) : others;
     if (m_pauseEnds.empty())
     {
         return;

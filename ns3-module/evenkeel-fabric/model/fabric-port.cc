@@ -4,6 +4,7 @@
 #include "fabric-port.h"
 
 #include "fabric-bridge.h"
+#include "fabric-calendar.h"
 #include "fabric-channel.h"
 #include "fabric.h"
 #include "roce-bytes.h"
@@ -69,7 +70,7 @@ FabricPort::GetPortNumber() const
 uint32_t
 FabricPort::GetWaitingBytes() const
 {
-    return m_waitingBytes[0] + m_waitingBytes[1];
+    return m_queueBytes[0] + m_dataBytes;
 }
 
 uint32_t
@@ -107,24 +108,23 @@ FabricPort::GetDataRate() const
 }
 
 void
-FabricPort::Join(const Setup& setup)
+FabricPort::Join(Fabric& fabric, uint32_t id, FabricPort& end)
 {
-    NS_LOG_FUNCTION(this << setup.id << setup.number << setup.rateBps << setup.delayPs);
-    m_fabric = setup.fabric;
-    m_pool = &setup.fabric->GetPool();
-    m_end = setup.end;
-    m_id = setup.id;
-    m_number = setup.number;
-    m_delay = setup.delayPs;
-    m_forwarding = setup.forwardingPs;
-    m_gapBytes = setup.gapBytes;
-    m_rounding = setup.rounding;
-    if (setup.classes > 0)
-    {
-        m_classes = std::make_unique<FabricClassQueues>();
-    }
-    m_pauseEnds.assign(setup.pausesExpire ? std::max<uint32_t>(1, setup.classes) : 0, FABRIC_NEVER);
-    SetRate(setup.rateBps);
+    NS_LOG_FUNCTION(this << id);
+    const FabricSettings& settings = fabric.GetSettings();
+    const FabricLink& link = fabric.GetCore().GetGraph().links[id / 2];
+    m_fabric = &fabric;
+    m_pool = &fabric.GetPool();
+    m_end = &end;
+    m_id = id;
+    m_forwarding = (id % 2 == 0 ? link.b : link.a).isHost ? 0 : settings.forwardingDelayPs;
+    m_delay = link.delayPs + m_forwarding;
+    m_gapBytes = settings.gapBytes;
+    m_rounding = settings.rounding;
+    m_classes = static_cast<uint32_t>(fabric.GetClasses().size());
+    const bool expires = settings.pfcPauseTimePs != FABRIC_NEVER;
+    m_pauseEnds.assign(expires ? std::max<uint32_t>(1, m_classes) : 0, FABRIC_NEVER);
+    SetRate(link.rateBps);
 }
 
 void
@@ -164,7 +164,7 @@ FabricPort::GetTimeFor(uint64_t bytes) const
 bool
 FabricPort::HasWaiting() const
 {
-    return !m_waiting[0].IsEmpty() || (!m_waiting[1].IsEmpty() && !m_paused) || m_classWaits;
+    return !m_queues[0].IsEmpty() || GetReady() != 0;
 }
 
 bool
@@ -174,8 +174,7 @@ FabricPort::IsClear(uint64_t nowPs, const FabricPacket& packet) const
     {
         return false;
     }
-    return GetQueue(packet.flags) == 0 ||
-           !(m_classes ? IsClassPaused(packet.GetTrafficClass()) : m_paused);
+    return packet.Has(FabricPacket::PRIORITY) || !IsClassPaused(packet.GetTrafficClass());
 }
 
 uint64_t
@@ -215,43 +214,62 @@ void
 FabricPort::PushQueue(uint32_t slot)
 {
     const FabricPacket& packet = m_pool->Get(slot).packet;
-    const unsigned queue = GetQueue(packet.flags);
-    m_waitingBytes[queue] += packet.wireBytes;
-    if (m_classes && queue == 1)
+    const uint32_t queue = GetQueue(packet);
+    m_queueBytes[queue] += packet.wireBytes;
+    if (queue > 0)
     {
-        PushClass(slot);
+        m_dataBytes += packet.wireBytes;
+        m_waiting |= BitOf(queue - 1);
     }
-    else
-    {
-        m_pool->PushBack(m_waiting[queue], slot);
-    }
+    m_pool->PushBack(m_queues[queue], slot);
     m_waitingMax = std::max(m_waitingMax, GetWaitingBytes());
 }
 
 void
 FabricPort::PushFrame(uint32_t slot, uint32_t before)
 {
-    m_waitingBytes[0] += m_pool->Get(slot).packet.wireBytes;
-    if (before == FabricPool::NONE)
-    {
-        m_pool->PushFront(m_waiting[0], slot);
-    }
-    else
-    {
-        m_pool->InsertAfter(m_waiting[0], before, slot);
-    }
+    m_queueBytes[0] += m_pool->Get(slot).packet.wireBytes;
+    m_pool->Insert(m_queues[0], before, slot);
 }
 
 uint32_t
 FabricPort::PopQueue()
 {
-    const unsigned queue = m_waiting[0].IsEmpty() ? 1 : 0;
-    if ((queue == 1 && m_paused) || m_waiting[queue].IsEmpty())
+    if (!m_queues[0].IsEmpty())
     {
-        return m_classWaits ? PopNextClass() : FabricPool::NONE;
+        const uint32_t slot = m_pool->PopFront(m_queues[0]);
+        m_queueBytes[0] -= m_pool->Get(slot).packet.wireBytes;
+        return slot;
     }
-    const uint32_t slot = m_pool->PopFront(m_waiting[queue]);
-    m_waitingBytes[queue] -= m_pool->Get(slot).packet.wireBytes;
+    const uint8_t ready = GetReady();
+    if (ready == 0)
+    {
+        return FabricPool::NONE;
+    }
+    if (m_classes < 2)
+    {
+        return PopClass(0);
+    }
+    evenkeel::contract::Core& core = m_fabric->GetRust();
+    const uint32_t trafficClass = core.choose_class(m_id, ready);
+    const uint32_t slot = PopClass(trafficClass);
+    const bool waits = !m_queues[1 + trafficClass].IsEmpty();
+    core.charge_class(m_id, trafficClass, m_pool->Get(slot).packet.wireBytes, waits);
+    return slot;
+}
+
+uint32_t
+FabricPort::PopClass(uint32_t trafficClass)
+{
+    FabricPool::List& queue = m_queues[1 + trafficClass];
+    const uint32_t slot = m_pool->PopFront(queue);
+    const uint16_t bytes = m_pool->Get(slot).packet.wireBytes;
+    m_queueBytes[1 + trafficClass] -= bytes;
+    m_dataBytes -= bytes;
+    if (queue.IsEmpty())
+    {
+        m_waiting &= static_cast<uint8_t>(~BitOf(trafficClass));
+    }
     return slot;
 }
 

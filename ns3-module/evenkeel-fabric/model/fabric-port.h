@@ -16,8 +16,8 @@
 #include "ns3/nstime.h"
 #include "ns3/traced-callback.h"
 
+#include <array>
 #include <deque>
-#include <memory>
 #include <vector>
 
 namespace ns3
@@ -121,22 +121,6 @@ class FabricPort : public NetDevice
 
     // For the fabric; not for scripts.
 
-    /// The settings of a port.
-    struct Setup
-    {
-        Fabric* fabric{nullptr};                        //!< the fabric
-        FabricPort* end{nullptr};                       //!< the far end
-        uint32_t id{0};                                 //!< number in the fabric
-        uint32_t number{0};                             //!< number within its switch
-        uint64_t rateBps{0};                            //!< bits per second
-        uint64_t delayPs{0};                            //!< propagation plus forwarding delay
-        uint64_t forwardingPs{0};                       //!< forwarding delay of the far end
-        uint32_t gapBytes{0};                           //!< gap after each packet
-        FabricRounding rounding{FabricRounding::EXACT}; //!< rounding of transmission times
-        uint32_t classes{0};                            //!< traffic classes; 0 for one queue
-        bool pausesExpire{false};                       //!< pauses expire after a time
-    };
-
     /// @return the fabric; null before it is made
     const Fabric* GetFabric() const
     {
@@ -145,9 +129,11 @@ class FabricPort : public NetDevice
 
     /**
      * @brief Joins a fabric.
-     * @param setup its settings
+     * @param fabric the fabric
+     * @param id number of the port
+     * @param end the port at the far end
      */
-    void Join(const Setup& setup);
+    void Join(Fabric& fabric, uint32_t id, FabricPort& end);
     /// Starts the port. Connected trace sinks make it punctual.
     void Open();
     /**
@@ -226,13 +212,31 @@ class FabricPort : public NetDevice
   protected:
     void DoDispose() override;
 
+    /// Number of queues: one with priority, then one per traffic class.
+    static constexpr uint32_t QUEUES = 1 + FABRIC_MOST_CLASSES;
+
     /**
-     * @param flags of a packet
-     * @return the index of its queue: 0 with priority, 1 without
+     * @param packet a packet
+     * @return the index of its queue
      */
-    static unsigned GetQueue(uint8_t flags)
+    static uint32_t GetQueue(const FabricPacket& packet)
     {
-        return (flags & FabricPacket::PRIORITY) ? 0 : 1;
+        return packet.Has(FabricPacket::PRIORITY) ? 0 : 1 + packet.GetTrafficClass();
+    }
+
+    /**
+     * @param trafficClass number of a class
+     * @return its bit in a bitmap of classes
+     */
+    static constexpr uint8_t BitOf(uint32_t trafficClass)
+    {
+        return static_cast<uint8_t>(1U << trafficClass);
+    }
+
+    /// @return a bitmap of the classes with a packet that may start
+    uint8_t GetReady() const
+    {
+        return static_cast<uint8_t>(m_waiting & ~m_paused);
     }
 
     /**
@@ -322,24 +326,24 @@ class FabricPort : public NetDevice
      */
     bool ReceiveIp(uint32_t slot);
 
-    Fabric* m_fabric{nullptr};        //!< the fabric of the port
-    FabricPool* m_pool{nullptr};      //!< packets of the fabric
-    uint64_t m_free{0};               //!< time from which the wire is free
-    FabricPool::List m_wire;          //!< packets on the wire, by arrival
-    FabricPool::List m_waiting[2];    //!< queues: with priority, without
-    uint32_t m_waitingBytes[2]{0, 0}; //!< bytes in each queue
-    FabricPort* m_end{nullptr};       //!< the far end
-    uint32_t m_id{0};                 //!< number in its fabric
-    uint32_t m_number{0};             //!< number within its switch
-    uint32_t m_psPerByte{0};          //!< picoseconds per byte if that is a whole number; else 0
-    bool m_armed{false};              //!< an event of this port is scheduled
-    bool m_startArmed{false};         //!< a start is scheduled
-    bool m_faulty{false};             //!< its link fails at some time
-    bool m_paused{false};             //!< the far end pauses packets without priority
-    bool m_punctual{false};           //!< each start is an event
-    bool m_traced{false};             //!< trace sinks are connected, for starts or arrivals
-    bool m_classWaits{false};         //!< a packet of a traffic class may start
-    bool m_isTurnOfIp{false};         //!< NIC: RDMA sent last
+    Fabric* m_fabric{nullptr};                     //!< the fabric of the port
+    FabricPool* m_pool{nullptr};                   //!< packets of the fabric
+    uint64_t m_free{0};                            //!< time from which the wire is free
+    FabricPool::List m_wire;                       //!< packets on the wire, by arrival
+    std::array<FabricPool::List, QUEUES> m_queues; //!< packets with priority, then by class
+    std::array<uint32_t, QUEUES> m_queueBytes{};   //!< bytes in each queue
+    uint32_t m_dataBytes{0};                       //!< bytes without priority
+    FabricPort* m_end{nullptr};                    //!< the far end
+    uint32_t m_id{0};                              //!< number in its fabric
+    uint32_t m_psPerByte{0};  //!< picoseconds per byte if that is a whole number; else 0
+    bool m_armed{false};      //!< an event of this port is scheduled
+    bool m_startArmed{false}; //!< a start is scheduled
+    bool m_faulty{false};     //!< its link fails at some time
+    uint8_t m_waiting{0};     //!< bitmap of the classes with packets
+    uint8_t m_paused{0};      //!< bitmap of the classes that the far end pauses
+    uint8_t m_ipFirst{0};     //!< NIC: bitmap of the classes in which RDMA sent last
+    bool m_punctual{false};   //!< each start is an event
+    bool m_traced{false};     //!< trace sinks are connected, for starts or arrivals
     FabricRounding m_rounding{FabricRounding::EXACT}; //!< rounding of transmission times
     uint64_t m_delay{0};                              //!< from last bit out to arrival
     uint64_t m_gap{0};        //!< time that the wire stays busy after each packet
@@ -348,7 +352,7 @@ class FabricPort : public NetDevice
     uint32_t m_waitingMax{0}; //!< maximum of the queued bytes
     uint64_t m_rate{0};       //!< bits per second
     uint64_t m_forwarding{0}; //!< forwarding delay of the far switch, part of m_delay
-    std::unique_ptr<FabricClassQueues> m_classes; //!< by traffic class; null without classes
+    uint32_t m_classes{0};    //!< number of traffic classes; 0 if data has one queue
 
     TracedCallback<const FabricPacket&, Time> m_sentTrace;     //!< a packet starts
     TracedCallback<const FabricPacket&, Time> m_receivedTrace; //!< a packet arrived
@@ -395,14 +399,7 @@ class FabricPort : public NetDevice
      * @param rateBps bits per second
      */
     void SetRate(uint64_t rateBps);
-    /**
-     * @brief Appends a packet to the queue of its traffic class.
-     * @param slot slot of the packet
-     */
-    void PushClass(uint32_t slot);
-    /// @return slot of the next packet in the class order, removed from its queue
-    uint32_t PopNextClass();
-    std::deque<uint64_t> m_starts; //!< starts of the packets on the wire, of a link that fails
+    std::deque<uint64_t> m_starts;     //!< starts of the packets on the wire, of a link that fails
     std::vector<uint64_t> m_pauseEnds; //!< when pauses expire, by class; empty if they never do
     Ptr<FabricChannel> m_channel;      //!< the link
     Ptr<Node> m_node;                  //!< the node of the device

@@ -201,6 +201,20 @@ struct FabricCounters
 
 /**
  * @ingroup evenkeel
+ * @brief The counters of the IP packets in a fabric.
+ *
+ * After a run, sent equals delivered + dropped + Fabric::CountIpInFlight.
+ */
+struct FabricIpCounters
+{
+    uint64_t sent{0};      //!< packets that NICs accepted from protocol stacks
+    uint64_t delivered{0}; //!< packets that arrived at their host
+    uint64_t marked{0};    //!< delivered packets that a switch marked: congestion experienced (CE)
+    uint64_t dropped{0};   //!< packets dropped at a full NIC, at a switch or on a link that failed
+};
+
+/**
+ * @ingroup evenkeel
  * @brief An order of priority flow control (PFC) to a link.
  */
 enum class FabricPfcOrder : uint8_t

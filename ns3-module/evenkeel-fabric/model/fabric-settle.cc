@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-only
 // Copyright (c) 2026 The evenkeel authors
 
+#include "fabric-calendar.h"
 #include "fabric-port.h"
 #include "fabric-switch.h"
 #include "fabric.h"
@@ -24,12 +25,12 @@ Fabric::SettleSwitches(uint64_t nowPs)
 void
 Fabric::SettleBeforeNow(FabricPort& port) const
 {
-    if (!m_started || m_calendar.IsRunning())
+    if (!m_started || m_calendar->IsRunning())
     {
         return;
     }
     // Stop one picosecond before now: an event at this time may still pause or fail the link.
-    uint64_t end = std::max<uint64_t>(m_calendar.Now(), 1) - 1;
+    uint64_t end = std::max<uint64_t>(m_calendar->Now(), 1) - 1;
     if (m_verdict == TIME_LIMIT)
     {
         end = std::min(end, m_settings.timeLimitPs);

@@ -2,6 +2,7 @@
 // Copyright (c) 2026 The evenkeel authors
 
 #include "fabric-bridge.h"
+#include "fabric-calendar.h"
 #include "fabric-channel.h"
 #include "fabric-port.h"
 #include "fabric-switch.h"
@@ -25,7 +26,7 @@ namespace ns3
 uint64_t
 Fabric::ExpectAhead(const std::string& call, Time at) const
 {
-    EVENKEEL_REFUSE_IF(!m_calendar.IsOpen() && (m_started || m_ports.empty()),
+    EVENKEEL_REFUSE_IF(!m_calendar->IsOpen() && (m_started || m_ports.empty()),
                        call,
                        "the run of the fabric has ended, too late: it would have no effect; call "
                        "it before or during the run");
@@ -33,7 +34,7 @@ Fabric::ExpectAhead(const std::string& call, Time at) const
                        call,
                        at.As(Time::US) << " is in the past (now " << Simulator::Now().As(Time::US)
                                        << "): pass Simulator::Now () or later");
-    return std::max(static_cast<uint64_t>(at.GetPicoSeconds()), m_calendar.Now());
+    return std::max(static_cast<uint64_t>(at.GetPicoSeconds()), m_calendar->Now());
 }
 
 std::string
@@ -51,7 +52,7 @@ void
 Fabric::AddFailures(const std::string& sections)
 {
     bridge::OrThrow<std::invalid_argument>(
-        [&] { m_rust->add_failures(sections, m_applied, m_calendar.Now()); });
+        [&] { m_rust->add_failures(sections, m_applied, m_calendar->Now()); });
     ScheduleSteps();
 }
 
@@ -59,7 +60,7 @@ void
 Fabric::EndFailures(const std::string& target, uint64_t atPs)
 {
     bridge::OrThrow<std::invalid_argument>(
-        [&] { m_rust->end_failures(target, atPs, m_applied, m_calendar.Now()); });
+        [&] { m_rust->end_failures(target, atPs, m_applied, m_calendar->Now()); });
     ScheduleSteps();
 }
 
@@ -83,7 +84,7 @@ Fabric::ScheduleSteps()
                 known.erase(found);
                 continue;
             }
-            m_calendar.Push(steps[step].atPs, FabricCalendar::CONTROL, STEP);
+            m_calendar->Push(steps[step].atPs, FabricCalendar::CONTROL, STEP);
         }
         MarkFaulty();
     }

@@ -4,6 +4,7 @@
 #include "fabric-switch-port.h"
 
 #include "fabric-bridge.h"
+#include "fabric-calendar.h"
 #include "fabric-switch.h"
 #include "fabric.h"
 
@@ -130,12 +131,12 @@ FabricSwitchPort::Enqueue(uint64_t nowPs, uint32_t slot)
     const FabricPacket& packet = m_pool->Get(slot).packet;
     if (packet.IsData())
     {
-        m_fabric->CountArrival(m_waitingBytes[1]);
+        m_fabric->CountArrival(m_dataBytes);
     }
     if (IsClear(nowPs, packet))
     {
         // Fast path: the queue is empty, so the packet is never stored.
-        if (m_classes && !packet.Has(FabricPacket::PRIORITY))
+        if (m_classes > 1 && !packet.Has(FabricPacket::PRIORITY))
         {
             PassTurn(packet);
         }
@@ -189,8 +190,7 @@ FabricSwitchPort::Enqueue(uint64_t nowPs, uint32_t slot)
 uint32_t
 FabricSwitchPort::GetQueuedLike(uint32_t slot) const
 {
-    return m_classes ? m_classes->waitingBytes[m_pool->Get(slot).packet.GetTrafficClass()]
-                     : m_waitingBytes[1];
+    return m_queueBytes[1 + m_pool->Get(slot).packet.GetTrafficClass()];
 }
 
 Enqueued
@@ -199,8 +199,8 @@ FabricSwitchPort::Admit(uint64_t nowPs, uint32_t slot)
     FabricPool::Slot& entry = m_pool->Get(slot);
     evenkeel::contract::QueueState queued{m_id,
                                           entry.ingress,
-                                          m_waitingBytes[0],
-                                          m_waitingBytes[1],
+                                          m_queueBytes[0],
+                                          m_dataBytes,
                                           GetQueuedLike(slot),
                                           false};
     const Enqueued enqueued = m_fabric->GetRust().enqueue(queued, entry.packet);
@@ -211,7 +211,7 @@ FabricSwitchPort::Admit(uint64_t nowPs, uint32_t slot)
     // Ports decide late, so the switch may hold packets that could have started by now. Near the
     // limit of the buffer, start them first at every port.
     m_switch->Settle(nowPs);
-    queued = {m_id, entry.ingress, m_waitingBytes[0], m_waitingBytes[1], GetQueuedLike(slot), true};
+    queued = {m_id, entry.ingress, m_queueBytes[0], m_dataBytes, GetQueuedLike(slot), true};
     return m_fabric->GetRust().enqueue(queued, entry.packet);
 }
 
@@ -246,7 +246,7 @@ FabricSwitchPort::SendFrame(uint64_t nowPs, FabricPfcOrder order, uint32_t traff
     const FabricPacketKind kind =
         order == FabricPfcOrder::PAUSE ? FabricPacketKind::PAUSE : FabricPacketKind::RESUME;
     uint32_t before = FabricPool::NONE;
-    for (uint32_t each = m_waiting[0].head; each != FabricPool::NONE; each = m_pool->Get(each).next)
+    for (uint32_t each = m_queues[0].head; each != FabricPool::NONE; each = m_pool->Get(each).next)
     {
         FabricPacket& packet = m_pool->Get(each).packet;
         if (!packet.IsFlowControl())
@@ -257,7 +257,7 @@ FabricSwitchPort::SendFrame(uint64_t nowPs, FabricPfcOrder order, uint32_t traff
         {
             // The newest frame of a class replaces a queued one.
             packet.kind = kind;
-            packet.sack = m_waitingBytes[1];
+            packet.sack = m_dataBytes;
             return;
         }
         before = each;
@@ -266,7 +266,7 @@ FabricSwitchPort::SendFrame(uint64_t nowPs, FabricPfcOrder order, uint32_t traff
     frame.wireBytes = FRAME_BYTES;
     frame.kind = kind;
     frame.flags = FabricPacket::PRIORITY;
-    frame.sack = m_waitingBytes[1];
+    frame.sack = m_dataBytes;
     frame.SetTrafficClass(trafficClass);
     const uint32_t slot = m_pool->Insert(frame);
     // Queued frames of other classes go first, even if their start event is still to come.

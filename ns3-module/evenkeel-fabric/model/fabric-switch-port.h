@@ -109,10 +109,7 @@ class FabricSwitchPort : public FabricPort
      * @param order the order of the frame
      * @param trafficClass the class of the packet
      */
-    void SendFrameBack(uint64_t nowPs,
-                       uint32_t link,
-                       FabricPfcOrder order,
-                       uint32_t trafficClass);
+    void SendFrameBack(uint64_t nowPs, uint32_t link, FabricPfcOrder order, uint32_t trafficClass);
 
     FabricSwitch* m_switch{nullptr}; //!< the switch of the port
 };

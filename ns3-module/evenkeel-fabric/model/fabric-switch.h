@@ -4,7 +4,7 @@
 #ifndef FABRIC_SWITCH_H
 #define FABRIC_SWITCH_H
 
-#include "fabric-core.h"
+#include "fabric-packet.h"
 
 #include "ns3/object.h"
 #include "ns3/ptr.h"

@@ -4,7 +4,10 @@
 #include "fabric.h"
 
 #include "fabric-bridge.h"
+#include "fabric-calendar.h"
 #include "fabric-channel.h"
+#include "fabric-ip.h"
+#include "fabric-pool.h"
 #include "fabric-switch-port.h"
 #include "fabric-switch.h"
 #include "rdma-nic.h"
@@ -61,7 +64,9 @@ Fabric::GetTypeId()
 }
 
 Fabric::Fabric()
-    : m_roceBytes(std::make_unique<RoceBytes>())
+    : m_pool(std::make_unique<FabricPool>()),
+      m_calendar(std::make_unique<FabricCalendar>(*this)),
+      m_roceBytes(std::make_unique<RoceBytes>())
 {
     NS_LOG_FUNCTION(this);
 }
@@ -76,7 +81,7 @@ Fabric::DoDispose()
 {
     NS_LOG_FUNCTION(this);
     WarnIfIdle();
-    m_calendar.Close();
+    m_calendar->Close();
     m_ports.clear();
     m_nics.clear();
     m_switches.clear();
@@ -112,8 +117,10 @@ Fabric::Assemble(std::unique_ptr<FabricCore> core,
     {
         FabricPort& a = *DynamicCast<FabricPort>(channels[link]->GetDevice(0));
         FabricPort& b = *DynamicCast<FabricPort>(channels[link]->GetDevice(1));
-        JoinPort(2 * link, a, b);
-        JoinPort(2 * link + 1, b, a);
+        a.Join(*this, 2 * link, b);
+        b.Join(*this, 2 * link + 1, a);
+        m_ports[2 * link] = &a;
+        m_ports[2 * link + 1] = &b;
     }
     for (uint32_t host = 0; host < hosts; ++host)
     {
@@ -124,26 +131,6 @@ Fabric::Assemble(std::unique_ptr<FabricCore> core,
     Simulator::ScheduleNow(&Fabric::Start, Ptr<Fabric>(this));
     // Ports have a raw pointer to the fabric, so keep it alive until Simulator::Destroy.
     Simulator::ScheduleDestroy(&Object::Dispose, Ptr<Fabric>(this));
-}
-
-void
-Fabric::JoinPort(uint32_t number, FabricPort& port, FabricPort& end)
-{
-    const FabricLink& link = m_core->GetGraph().links[number / 2];
-    const FabricEnd to = number % 2 == 0 ? link.b : link.a;
-    FabricPort::Setup setup;
-    setup.fabric = this;
-    setup.end = &end;
-    setup.id = number;
-    setup.rateBps = link.rateBps;
-    setup.forwardingPs = to.isHost ? 0 : m_settings.forwardingDelayPs;
-    setup.delayPs = link.delayPs + setup.forwardingPs;
-    setup.gapBytes = m_settings.gapBytes;
-    setup.rounding = m_settings.rounding;
-    setup.classes = static_cast<uint32_t>(GetClasses().size());
-    setup.pausesExpire = m_settings.pfcPauseTimePs != FABRIC_NEVER;
-    port.Join(setup);
-    m_ports[number] = &port;
 }
 
 void
@@ -164,25 +151,19 @@ Fabric::Start()
     MarkFaulty();
     for (const FabricStep& step : m_steps)
     {
-        m_calendar.Push(step.atPs, FabricCalendar::CONTROL, STEP);
+        m_calendar->Push(step.atPs, FabricCalendar::CONTROL, STEP);
     }
     m_started = true;
-    const uint64_t now = m_calendar.Now();
+    const uint64_t now = m_calendar->Now();
     for (const auto& nic : m_nics)
     {
         nic->Begin(now);
     }
-    m_calendar.Open(this);
-}
-
-uint32_t
-Fabric::GetPlace(uint64_t nowPs, uint32_t port) const
-{
-    return m_rust->place(nowPs, port);
+    m_calendar->Open();
 }
 
 bool
-Fabric::HandleEvent(uint64_t nowPs, FabricCalendar::Kind kind, uint32_t number)
+Fabric::HandleEvent(uint64_t nowPs, uint32_t kind, uint32_t number)
 {
     if (nowPs > m_settings.timeLimitPs && m_verdict == RUNNING && !HasOnlyIp())
     {
@@ -274,7 +255,7 @@ Fabric::Reopen()
 void
 Fabric::Drop(FabricPort& port, uint32_t slot)
 {
-    const FabricPacket packet = m_pool.Remove(slot);
+    const FabricPacket packet = m_pool->Remove(slot);
     if (packet.IsIp())
     {
         port.m_ipDropTrace(m_ip->Drop(packet).packet);
@@ -289,7 +270,7 @@ Fabric::Drop(FabricPort& port, uint32_t slot)
     }
     if (!port.m_dropTrace.IsEmpty())
     {
-        port.m_dropTrace(packet, PicoSeconds(m_calendar.Now()));
+        port.m_dropTrace(packet, PicoSeconds(m_calendar->Now()));
     }
 }
 
@@ -383,13 +364,19 @@ Fabric::GetQueueBytesMax() const
 uint64_t
 Fabric::GetEventCount() const
 {
-    return m_calendar.GetEventCount();
+    return m_calendar->GetEventCount();
 }
 
 uint64_t
 Fabric::GetNowPs() const
 {
-    return m_calendar.Now();
+    return m_calendar->Now();
+}
+
+const FabricIpCounters&
+Fabric::GetIpCounters() const
+{
+    return m_ip->GetCounters();
 }
 
 uint64_t

@@ -4,11 +4,8 @@
 #ifndef FABRIC_H
 #define FABRIC_H
 
-#include "fabric-calendar.h"
-#include "fabric-classes.h"
 #include "fabric-core.h"
-#include "fabric-ip.h"
-#include "fabric-pool.h"
+#include "fabric-packet.h"
 
 #include "ns3/nstime.h"
 #include "ns3/object.h"
@@ -22,7 +19,10 @@
 namespace ns3
 {
 
+class FabricCalendar;
 class FabricChannel;
+class FabricIp;
+class FabricPool;
 class FabricPort;
 class FabricSwitch;
 class RdmaNic;
@@ -36,7 +36,7 @@ class RoceBytes;
  * Simultaneous events have the same order as in evenkeel's own fabric (see FabricCalendar), so the
  * results of both agree to the picosecond.
  */
-class Fabric : public Object, private FabricCalendar::Client
+class Fabric : public Object
 {
   public:
     /**
@@ -149,10 +149,7 @@ class Fabric : public Object, private FabricCalendar::Client
     bool HasHeadroomFor(uint32_t wireBytes) const;
 
     /// @return the IP packet counters; GetCounters counts only the hops of IP packets
-    const FabricIpCounters& GetIpCounters() const
-    {
-        return m_ip->GetCounters();
-    }
+    const FabricIpCounters& GetIpCounters() const;
 
     // For ports, switches and NICs; not for scripts.
 
@@ -186,15 +183,15 @@ class Fabric : public Object, private FabricCalendar::Client
     }
 
     /// @return the packets in the fabric
-    FabricPool& GetPool()
+    FabricPool& GetPool() const
     {
-        return m_pool;
+        return *m_pool;
     }
 
     /// @return the events
-    FabricCalendar& GetCalendar()
+    FabricCalendar& GetCalendar() const
     {
-        return m_calendar;
+        return *m_calendar;
     }
 
     /// @return the IP packets
@@ -310,6 +307,15 @@ class Fabric : public Object, private FabricCalendar::Client
     /// Sets the run to RUNNING again after a message or work was posted.
     void Reopen();
 
+    /**
+     * @brief Handles an event of the calendar.
+     * @param nowPs the time
+     * @param kind kind of the event, a FabricCalendar::Kind
+     * @param number number of the step, port or host, or of FabricCalendar::START
+     * @return false to close the calendar because no more events are needed
+     */
+    bool HandleEvent(uint64_t nowPs, uint32_t kind, uint32_t number);
+
   protected:
     void DoDispose() override;
 
@@ -319,15 +325,6 @@ class Fabric : public Object, private FabricCalendar::Client
     /// others.
     static constexpr uint32_t STEP = 0;
 
-    bool HandleEvent(uint64_t nowPs, FabricCalendar::Kind kind, uint32_t number) override;
-    uint32_t GetPlace(uint64_t nowPs, uint32_t port) const override;
-    /**
-     * @brief Adds a port to the fabric.
-     * @param number number of the port
-     * @param port the port
-     * @param end the port at the far end
-     */
-    void JoinPort(uint32_t number, FabricPort& port, FabricPort& end);
     /// @return true if no message is incomplete and hosts use IP. The time limit applies to
     ///         messages; it ends a run without messages only if no host uses IP
     bool HasOnlyIp() const;
@@ -368,8 +365,8 @@ class Fabric : public Object, private FabricCalendar::Client
     std::unique_ptr<FabricCore> m_core;         //!< the core
     evenkeel::contract::Core* m_rust{nullptr};  //!< NICs and switches of the core
     FabricSettings m_settings;                  //!< settings of switches and links
-    FabricPool m_pool;                          //!< packets
-    FabricCalendar m_calendar;                  //!< events
+    std::unique_ptr<FabricPool> m_pool;         //!< packets
+    std::unique_ptr<FabricCalendar> m_calendar; //!< events
     std::unique_ptr<FabricIp> m_ip;             //!< IP packets; null before the fabric is made
     std::vector<FabricStep> m_steps;            //!< steps of failures, by time
     uint32_t m_applied{0};                      //!< number of steps applied so far

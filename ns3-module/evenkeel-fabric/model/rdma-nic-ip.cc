@@ -2,6 +2,7 @@
 // Copyright (c) 2026 The evenkeel authors
 
 #include "fabric-bridge.h"
+#include "fabric-calendar.h"
 #include "fabric-channel.h"
 #include "fabric-ip.h"
 #include "fabric.h"
@@ -96,14 +97,15 @@ RdmaNic::StartIp(FabricPort& port, uint32_t slot)
     {
         port.m_dequeueTrace(m_pool->Get(slot).packet, PicoSeconds(port.m_free));
     }
-    port.m_isTurnOfIp = false;
+    port.m_ipFirst &=
+        static_cast<uint8_t>(~FabricPort::BitOf(m_pool->Get(slot).packet.GetTrafficClass()));
     port.Transmit(slot, port.m_free);
 }
 
 void
 RdmaNic::SendBesideIp()
 {
-    if (m_classes)
+    if (m_classes > 0)
     {
         SendBesideIpByClass();
         return;
@@ -112,8 +114,8 @@ RdmaNic::SendBesideIp()
     FabricPacket packet;
     uint64_t start = m_free;
     const bool ackPriority = m_fabric->GetSettings().ackPriority;
-    const bool sends = m_isTurnOfIp ? ackPriority && core.poll_transmit_control(m_host, packet)
-                                    : core.poll_transmit(m_host, m_free, start, packet);
+    const bool sends = m_ipFirst ? ackPriority && core.poll_transmit_control(m_host, packet)
+                                 : core.poll_transmit(m_host, m_free, start, packet);
     if (sends)
     {
         Inject(start, packet);
@@ -128,20 +130,16 @@ RdmaNic::SendBesideIpByClass()
     evenkeel::contract::Core& core = m_fabric->GetRust();
     FabricPacket packet;
     uint32_t trafficClass = 0;
-    const uint8_t waiting = m_classes->GetReady();
-    const uint8_t first = m_classes->ipFirst;
-    if (core.poll_transmit_beside(m_host, m_free, waiting, first, packet, trafficClass))
+    if (core.poll_transmit_beside(m_host, m_free, GetReady(), m_ipFirst, packet, trafficClass))
     {
         Inject(m_free, packet);
         return;
     }
     const uint32_t slot = PopClass(trafficClass);
-    const uint8_t bit = FabricClassQueues::BitOf(trafficClass);
-    m_classes->ipFirst &= static_cast<uint8_t>(~bit);
     core.charge_beside(m_host,
                        trafficClass,
                        m_pool->Get(slot).packet.wireBytes,
-                       (m_classes->waiting & bit) != 0);
+                       (m_waiting & BitOf(trafficClass)) != 0);
     StartIp(*this, slot);
 }
 

@@ -119,7 +119,7 @@ RdmaNic::SendDueOnPorts(uint64_t nowPs)
         uint32_t plane = 0;
         const rust::Slice<const uint64_t> wires(free.data(), GetNPorts());
         const uint64_t until = ip ? ip->m_free : nowPs;
-        const bool isTurnOfIp = ip && ip->m_isTurnOfIp;
+        const bool isTurnOfIp = ip && ip->m_ipFirst;
         evenkeel::contract::Core& core = m_fabric->GetRust();
         if (!isTurnOfIp &&
             core.poll_transmit_on(m_host, until, wires, paused, start, plane, packet))

@@ -2,6 +2,7 @@
 // Copyright (c) 2026 The evenkeel authors
 
 #include "fabric-bridge.h"
+#include "fabric-calendar.h"
 #include "fabric.h"
 #include "rdma-nic-port.h"
 #include "rdma-nic.h"

@@ -4,6 +4,7 @@
 #include "rdma-nic.h"
 
 #include "fabric-bridge.h"
+#include "fabric-calendar.h"
 #include "fabric-or-abort.h"
 #include "fabric.h"
 #include "rdma-nic-port.h"
@@ -186,7 +187,7 @@ RdmaNic::ApplyPfcOrderTo(FabricPort& port,
     const Handling handling(*this);
     SendDue(nowPs);
     port.SetPaused(nowPs, order, trafficClass);
-    if (port.m_classes)
+    if (port.m_classes > 0)
     {
         m_fabric->GetRust().pause_class(m_host, trafficClass, order == FabricPfcOrder::PAUSE);
     }
@@ -240,7 +241,7 @@ RdmaNic::SendDue(uint64_t nowPs)
         SendDueOnPorts(nowPs);
         return;
     }
-    if (m_paused)
+    if (m_paused && m_classes == 0)
     {
         SendDueControl(nowPs);
         return;
@@ -351,10 +352,9 @@ RdmaNic::InjectInto(FabricPort& port, uint64_t startPs, const FabricPacket& pack
     m_dataSent += packet.IsData() ? 1 : 0;
     m_fabric->RecordSent(packet);
     // IP and RDMA alternate; packets with priority do not count.
-    port.m_isTurnOfIp |= !packet.Has(FabricPacket::PRIORITY);
-    if (port.m_classes && !packet.Has(FabricPacket::PRIORITY))
+    if (!packet.Has(FabricPacket::PRIORITY))
     {
-        port.m_classes->ipFirst |= FabricClassQueues::BitOf(packet.GetTrafficClass());
+        port.m_ipFirst |= BitOf(packet.GetTrafficClass());
     }
     port.Transmit(m_pool->Insert(packet), startPs);
 }
