@@ -141,7 +141,7 @@ FabricHelper::Build(const FabricGraph& graph, const std::string& call)
     for (uint32_t number = 0; number < switches.GetN(); ++number)
     {
         m_switches.push_back(switches.Get(number)->GetObject<FabricSwitch>());
-        m_switchNames.push_back(graph.switches[number].name);
+        m_switchNames.push_back(graph.switches[number]);
     }
     const auto port = [&](const FabricEnd& end) -> Ptr<FabricPort> {
         if (end.isHost)
@@ -185,17 +185,12 @@ FabricHelper::DescribeGraph() const
     }
     for (std::size_t number = 0; number < m_switches.size(); ++number)
     {
-        FabricGraph::Switch each;
-        each.name = m_switchNames[number];
-        if (each.name.empty())
+        std::string name = m_switchNames[number];
+        if (name.empty())
         {
-            each.name = Names::FindName(m_switches[number]->GetObject<Node>());
+            name = Names::FindName(m_switches[number]->GetObject<Node>());
         }
-        if (each.name.empty())
-        {
-            each.name = "switch" + std::to_string(number);
-        }
-        graph.switches.push_back(each);
+        graph.switches.push_back(name.empty() ? "switch" + std::to_string(number) : name);
     }
     const auto describe = [this](Ptr<NetDevice> device) {
         FabricEnd end;
@@ -214,7 +209,6 @@ FabricHelper::DescribeGraph() const
         link.delayPs = static_cast<uint64_t>(channel->GetDelay().GetPicoSeconds());
         graph.links.push_back(link);
     }
-    graph.FillTiers();
     graph.joinedPorts = m_joinedPorts;
     return graph;
 }

@@ -30,9 +30,9 @@ ToGraph(const contract::Graph& graph)
     {
         result.hosts.push_back(std::string(host));
     }
-    for (const contract::SwitchNode& each : graph.switches)
+    for (const rust::String& each : graph.switches)
     {
-        result.switches.push_back({std::string(each.name), each.tier});
+        result.switches.push_back(std::string(each));
     }
     result.links = bridge::ToVector(graph.links);
     result.joinedPorts = graph.joined_ports;
@@ -51,9 +51,9 @@ FromGraph(const FabricGraph& graph)
     {
         result.hosts.push_back(host);
     }
-    for (const FabricGraph::Switch& each : graph.switches)
+    for (const std::string& each : graph.switches)
     {
-        result.switches.push_back({each.name, each.tier});
+        result.switches.push_back(each);
     }
     for (const FabricLink& link : graph.links)
     {
@@ -139,6 +139,20 @@ EndOf(const Fabric& fabric)
 }
 
 } // namespace
+
+std::string
+FabricGraph::NameOf(uint32_t link) const
+{
+    try
+    {
+        return std::string(contract::link_names(FromGraph(*this))[link]);
+    }
+    catch (const rust::Error&)
+    {
+        // The graph is invalid, which is an error of MakeFabricCore.
+        return "";
+    }
+}
 
 FabricCore::FabricCore(Impl impl)
     : m_impl(std::make_unique<Impl>(std::move(impl))),

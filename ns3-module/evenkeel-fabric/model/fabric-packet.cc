@@ -7,23 +7,30 @@ namespace ns3
 {
 
 std::ostream&
+PrintName(std::ostream& os, std::initializer_list<const char*> names, std::size_t value)
+{
+    return value < names.size() ? os << names.begin()[value] : os << "unknown value " << value;
+}
+
+std::ostream&
 operator<<(std::ostream& os, FabricPacketKind kind)
 {
-    static const char* const NAMES[] = {"data",
-                                        "ack",
-                                        "nack",
-                                        "cnp",
-                                        "refusal",
-                                        "pause",
-                                        "resume",
-                                        "probe",
-                                        "probe reply",
-                                        "port status",
-                                        "credit",
-                                        "credit request",
-                                        "link credit",
-                                        "ip"};
-    return os << NAMES[static_cast<std::size_t>(kind)];
+    return PrintName(os,
+                     {"data",
+                      "ack",
+                      "nack",
+                      "cnp",
+                      "refusal",
+                      "pause",
+                      "resume",
+                      "probe",
+                      "probe reply",
+                      "port status",
+                      "credit",
+                      "credit request",
+                      "link credit",
+                      "ip"},
+                     static_cast<std::size_t>(kind));
 }
 
 std::ostream&

@@ -4,7 +4,9 @@
 #ifndef FABRIC_PACKET_H
 #define FABRIC_PACKET_H
 
+#include <cstddef>
 #include <cstdint>
+#include <initializer_list>
 #include <ostream>
 
 namespace ns3
@@ -166,6 +168,16 @@ struct FabricPacket
 
 static_assert(sizeof(FabricPacket) == 48, "a packet and its bookkeeping share a cache line");
 
+/**
+ * @brief Prints the name of a value of an enumeration.
+ * @param os the stream
+ * @param names of the values, from 0
+ * @param value the value
+ * @return the stream
+ */
+std::ostream& PrintName(std::ostream& os,
+                        std::initializer_list<const char*> names,
+                        std::size_t value);
 /**
  * @brief Prints the kind of a packet.
  * @param os the stream

@@ -7,7 +7,7 @@
 #include "ns3/fabric.h"
 #include "ns3/rdma-nic-helper.h"
 #include "ns3/rdma-nic.h"
-#include "ns3/roce-bytes.h"
+#include "../model/roce-bytes.h"
 #include "ns3/simulator.h"
 #include "ns3/test.h"
 

@@ -8,7 +8,7 @@
 #include "ns3/fabric-classes.h"
 #include "ns3/rdma-nic-helper.h"
 #include "ns3/rdma-qp.h"
-#include "ns3/roce-bytes.h"
+#include "../model/roce-bytes.h"
 #include "ns3/test.h"
 
 #include <set>

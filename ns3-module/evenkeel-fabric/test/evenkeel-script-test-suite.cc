@@ -139,8 +139,7 @@ class DescriptionTestCase : public TestCase
         const FabricGraph& graph = fabric->GetCore().GetGraph();
         NS_TEST_EXPECT_MSG_EQ(graph.hosts.size(), 4, "hosts");
         NS_TEST_EXPECT_MSG_EQ(graph.links.size(), 7, "links");
-        NS_TEST_EXPECT_MSG_EQ(graph.switches[0].tier, 0, "a switch with hosts");
-        NS_TEST_EXPECT_MSG_EQ(graph.switches[2].tier, 1, "a switch without hosts");
+        NS_TEST_EXPECT_MSG_EQ(graph.NameOf(6), "switch1-switch2#1", "the lower end first");
         NS_TEST_EXPECT_MSG_EQ(graph.links[4].rateBps,
                               100000000000ULL,
                               "the rate that was set before");

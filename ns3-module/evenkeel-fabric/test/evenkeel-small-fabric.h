@@ -4,7 +4,6 @@
 #ifndef EVENKEEL_TEST_SMALL_FABRIC_H
 #define EVENKEEL_TEST_SMALL_FABRIC_H
 
-#include "ns3/data-rate.h"
 #include "ns3/fabric-helper.h"
 #include "ns3/fabric.h"
 #include "ns3/rdma-nic.h"
@@ -43,15 +42,12 @@ struct SmallFabric
      */
     explicit SmallFabric(const Plan& plan)
     {
-        FabricLink link;
-        link.rateBps = DataRate(plan.rate).GetBitRate();
-        link.delayPs = 500000;
-        const FabricGraph::LeafSpine size{plan.leaves, plan.spines, plan.hostsPerLeaf};
-        FabricGraph graph = FabricGraph::MakeLeafSpine(size, link);
-        for (std::size_t host = 0; host < graph.hosts.size(); ++host)
-        {
-            graph.hosts[host] = "host" + std::to_string(host);
-        }
+        const FabricGraph graph = MakeFabricGraph(
+            "leaves = " + std::to_string(plan.leaves) +
+                "\nspines = " + std::to_string(plan.spines) +
+                "\nhosts_per_leaf = " + std::to_string(plan.hostsPerLeaf) + "\nhost_rate = \"" +
+                plan.rate + "\"\nfabric_rate = \"" + plan.rate + "\"\ndelay = \"500ns\"\n",
+            ".");
         fabric = helper.CreateFromCore(
             MakeFabricCore(graph,
                            "[topology]\ngap = \"" + plan.gap +

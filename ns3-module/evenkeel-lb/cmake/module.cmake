@@ -25,11 +25,11 @@ else()
   include("${CMAKE_CURRENT_LIST_DIR}/stand-alone.cmake")
 endif()
 
-# Builds a module: evenkeel_module(NAME HEADERS... BRIDGED... NEEDS... TEST_NEEDS... [WITHOUT REGEX]).
+# Builds a module: evenkeel_module(NAME HEADERS... NEEDS... TEST_NEEDS... [WITHOUT REGEX]).
 # Its sources are all .cc files of model/ and helper/, and its tests those of test/, WITHOUT the files
 # whose names match.
 function(evenkeel_module name)
-  cmake_parse_arguments(PARSE_ARGV 1 _module "" "WITHOUT" "HEADERS;BRIDGED;NEEDS;TEST_NEEDS")
+  cmake_parse_arguments(PARSE_ARGV 1 _module "" "WITHOUT" "HEADERS;NEEDS;TEST_NEEDS")
   file(GLOB _sources RELATIVE "${CMAKE_CURRENT_SOURCE_DIR}" CONFIGURE_DEPENDS model/*.cc helper/*.cc)
   file(GLOB _tests RELATIVE "${CMAKE_CURRENT_SOURCE_DIR}" CONFIGURE_DEPENDS test/*.cc)
   if(_module_WITHOUT)
@@ -40,7 +40,7 @@ function(evenkeel_module name)
   # versions of build_lib make; properties of the files do, and order the build too.
   set(_includes "${CMAKE_CURRENT_SOURCE_DIR}/model" ${_evenkeel_includes})
   set_source_files_properties(
-    ${_module_BRIDGED} PROPERTIES INCLUDE_DIRECTORIES "${_includes}"
+    ${_sources} PROPERTIES INCLUDE_DIRECTORIES "${_includes}"
                                   OBJECT_DEPENDS "${_evenkeel_generated}"
   )
   evenkeel_build_module()

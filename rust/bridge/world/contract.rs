@@ -8,7 +8,7 @@
 use super::core::Core;
 use super::experiment::Experiment;
 use super::panic_guard::{
-    experiment_of_scenario, experiment_of_text, experiment_on_graph, graph_of,
+    experiment_of_scenario, experiment_of_text, experiment_on_graph, graph_of, link_names,
 };
 
 pub(crate) use ffi::*;
@@ -21,18 +21,11 @@ pub(crate) use ffi::*;
 #[allow(clippy::too_many_arguments, reason = "C++ passes plain numbers one by one")]
 #[cxx::bridge(namespace = "evenkeel::contract")]
 mod ffi {
-    /// A switch: its name, and the number of switch tiers between it and the hosts.
-    #[derive(Debug, Clone, PartialEq, Eq, Default)]
-    struct SwitchNode {
-        name: String,
-        tier: u32,
-    }
-
-    /// Hosts, switches and the links between them.
+    /// Hosts and switches by name, and the links between them.
     #[derive(Debug, Clone, PartialEq, Eq, Default)]
     struct Graph {
         hosts: Vec<String>,
-        switches: Vec<SwitchNode>,
+        switches: Vec<String>,
         links: Vec<FabricLink>,
         /// True if hosts have several ports to switches of one fabric (two ToRs). If false, a host
         /// with several links has one port per plane.
@@ -187,6 +180,8 @@ mod ffi {
         ) -> Result<Box<Experiment>>;
         /// Returns the graph of a section `[topology]` without its heading; `folder` as above.
         fn graph_of(section: &str, folder: &str) -> Result<Graph>;
+        /// Returns the names of a graph's links, as in sections `[[failure]]`.
+        fn link_names(graph: &Graph) -> Result<Vec<String>>;
 
         /// Returns a sentence for each key that is ignored or has another effect here.
         fn warnings(self: &Experiment) -> Vec<String>;

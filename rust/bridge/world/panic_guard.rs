@@ -32,6 +32,10 @@ pub(super) fn graph_of(section: &str, folder: &str) -> Result<Graph, Failure<Exp
     catch_panic(|| experiment::graph_of(section, folder))
 }
 
+pub(super) fn link_names(graph: &Graph) -> Result<Vec<String>, Failure<ExperimentError>> {
+    catch_panic(|| super::graph::link_names(graph))
+}
+
 impl Experiment {
     pub(super) fn try_set_queue_pairs(&mut self, settings: &FabricQpSettings) -> Worked<()> {
         catch_panic(|| self.set_queue_pairs(settings))

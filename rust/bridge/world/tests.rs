@@ -7,7 +7,7 @@ use evenkeel_engine::fabric::NetworkCounters;
 use evenkeel_engine::fabric::{self, Outcome};
 use evenkeel_engine::packet::{Flags, KindFields, Packet, PacketKind, RawFields};
 
-use super::contract::{Graph, Measured, Overrides, SwitchNode, Verdict};
+use super::contract::{Graph, Measured, Overrides, Verdict};
 use super::convert::TryConvert as _;
 use super::core::{Core, NONE, PostError};
 use super::enumerations::{FabricMessageEventKind, FabricPacketKind};
@@ -314,7 +314,7 @@ fn two_hosts() -> Graph {
     };
     Graph {
         hosts: vec!["left".into(), "right".into()],
-        switches: vec![SwitchNode { name: "middle".into(), tier: 0 }],
+        switches: vec!["middle".into()],
         links: vec![link(0), link(1)],
         joined_ports: false,
     }
@@ -372,7 +372,7 @@ fn with_ports(switches_of_hosts: [&[u32]; 2]) -> Graph {
     };
     Graph {
         hosts: vec!["left".into(), "right".into()],
-        switches: ["a", "b"].map(|name| SwitchNode { name: name.into(), tier: 0 }).into(),
+        switches: ["a", "b"].map(String::from).into(),
         links: (0..).zip(switches_of_hosts).flat_map(of_host).collect(),
         joined_ports: false,
     }
