@@ -88,20 +88,42 @@ using Ipv6RouteInput = RouteInputTypes<decltype(&Ipv6RoutingProtocol::RouteInput
  */
 struct Ipv4Family
 {
-    using Ip = Ipv4;                             //!< the IP of a node
-    using Address = Ipv4Address;                 //!< an address
-    using Header = Ipv4Header;                   //!< the header of a packet
-    using Route = Ipv4Route;                     //!< a route
-    using RoutingProtocol = Ipv4RoutingProtocol; //!< the base of protocols
-    using ListRouting = Ipv4ListRouting;         //!< the list of protocols
-    using StaticRouting = Ipv4StaticRouting;     //!< static routes
-    using RoutingHelper = Ipv4RoutingHelper;     //!< finds protocols
-    using TableEntry = Ipv4RoutingTableEntry;    //!< a static route
+    using Ip = Ipv4;                               //!< the IP of a node
+    using Address = Ipv4Address;                   //!< an address
+    using Header = Ipv4Header;                     //!< the header of a packet
+    using Route = Ipv4Route;                       //!< a route
+    using RoutingProtocol = Ipv4RoutingProtocol;   //!< the base of protocols
+    using ListRouting = Ipv4ListRouting;           //!< the list of protocols
+    using StaticRouting = Ipv4StaticRouting;       //!< static routes
+    using RoutingHelper = Ipv4RoutingHelper;       //!< finds protocols
+    using TableEntry = Ipv4RoutingTableEntry;      //!< a static route
+    using InterfaceAddress = Ipv4InterfaceAddress; //!< an address of an interface
+    using Input = evenkeelinternal::RouteInput;    //!< parameter types of RouteInput
 
     /// @return the name of the routing protocol with a policy
     static std::string Name()
     {
         return "LoadBalancedRouting";
+    }
+
+    /**
+     * @param destination an address
+     * @return true if packets to it are routed, and to one node
+     */
+    static bool IsRouted(const Address& destination)
+    {
+        return !destination.IsMulticast() && !destination.IsBroadcast();
+    }
+
+    /**
+     * @param ip the IP of a node
+     * @param destination the destination of a packet
+     * @param interface the interface at which it arrived
+     * @return true if the node is its destination
+     */
+    static bool IsLocal(Ptr<Ip> ip, const Address& destination, uint32_t interface)
+    {
+        return ip->IsDestinationAddress(destination, interface);
     }
 
     /**
@@ -192,20 +214,41 @@ struct Ipv4Family
  */
 struct Ipv6Family
 {
-    using Ip = Ipv6;                             //!< the IP of a node
-    using Address = Ipv6Address;                 //!< an address
-    using Header = Ipv6Header;                   //!< the header of a packet
-    using Route = Ipv6Route;                     //!< a route
-    using RoutingProtocol = Ipv6RoutingProtocol; //!< the base of protocols
-    using ListRouting = Ipv6ListRouting;         //!< the list of protocols
-    using StaticRouting = Ipv6StaticRouting;     //!< static routes
-    using RoutingHelper = Ipv6RoutingHelper;     //!< finds protocols
-    using TableEntry = Ipv6RoutingTableEntry;    //!< a static route
+    using Ip = Ipv6;                                //!< the IP of a node
+    using Address = Ipv6Address;                    //!< an address
+    using Header = Ipv6Header;                      //!< the header of a packet
+    using Route = Ipv6Route;                        //!< a route
+    using RoutingProtocol = Ipv6RoutingProtocol;    //!< the base of protocols
+    using ListRouting = Ipv6ListRouting;            //!< the list of protocols
+    using StaticRouting = Ipv6StaticRouting;        //!< static routes
+    using RoutingHelper = Ipv6RoutingHelper;        //!< finds protocols
+    using TableEntry = Ipv6RoutingTableEntry;       //!< a static route
+    using InterfaceAddress = Ipv6InterfaceAddress;  //!< an address of an interface
+    using Input = evenkeelinternal::Ipv6RouteInput; //!< parameter types of RouteInput
 
     /// @return the name of the routing protocol with a policy
     static std::string Name()
     {
         return "Ipv6LoadBalancedRouting";
+    }
+
+    /**
+     * @param destination an address
+     * @return true if packets to it are routed, and to one node
+     */
+    static bool IsRouted(const Address& destination)
+    {
+        return !destination.IsMulticast() && !destination.IsLinkLocal();
+    }
+
+    /**
+     * @param ip the IP of a node
+     * @param destination the destination of a packet
+     * @return true if the node is its destination
+     */
+    static bool IsLocal(Ptr<Ip> ip, const Address& destination, uint32_t)
+    {
+        return ip->GetInterfaceForAddress(destination) >= 0;
     }
 
     /**

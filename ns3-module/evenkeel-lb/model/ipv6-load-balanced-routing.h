@@ -21,7 +21,7 @@ namespace ns3
  * Flows are identified by addresses, next header and flow label, and by the ports of TCP and UDP if
  * their header directly follows the IPv6 header.
  */
-class Ipv6LoadBalancedRouting : public Ipv6RoutingProtocol, public RoutePolicy<Ipv6Family>
+class Ipv6LoadBalancedRouting : public RoutePolicy<Ipv6Family>
 {
   public:
     /**
@@ -33,21 +33,6 @@ class Ipv6LoadBalancedRouting : public Ipv6RoutingProtocol, public RoutePolicy<I
     Ipv6LoadBalancedRouting();
     ~Ipv6LoadBalancedRouting() override;
 
-    Ptr<Ipv6Route> RouteOutput(Ptr<Packet> packet,
-                               const Ipv6Header& header,
-                               Ptr<NetDevice> device,
-                               Socket::SocketErrno& error) override;
-    bool RouteInput(Ptr<const Packet> packet,
-                    const Ipv6Header& header,
-                    Ptr<const NetDevice> device,
-                    evenkeelinternal::Ipv6RouteInput::Unicast unicast,
-                    evenkeelinternal::Ipv6RouteInput::Multicast multicast,
-                    evenkeelinternal::Ipv6RouteInput::Local local,
-                    evenkeelinternal::Ipv6RouteInput::Error error) override;
-    void NotifyInterfaceUp(uint32_t interface) override;
-    void NotifyInterfaceDown(uint32_t interface) override;
-    void NotifyAddAddress(uint32_t interface, Ipv6InterfaceAddress address) override;
-    void NotifyRemoveAddress(uint32_t interface, Ipv6InterfaceAddress address) override;
     void NotifyAddRoute(Ipv6Address destination,
                         Ipv6Prefix prefix,
                         Ipv6Address nextHop,
@@ -59,8 +44,6 @@ class Ipv6LoadBalancedRouting : public Ipv6RoutingProtocol, public RoutePolicy<I
                            uint32_t interface,
                            Ipv6Address source) override;
     void SetIpv6(Ptr<Ipv6> ipv6) override;
-    void PrintRoutingTable(Ptr<OutputStreamWrapper> stream,
-                           Time::Unit unit = Time::S) const override;
 
     /**
      * @brief TracedCallback signature for Choice.
@@ -73,10 +56,6 @@ class Ipv6LoadBalancedRouting : public Ipv6RoutingProtocol, public RoutePolicy<I
                                          const Ipv6Header& header,
                                          uint32_t interface,
                                          uint32_t candidates);
-
-  protected:
-    void DoInitialize() override;
-    void DoDispose() override;
 };
 
 } // namespace ns3

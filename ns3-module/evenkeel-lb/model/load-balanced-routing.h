@@ -35,7 +35,7 @@ namespace ns3
  * paths. The next hops to a destination are looked up for its first packet, and again after routes
  * or interfaces change. A node with one link looks up nothing.
  */
-class LoadBalancedRouting : public Ipv4RoutingProtocol, public RoutePolicy<Ipv4Family>
+class LoadBalancedRouting : public RoutePolicy<Ipv4Family>
 {
   public:
     /**
@@ -47,24 +47,7 @@ class LoadBalancedRouting : public Ipv4RoutingProtocol, public RoutePolicy<Ipv4F
     LoadBalancedRouting();
     ~LoadBalancedRouting() override;
 
-    Ptr<Ipv4Route> RouteOutput(Ptr<Packet> packet,
-                               const Ipv4Header& header,
-                               Ptr<NetDevice> device,
-                               Socket::SocketErrno& error) override;
-    bool RouteInput(Ptr<const Packet> packet,
-                    const Ipv4Header& header,
-                    Ptr<const NetDevice> device,
-                    evenkeelinternal::RouteInput::Unicast unicast,
-                    evenkeelinternal::RouteInput::Multicast multicast,
-                    evenkeelinternal::RouteInput::Local local,
-                    evenkeelinternal::RouteInput::Error error) override;
-    void NotifyInterfaceUp(uint32_t interface) override;
-    void NotifyInterfaceDown(uint32_t interface) override;
-    void NotifyAddAddress(uint32_t interface, Ipv4InterfaceAddress address) override;
-    void NotifyRemoveAddress(uint32_t interface, Ipv4InterfaceAddress address) override;
     void SetIpv4(Ptr<Ipv4> ipv4) override;
-    void PrintRoutingTable(Ptr<OutputStreamWrapper> stream,
-                           Time::Unit unit = Time::S) const override;
 
     /**
      * @brief TracedCallback signature for Choice.
@@ -77,10 +60,6 @@ class LoadBalancedRouting : public Ipv4RoutingProtocol, public RoutePolicy<Ipv4F
                                          const Ipv4Header& header,
                                          uint32_t interface,
                                          uint32_t candidates);
-
-  protected:
-    void DoInitialize() override;
-    void DoDispose() override;
 };
 
 } // namespace ns3

@@ -4,6 +4,7 @@
 #include "equal-cost-routes.h"
 #include "ip-topology.h"
 #include "next-hop-source.h"
+#include "policy-checks.h"
 #include "refuse.h"
 #include "route-policy.h"
 
@@ -11,16 +12,35 @@
 #include "ns3/node.h"
 #include "ns3/rng-seed-manager.h"
 #include "ns3/rng-stream.h"
+#include "ns3/simulation-singleton.h"
 #include "ns3/simulator.h"
 
+#include <iostream>
+#include <sstream>
+#include <type_traits>
 #include <utility>
 
-// RoutePolicy's lookups in its node and in the simulation.
+// RoutePolicy's part that does not need the Rust library: its node, its place and its callers.
 
 namespace ns3
 {
 
 NS_LOG_COMPONENT_DEFINE("RoutePolicyNode");
+
+namespace
+{
+
+/// Number of packets without a choice after which the warning does not wait for the end.
+constexpr uint32_t PATIENCE = 1000;
+
+} // namespace
+
+void
+WarnOfPolicy(const std::string& text)
+{
+    NS_LOG_WARN(text);
+    std::cerr << "evenkeel: warning: " << text << std::endl;
+}
 
 template <class F>
 uint64_t
@@ -88,7 +108,7 @@ RoutePolicy<F>::FindProtocols()
 
 template <class F>
 void
-RoutePolicy<F>::Print(Ptr<OutputStreamWrapper> stream, Time::Unit unit) const
+RoutePolicy<F>::PrintRoutingTable(Ptr<OutputStreamWrapper> stream, Time::Unit unit) const
 {
     std::ostream& out = *stream->GetStream();
     out << "Node: " << m_ip->template GetObject<Node>()->GetId() << ", Time: " << Now().As(unit)
@@ -107,13 +127,185 @@ RoutePolicy<F>::Print(Ptr<OutputStreamWrapper> stream, Time::Unit unit) const
     }
 }
 
-template uint64_t RoutePolicy<Ipv4Family>::MakeSeed() const;
-template uint64_t RoutePolicy<Ipv6Family>::MakeSeed() const;
-template Time RoutePolicy<Ipv4Family>::FindBaseRtt() const;
-template Time RoutePolicy<Ipv6Family>::FindBaseRtt() const;
-template void RoutePolicy<Ipv4Family>::FindProtocols();
-template void RoutePolicy<Ipv6Family>::FindProtocols();
-template void RoutePolicy<Ipv4Family>::Print(Ptr<OutputStreamWrapper>, Time::Unit) const;
-template void RoutePolicy<Ipv6Family>::Print(Ptr<OutputStreamWrapper>, Time::Unit) const;
+template <class F>
+void
+RoutePolicy<F>::NotifyInterfaceUp(uint32_t interface)
+{
+    NS_LOG_FUNCTION(this << interface);
+    IpTopologyOf<F>::NoteChange();
+}
+
+template <class F>
+void
+RoutePolicy<F>::NotifyInterfaceDown(uint32_t interface)
+{
+    NS_LOG_FUNCTION(this << interface);
+    IpTopologyOf<F>::NoteChange();
+}
+
+template <class F>
+void
+RoutePolicy<F>::NotifyAddAddress(uint32_t interface, typename F::InterfaceAddress address)
+{
+    NS_LOG_FUNCTION(this << interface << address);
+    IpTopologyOf<F>::NoteChange();
+}
+
+template <class F>
+void
+RoutePolicy<F>::NotifyRemoveAddress(uint32_t interface, typename F::InterfaceAddress address)
+{
+    NS_LOG_FUNCTION(this << interface << address);
+    IpTopologyOf<F>::NoteChange();
+}
+
+template <class F>
+void
+RoutePolicy<F>::CheckChoice(Address destination, const Group& group)
+{
+    PolicyChecks<F>& checks = *SimulationSingleton<PolicyChecks<F>>::Get();
+    if (checks.isChoiceDone)
+    {
+        return;
+    }
+    checks.isChoiceDone = group.routes.size() > 1;
+    if (checks.noChoice.empty() && group.routes.size() < 2 && group.shortest > 1)
+    {
+        std::ostringstream text;
+        text << "policy " << m_policy
+             << " has no effect: no packet has a choice of next hops. Node "
+             << m_ip->template GetObject<Node>()->GetId() << " has " << group.shortest
+             << " shortest paths to " << destination << ", but "
+             << m_routes->GetSource()->GetReason();
+        checks.noChoice = text.str();
+    }
+    checks.packets += checks.noChoice.empty() ? 0 : 1;
+    if (checks.packets == PATIENCE)
+    {
+        checks.WarnOfNoChoice();
+    }
+}
+
+template <class F>
+void
+RoutePolicy<F>::CheckPlace()
+{
+    NS_LOG_FUNCTION(this);
+    PolicyChecks<F>& checks = *SimulationSingleton<PolicyChecks<F>>::Get();
+    Ptr<typename F::ListRouting> list =
+        DynamicCast<typename F::ListRouting>(m_ip->GetRoutingProtocol());
+    // Interface 0 is the loopback.
+    const bool hasLinks = m_ip->GetNInterfaces() > 2 && checks.noChoice.empty();
+    for (uint32_t i = 0; hasLinks && list && i < list->GetNRoutingProtocols(); i++)
+    {
+        int16_t priority = 0;
+        const auto protocol = list->GetRoutingProtocol(i, priority);
+        if (dynamic_cast<RoutePolicy*>(PeekPointer(protocol)))
+        {
+            return;
+        }
+        // Static routes above a policy are exceptions that a script makes.
+        if (!DynamicCast<typename F::StaticRouting>(protocol))
+        {
+            std::ostringstream text;
+            text << "policy " << m_policy
+                 << " has no effect: " << protocol->GetInstanceTypeId().GetName()
+                 << " routes all packets of node " << m_ip->template GetObject<Node>()->GetId()
+                 << " first, with the priority " << priority
+                 << " in its list: add the policy with a higher priority";
+            checks.noChoice = text.str();
+        }
+    }
+}
+
+template <class F>
+Ptr<typename RoutePolicy<F>::Route>
+RoutePolicy<F>::RouteOutput(Ptr<Packet> packet,
+                            const Header& header,
+                            Ptr<NetDevice> device,
+                            Socket::SocketErrno& error)
+{
+    NS_LOG_FUNCTION(this << packet << header << device);
+    error = Socket::ERROR_NOROUTETOHOST;
+    if (device || !F::IsRouted(header.GetDestination()))
+    {
+        return nullptr;
+    }
+    // Do not use ports: some transport protocols add them to the packet only later.
+    Ptr<Route> route = FindRoute(nullptr, header, F::DscpOf(header, packet));
+    if (!route)
+    {
+        return nullptr;
+    }
+    error = Socket::ERROR_NOTERROR;
+    // A copy, because the socket may change its route.
+    return Create<Route>(*route);
+}
+
+template <class F>
+bool
+RoutePolicy<F>::RouteInput(Ptr<const Packet> packet,
+                           const Header& header,
+                           Ptr<const NetDevice> device,
+                           typename F::Input::Unicast unicast,
+                           typename F::Input::Multicast,
+                           typename F::Input::Local,
+                           typename F::Input::Error)
+{
+    NS_LOG_FUNCTION(this << packet << header << device);
+    const Address destination = header.GetDestination();
+    if (!F::IsRouted(destination) || !HasChoice())
+    {
+        return false;
+    }
+    const uint32_t interface = m_ip->GetInterfaceForDevice(device);
+    if (F::IsLocal(m_ip, destination, interface) || !m_ip->IsForwarding(interface))
+    {
+        // The list does local delivery; the next protocol handles the rest.
+        return false;
+    }
+    Ptr<Route> route = FindRoute(packet, header, F::DscpOf(header, nullptr));
+    if (!route)
+    {
+        return false;
+    }
+    if constexpr (std::is_same_v<F, Ipv4Family>)
+    {
+        unicast(route, packet, header);
+    }
+    else
+    {
+        unicast(device, route, packet, header);
+    }
+    return true;
+}
+
+/// The methods of this file, for a family. @param F IPv4 or IPv6
+#define EVENKEEL_INSTANTIATE(F)                                                                    \
+    template uint64_t RoutePolicy<F>::MakeSeed() const;                                            \
+    template Time RoutePolicy<F>::FindBaseRtt() const;                                             \
+    template void RoutePolicy<F>::FindProtocols();                                                 \
+    template void RoutePolicy<F>::CheckChoice(F::Address, const RouteGroupOf<F>&);                 \
+    template void RoutePolicy<F>::CheckPlace();                                                    \
+    template Ptr<F::Route> RoutePolicy<F>::RouteOutput(Ptr<Packet>,                                \
+                                                       const F::Header&,                           \
+                                                       Ptr<NetDevice>,                             \
+                                                       Socket::SocketErrno&);                      \
+    template bool RoutePolicy<F>::RouteInput(Ptr<const Packet>,                                    \
+                                             const F::Header&,                                     \
+                                             Ptr<const NetDevice>,                                 \
+                                             F::Input::Unicast,                                    \
+                                             F::Input::Multicast,                                  \
+                                             F::Input::Local,                                      \
+                                             F::Input::Error);                                     \
+    template void RoutePolicy<F>::PrintRoutingTable(Ptr<OutputStreamWrapper>, Time::Unit) const;   \
+    template void RoutePolicy<F>::NotifyInterfaceUp(uint32_t);                                     \
+    template void RoutePolicy<F>::NotifyInterfaceDown(uint32_t);                                   \
+    template void RoutePolicy<F>::NotifyAddAddress(uint32_t, F::InterfaceAddress);                 \
+    template void RoutePolicy<F>::NotifyRemoveAddress(uint32_t, F::InterfaceAddress);
+
+EVENKEEL_INSTANTIATE(Ipv4Family)
+EVENKEEL_INSTANTIATE(Ipv6Family)
+#undef EVENKEEL_INSTANTIATE
 
 } // namespace ns3

@@ -8,6 +8,7 @@
 #include "equal-cost-routes.h"
 #include "evenkeel.h"
 #include "ip-topology.h"
+#include "policy-checks.h"
 #include "policy-parameters.h"
 #include "refuse.h"
 
@@ -18,7 +19,6 @@
 #include "ns3/simulator.h"
 
 #include <array>
-#include <iostream>
 #include <sstream>
 #include <stdexcept>
 #include <utility>
@@ -35,49 +35,6 @@ namespace
 const uint8_t TCP = 6;
 /// The protocol number of UDP (IANA).
 const uint8_t UDP = 17;
-
-/// Number of packets without a choice after which the warning does not wait for the end.
-constexpr uint32_t PATIENCE = 1000;
-
-/**
- * @brief Warns on the standard error, since most builds and scripts do not enable logs, and in the
- * log.
- * @param text the warning
- */
-void
-Warn(const std::string& text)
-{
-    NS_LOG_WARN(text);
-    std::cerr << "evenkeel: warning: " << text << std::endl;
-}
-
-/// What the policies of a simulation have checked and warned of.
-/// @tparam F IPv4 or IPv6
-template <class F>
-struct Checks
-{
-    /// Warns at the end of the simulation at the latest.
-    ~Checks()
-    {
-        WarnOfNoChoice();
-    }
-
-    /// Warns that no packet has a choice, unless one has or the warning was given.
-    void WarnOfNoChoice()
-    {
-        if (!isChoiceDone && !noChoice.empty())
-        {
-            Warn(noChoice);
-        }
-        isChoiceDone = true;
-    }
-
-    std::string accepted;     //!< the policies and parameters that were last accepted
-    bool isGapDone{false};    //!< the warning of a flowlet gap was given
-    bool isChoiceDone{false}; //!< a packet had a choice, or the warning of none was given
-    uint32_t packets{0};      //!< packets without a choice since noChoice was set
-    std::string noChoice;     //!< why no packet has a choice; empty if there is nothing to choose
-};
 
 /**
  * @tparam F IPv4 or IPv6
@@ -188,7 +145,7 @@ RoutePolicy<F>::SetIp(Ptr<Ip> ip)
     m_ip = ip;
     m_routes->SetIp(ip);
     // A wrong name ends the script at the line that installs it, not when the simulation runs.
-    std::string& accepted = SimulationSingleton<Checks<F>>::Get()->accepted;
+    std::string& accepted = SimulationSingleton<PolicyChecks<F>>::Get()->accepted;
     const std::string text = m_policy + '\n' + m_parameters + '\n' + m_dscpPolicies;
     if (accepted != text)
     {
@@ -199,13 +156,14 @@ RoutePolicy<F>::SetIp(Ptr<Ip> ip)
 
 template <class F>
 void
-RoutePolicy<F>::Forget()
+RoutePolicy<F>::DoDispose()
 {
     NS_LOG_FUNCTION(this);
     m_choosers.reset();
     m_routes->Clear();
     *m_queues = DeviceQueues();
     m_ip = nullptr;
+    F::RoutingProtocol::DoDispose();
 }
 
 template <class F>
@@ -257,7 +215,7 @@ RoutePolicy<F>::CheckFlowletGap(const Group& group)
         const uint64_t gap = policy.flowletGapPs();
         gapPs = gapPs == 0 || (gap > 0 && gap < gapPs) ? gap : gapPs;
     }
-    bool& hasWarned = SimulationSingleton<Checks<F>>::Get()->isGapDone;
+    bool& hasWarned = SimulationSingleton<PolicyChecks<F>>::Get()->isGapDone;
     for (std::size_t hop = 0; gapPs > 0 && !hasWarned && hop < group.rates.size(); hop++)
     {
         const uint32_t interface = group.interfaces[hop];
@@ -272,73 +230,14 @@ RoutePolicy<F>::CheckFlowletGap(const Group& group)
                  << DataRate(group.rates[hop])
                  << "): every packet begins a flowlet; set a longer gap in the attribute "
                     "Parameters, or BaseRtt";
-            Warn(text.str());
+            WarnOfPolicy(text.str());
         }
     }
 }
 
 template <class F>
 void
-RoutePolicy<F>::CheckChoice(Address destination, const Group& group)
-{
-    Checks<F>& checks = *SimulationSingleton<Checks<F>>::Get();
-    if (checks.isChoiceDone)
-    {
-        return;
-    }
-    checks.isChoiceDone = group.routes.size() > 1;
-    if (checks.noChoice.empty() && group.routes.size() < 2 && group.shortest > 1)
-    {
-        std::ostringstream text;
-        text << "policy " << m_policy
-             << " has no effect: no packet has a choice of next hops. Node "
-             << m_ip->template GetObject<Node>()->GetId() << " has " << group.shortest
-             << " shortest paths to " << destination << ", but "
-             << m_routes->GetSource()->GetReason();
-        checks.noChoice = text.str();
-    }
-    checks.packets += checks.noChoice.empty() ? 0 : 1;
-    if (checks.packets == PATIENCE)
-    {
-        checks.WarnOfNoChoice();
-    }
-}
-
-template <class F>
-void
-RoutePolicy<F>::CheckPlace()
-{
-    NS_LOG_FUNCTION(this);
-    Checks<F>& checks = *SimulationSingleton<Checks<F>>::Get();
-    Ptr<typename F::ListRouting> list =
-        DynamicCast<typename F::ListRouting>(m_ip->GetRoutingProtocol());
-    // Interface 0 is the loopback.
-    const bool hasLinks = m_ip->GetNInterfaces() > 2 && checks.noChoice.empty();
-    for (uint32_t i = 0; hasLinks && list && i < list->GetNRoutingProtocols(); i++)
-    {
-        int16_t priority = 0;
-        const auto protocol = list->GetRoutingProtocol(i, priority);
-        if (dynamic_cast<RoutePolicy*>(PeekPointer(protocol)))
-        {
-            return;
-        }
-        // Static routes above a policy are exceptions that a script makes.
-        if (!DynamicCast<typename F::StaticRouting>(protocol))
-        {
-            std::ostringstream text;
-            text << "policy " << m_policy
-                 << " has no effect: " << protocol->GetInstanceTypeId().GetName()
-                 << " routes all packets of node " << m_ip->template GetObject<Node>()->GetId()
-                 << " first, with the priority " << priority
-                 << " in its list: add the policy with a higher priority";
-            checks.noChoice = text.str();
-        }
-    }
-}
-
-template <class F>
-void
-RoutePolicy<F>::Start()
+RoutePolicy<F>::DoInitialize()
 {
     NS_LOG_FUNCTION(this);
     EVENKEEL_REFUSE_IF(!m_ip,
@@ -346,6 +245,7 @@ RoutePolicy<F>::Start()
                        "no IP protocol is set: add this routing to a list of protocols");
     MakeChoosers();
     CheckPlace();
+    F::RoutingProtocol::DoInitialize();
 }
 
 template <class F>

@@ -37,7 +37,7 @@ struct RouteGroupOf;
  * @tparam F IPv4 or IPv6
  */
 template <class F>
-class RoutePolicy
+class RoutePolicy : public F::RoutingProtocol
 {
   public:
     using Address = typename F::Address; //!< an address
@@ -46,12 +46,25 @@ class RoutePolicy
     using Route = typename F::Route;     //!< a route
     using Group = RouteGroupOf<F>;       //!< equal-cost next hops
 
-    virtual ~RoutePolicy();
+    ~RoutePolicy() override;
 
-    /// Not copyable.
-    RoutePolicy(const RoutePolicy&) = delete;
-    /// Not copyable. @return *this
-    RoutePolicy& operator=(const RoutePolicy&) = delete;
+    Ptr<Route> RouteOutput(Ptr<Packet> packet,
+                           const Header& header,
+                           Ptr<NetDevice> device,
+                           Socket::SocketErrno& error) override;
+    bool RouteInput(Ptr<const Packet> packet,
+                    const Header& header,
+                    Ptr<const NetDevice> device,
+                    typename F::Input::Unicast unicast,
+                    typename F::Input::Multicast multicast,
+                    typename F::Input::Local local,
+                    typename F::Input::Error error) override;
+    void NotifyInterfaceUp(uint32_t interface) override;
+    void NotifyInterfaceDown(uint32_t interface) override;
+    void NotifyAddAddress(uint32_t interface, typename F::InterfaceAddress address) override;
+    void NotifyRemoveAddress(uint32_t interface, typename F::InterfaceAddress address) override;
+    void PrintRoutingTable(Ptr<OutputStreamWrapper> stream,
+                           Time::Unit unit = Time::S) const override;
 
     /**
      * @brief Sets the random stream from which the policy's seed is drawn.
@@ -80,29 +93,8 @@ class RoutePolicy
      * @param ip the IP of the node
      */
     void SetIp(Ptr<Ip> ip);
-    /// Makes the policies and checks their place, before the first packet. Aborts with a message if
-    /// one is unsupported.
-    void Start();
-    /// Discards everything that refers to the node.
-    void Forget();
-    /// @return false if the node has one link, so that no packet has a choice
-    bool HasChoice();
-    /**
-     * @brief Finds the route of a packet.
-     * @param packet the packet, without its IP header; null if its ports must not be used
-     * @param header its IP header
-     * @param dscp its DSCP
-     * @return the route; null if the next protocol routes it
-     */
-    Ptr<Route> FindRoute(Ptr<const Packet> packet, const Header& header, uint8_t dscp);
-    /**
-     * @brief Prints the destinations with several next hops.
-     * @param stream the output
-     * @param unit of time
-     */
-    void Print(Ptr<OutputStreamWrapper> stream, Time::Unit unit) const;
-
-    Ptr<Ip> m_ip; //!< the node's IP
+    void DoInitialize() override;
+    void DoDispose() override;
 
   private:
     /// The value of Tier that stands for the tier in the topology.
@@ -121,6 +113,16 @@ class RoutePolicy
      * @return the type with the attributes of the node added
      */
     static TypeId AddNodeAttributes(TypeId tid);
+    /// @return false if the node has one link, so that no packet has a choice
+    bool HasChoice();
+    /**
+     * @brief Finds the route of a packet.
+     * @param packet the packet, without its IP header; null if its ports must not be used
+     * @param header its IP header
+     * @param dscp its DSCP
+     * @return the route; null if the next protocol routes it
+     */
+    Ptr<Route> FindRoute(Ptr<const Packet> packet, const Header& header, uint8_t dscp);
     /// Makes the policies unless they exist.
     void MakeChoosers();
     /// Prepares a warning if another protocol is above the policy.
@@ -174,6 +176,7 @@ class RoutePolicy
                        uint8_t dscp,
                        const Group& group);
 
+    Ptr<Ip> m_ip;                         //!< the node's IP
     std::string m_policy;                 //!< name of the policy
     std::string m_parameters;             //!< parameters of the policy, lines of TOML
     std::string m_dscpPolicies;           //!< policies for ranges of DSCPs
