@@ -1,9 +1,9 @@
 //! The enumerations that cross the language boundary.
 //!
-//! C++ defines them in the headers of `ns3-module/evenkeel-fabric/model/` included below, and cxx checks every
-//! value against its header when C++ is compiled. A value may have any number that C++ stored in
-//! it. Code that receives one converts it (see [`super::convert`]), and an unknown number is an
-//! error.
+//! C++ defines them in the headers of `ns3-module/evenkeel-fabric/model/` included below, and cxx
+//! checks every value against its header when C++ is compiled. A value may have any number that C++
+//! stored in it. Code that receives one converts it (see [`super::convert`]), and an unknown number
+//! is an error.
 
 pub(super) use ffi::*;
 

@@ -155,9 +155,8 @@ fn a_workload_must_not_use_streams_of_programs() {
 
 #[test]
 fn the_number_of_streams_is_the_same_in_cpp() {
-    let path =
-        concat!(env!("CARGO_MANIFEST_DIR"), "/../../ns3-module/evenkeel-fabric/model/rdma-nic-queue-pairs.cc");
-    let text = std::fs::read_to_string(path).unwrap();
+    let folder = concat!(env!("CARGO_MANIFEST_DIR"), "/../../ns3-module/evenkeel-fabric/model");
+    let text = std::fs::read_to_string(format!("{folder}/rdma-nic-queue-pairs.cc")).unwrap();
     let line = format!("constexpr uint32_t STREAMS = 1U << {};", STREAMS.trailing_zeros());
     assert!(STREAMS.is_power_of_two() && text.contains(&line), "{line}");
 }
