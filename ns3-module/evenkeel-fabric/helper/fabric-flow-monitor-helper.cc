@@ -4,10 +4,13 @@
 #include "fabric-flow-monitor-helper.h"
 
 #include "ns3/fabric.h"
+#include "ns3/log.h"
 #include "ns3/refuse.h"
 
 namespace ns3
 {
+
+NS_LOG_COMPONENT_DEFINE("FabricFlowMonitorHelper");
 
 FabricFlowMonitorHelper::FabricFlowMonitorHelper()
     : m_monitor(CreateObject<FlowMonitor>()),
@@ -25,6 +28,7 @@ FabricFlowMonitorHelper::~FabricFlowMonitorHelper()
 Ptr<FlowMonitor>
 FabricFlowMonitorHelper::Install(Ptr<Fabric> fabric)
 {
+    NS_LOG_FUNCTION(this << fabric);
     EVENKEEL_REFUSE_IF(!fabric,
                        "FabricFlowMonitorHelper::Install",
                        "the fabric is null: call it after FabricHelper::Finish or a Create call");

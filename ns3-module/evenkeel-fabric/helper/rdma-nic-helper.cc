@@ -39,6 +39,7 @@ RdmaNicHelper::SetAttribute(const std::string& name, const AttributeValue& value
 NetDeviceContainer
 RdmaNicHelper::Install(const NodeContainer& hosts) const
 {
+    NS_LOG_FUNCTION(this << hosts.GetN());
     NetDeviceContainer devices;
     for (auto node = hosts.Begin(); node != hosts.End(); ++node)
     {
@@ -53,6 +54,7 @@ RdmaNicHelper::Install(const NodeContainer& hosts) const
 std::pair<Ptr<RdmaQp>, Ptr<RdmaQp>>
 RdmaNicHelper::ConnectQps(Ptr<NetDevice> a, Ptr<NetDevice> b, const std::string& trafficClass)
 {
+    NS_LOG_FUNCTION(a << b << trafficClass);
     Ptr<RdmaNic> from = DynamicCast<RdmaNic>(a);
     Ptr<RdmaNic> to = DynamicCast<RdmaNic>(b);
     EVENKEEL_REFUSE_IF(!from || !to,
@@ -70,6 +72,7 @@ RdmaNicHelper::EnablePcapInternal(std::string prefix,
                                   bool promiscuous,
                                   bool explicitFilename)
 {
+    NS_LOG_FUNCTION(this << prefix << device << promiscuous << explicitFilename);
     Ptr<FabricPort> port = DynamicCast<FabricPort>(device);
     if (!port)
     {

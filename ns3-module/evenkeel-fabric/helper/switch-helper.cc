@@ -4,11 +4,14 @@
 #include "switch-helper.h"
 
 #include "ns3/fabric-switch.h"
+#include "ns3/log.h"
 #include "ns3/node.h"
 #include "ns3/string.h"
 
 namespace ns3
 {
+
+NS_LOG_COMPONENT_DEFINE("SwitchHelper");
 
 SwitchHelper::SwitchHelper()
 {
@@ -24,6 +27,7 @@ SwitchHelper::SetAttribute(const std::string& name, const AttributeValue& value)
 void
 SwitchHelper::SetPolicy(const std::string& policy, const std::string& parameters)
 {
+    NS_LOG_FUNCTION(this << policy << parameters);
     m_factory.Set("Policy", StringValue(policy));
     m_factory.Set("PolicyParameters", StringValue(parameters));
 }
@@ -31,6 +35,7 @@ SwitchHelper::SetPolicy(const std::string& policy, const std::string& parameters
 void
 SwitchHelper::Install(const NodeContainer& nodes) const
 {
+    NS_LOG_FUNCTION(this << nodes.GetN());
     for (auto node = nodes.Begin(); node != nodes.End(); ++node)
     {
         if (!(*node)->GetObject<FabricSwitch>())

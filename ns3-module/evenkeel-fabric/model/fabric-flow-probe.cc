@@ -4,10 +4,14 @@
 #include "fabric-flow-probe.h"
 
 #include "rdma-nic.h"
+
+#include "ns3/log.h"
 #include "ns3/refuse.h"
 
 namespace ns3
 {
+
+NS_LOG_COMPONENT_DEFINE("FabricFlowProbe");
 
 NS_OBJECT_ENSURE_REGISTERED(FabricFlowProbe);
 
@@ -68,6 +72,7 @@ FabricFlowProbe::FabricFlowProbe(Ptr<FlowMonitor> monitor,
       m_classifier(classifier),
       m_isHost(RdmaNic::Of(port))
 {
+    NS_LOG_FUNCTION(this << monitor << port);
     port->TraceConnectWithoutContext("PacketSent",
                                      MakeCallback(&FabricFlowProbe::HandleSent, this));
     port->TraceConnectWithoutContext("Drop", MakeCallback(&FabricFlowProbe::HandleDrop, this));

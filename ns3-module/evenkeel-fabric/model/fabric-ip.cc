@@ -5,15 +5,15 @@
 
 #include "fabric-classes.h"
 #include "fabric-port.h"
-#include "ns3/ip-family.h"
-#include "ns3/ip-fields.h"
 #include "rdma-nic.h"
-#include "ns3/refuse.h"
 
 #include "ns3/ethernet-header.h"
+#include "ns3/ip-family.h"
+#include "ns3/ip-fields.h"
 #include "ns3/ipv4-l3-protocol.h"
 #include "ns3/log.h"
 #include "ns3/node.h"
+#include "ns3/refuse.h"
 #include "ns3/simulator.h"
 
 #include <algorithm>

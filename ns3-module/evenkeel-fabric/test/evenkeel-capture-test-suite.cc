@@ -1,13 +1,13 @@
 // SPDX-License-Identifier: GPL-2.0-only
 // Copyright (c) 2026 The evenkeel authors
 
+#include "../model/roce-bytes.h"
 #include "evenkeel-small-fabric.h"
 
 #include "ns3/fabric-helper.h"
 #include "ns3/fabric.h"
 #include "ns3/rdma-nic-helper.h"
 #include "ns3/rdma-nic.h"
-#include "../model/roce-bytes.h"
 #include "ns3/simulator.h"
 #include "ns3/test.h"
 

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-only
 // Copyright (c) 2026 The evenkeel authors
 
+#include "../model/roce-bytes.h"
 #include "evenkeel-class-site.h"
 
 #include "ns3/boolean.h"
@@ -8,7 +9,6 @@
 #include "ns3/fabric-classes.h"
 #include "ns3/rdma-nic-helper.h"
 #include "ns3/rdma-qp.h"
-#include "../model/roce-bytes.h"
 #include "ns3/test.h"
 
 #include <set>

@@ -1,12 +1,12 @@
 // SPDX-License-Identifier: GPL-2.0-only
 // Copyright (c) 2026 The evenkeel authors
 
+#include "../model/rdma-nic-port.h"
 #include "evenkeel-ip-site.h"
 
 #include "ns3/boolean.h"
 #include "ns3/failure-helper.h"
 #include "ns3/rdma-nic-helper.h"
-#include "ns3/rdma-nic-port.h"
 #include "ns3/rdma-qp.h"
 #include "ns3/string.h"
 #include "ns3/test.h"

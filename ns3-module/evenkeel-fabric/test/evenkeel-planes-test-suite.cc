@@ -2,13 +2,13 @@
 // Copyright (c) 2026 The evenkeel authors
 
 #include "../../evenkeel-lb/test/evenkeel-aborts.h"
+#include "../model/rdma-nic-port.h"
 
 #include "ns3/boolean.h"
 #include "ns3/fabric-helper.h"
 #include "ns3/fabric-switch.h"
 #include "ns3/fabric.h"
 #include "ns3/failure-helper.h"
-#include "ns3/rdma-nic-port.h"
 #include "ns3/rdma-nic.h"
 #include "ns3/simulator.h"
 #include "ns3/string.h"

@@ -30,7 +30,6 @@ class ByNameTestCase : public TestCase
                                        "FabricChannel",
                                        "FabricSwitch",
                                        "FabricSwitchPort",
-                                       "RdmaConnection",
                                        "RdmaNic",
                                        "RdmaNicPort",
                                        "RdmaQp"})

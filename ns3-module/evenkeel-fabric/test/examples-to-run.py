@@ -10,6 +10,8 @@
 cpp_examples = [
     ("evenkeel-all-to-all", "True", "False"),
     ("evenkeel-classes", "True", "True"),
+    ("evenkeel-port-script --network=fabric", "True", "False"),
+    ("evenkeel-port-script --network=point-to-point --bytes=100000", "True", "False"),
     ("evenkeel-rdma-and-tcp", "True", "False"),
     ("evenkeel-rdma-and-tcp --tcp=ns3::TcpNewReno --bytes=400000", "True", "True"),
     ("evenkeel-scenario", "True", "True"),
