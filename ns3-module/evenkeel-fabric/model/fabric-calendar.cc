@@ -5,9 +5,9 @@
 
 #include "fabric-bridge.h"
 #include "fabric.h"
-#include "ns3/refuse.h"
 
 #include "ns3/nstime.h"
+#include "ns3/refuse.h"
 #include "ns3/simulator.h"
 
 #include <algorithm>

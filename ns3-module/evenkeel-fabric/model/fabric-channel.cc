@@ -5,10 +5,10 @@
 
 #include "fabric-port.h"
 #include "fabric.h"
-#include "ns3/noticed-accessor.h"
-#include "ns3/refuse.h"
 
 #include "ns3/log.h"
+#include "ns3/noticed-accessor.h"
+#include "ns3/refuse.h"
 
 namespace ns3
 {

@@ -3,6 +3,7 @@
 
 #include "fabric-classes.h"
 
+#include "fabric-pool.h"
 #include "fabric-port.h"
 #include "fabric.h"
 

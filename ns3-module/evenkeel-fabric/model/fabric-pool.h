@@ -5,6 +5,7 @@
 #define FABRIC_POOL_H
 
 #include "fabric-packet.h"
+#include "fabric-port.h"
 
 #include <cstdint>
 #include <vector>
@@ -22,8 +23,10 @@ namespace ns3
 class FabricPool
 {
   public:
+    /// A FIFO list of packets.
+    using List = FabricSlots;
     /// No slot: marks the end of a list.
-    static constexpr uint32_t NONE = 0xffffffff;
+    static constexpr uint32_t NONE = FabricSlots::NONE;
 
     /// A packet and its bookkeeping.
     struct alignas(64) Slot
@@ -32,19 +35,6 @@ class FabricPool
         uint64_t arrives{0};    //!< arrival time at the end of its wire, in ps
         uint32_t next{NONE};    //!< slot of the next packet in its list
         uint32_t ingress{NONE}; //!< the port that sent it to its switch; NONE at a NIC
-    };
-
-    /// A FIFO list of packets.
-    struct List
-    {
-        uint32_t head{NONE}; //!< slot of the first packet
-        uint32_t tail{NONE}; //!< slot of the last packet
-
-        /// @return true if the list is empty
-        bool IsEmpty() const
-        {
-            return head == NONE;
-        }
     };
 
     /**

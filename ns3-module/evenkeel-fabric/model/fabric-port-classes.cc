@@ -3,6 +3,7 @@
 
 #include "fabric-bridge.h"
 #include "fabric-calendar.h"
+#include "fabric-pool.h"
 #include "fabric-port.h"
 #include "fabric.h"
 

@@ -2,6 +2,8 @@
 // Copyright (c) 2026 The evenkeel authors
 
 #include "fabric-channel.h"
+#include "fabric-ip.h"
+#include "fabric-pool.h"
 #include "fabric-port.h"
 #include "fabric.h"
 
@@ -259,31 +261,29 @@ FabricPort::ReceiveIp(uint32_t slot)
     // or stop the simulation.
     Ptr<FabricPort> self(this);
     Simulator::ScheduleWithContext(m_node->GetId(), Time(0), [self, carried] {
-        self->PassUp(carried);
+        self->PassUp(carried.packet, carried.protocol, carried.source, carried.destination);
     });
     return true;
 }
 
 void
-FabricPort::PassUp(const FabricIp::Carried& carried)
+FabricPort::PassUp(Ptr<Packet> packet,
+                   uint16_t protocol,
+                   const Address& source,
+                   const Address& destination)
 {
     if (!m_fabric)
     {
         return;
     }
-    m_macRxTrace(carried.packet);
+    m_macRxTrace(packet);
     if (!m_receivePromisc.IsNull())
     {
-        m_receivePromisc(this,
-                         carried.packet->Copy(),
-                         carried.protocol,
-                         carried.source,
-                         carried.destination,
-                         PACKET_HOST);
+        m_receivePromisc(this, packet->Copy(), protocol, source, destination, PACKET_HOST);
     }
     if (!m_receive.IsNull())
     {
-        m_receive(this, carried.packet->Copy(), carried.protocol, carried.source);
+        m_receive(this, packet->Copy(), protocol, source);
     }
 }
 

@@ -6,6 +6,8 @@
 #include "fabric-bridge.h"
 #include "fabric-calendar.h"
 #include "fabric-channel.h"
+#include "fabric-ip.h"
+#include "fabric-pool.h"
 #include "fabric.h"
 #include "roce-bytes.h"
 

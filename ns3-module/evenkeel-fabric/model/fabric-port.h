@@ -6,9 +6,7 @@
 
 #include "fabric-classes.h"
 #include "fabric-core.h"
-#include "fabric-ip.h"
 #include "fabric-packet.h"
-#include "fabric-pool.h"
 
 #include "ns3/data-rate.h"
 #include "ns3/mac48-address.h"
@@ -25,7 +23,27 @@ namespace ns3
 
 class Fabric;
 class FabricChannel;
+class FabricPool;
 class RdmaNic;
+
+/**
+ * @ingroup evenkeel
+ * @brief A FIFO list of packets in a FabricPool.
+ */
+struct FabricSlots
+{
+    /// No slot: marks the end of a list.
+    static constexpr uint32_t NONE = 0xffffffff;
+
+    uint32_t head{NONE}; //!< slot of the first packet
+    uint32_t tail{NONE}; //!< slot of the last packet
+
+    /// @return true if the list is empty
+    bool IsEmpty() const
+    {
+        return head == NONE;
+    }
+};
 
 /**
  * @ingroup evenkeel
@@ -326,15 +344,15 @@ class FabricPort : public NetDevice
      */
     bool ReceiveIp(uint32_t slot);
 
-    Fabric* m_fabric{nullptr};                     //!< the fabric of the port
-    FabricPool* m_pool{nullptr};                   //!< packets of the fabric
-    uint64_t m_free{0};                            //!< time from which the wire is free
-    FabricPool::List m_wire;                       //!< packets on the wire, by arrival
-    std::array<FabricPool::List, QUEUES> m_queues; //!< packets with priority, then by class
-    std::array<uint32_t, QUEUES> m_queueBytes{};   //!< bytes in each queue
-    uint32_t m_dataBytes{0};                       //!< bytes without priority
-    FabricPort* m_end{nullptr};                    //!< the far end
-    uint32_t m_id{0};                              //!< number in its fabric
+    Fabric* m_fabric{nullptr};                   //!< the fabric of the port
+    FabricPool* m_pool{nullptr};                 //!< packets of the fabric
+    uint64_t m_free{0};                          //!< time from which the wire is free
+    FabricSlots m_wire;                          //!< packets on the wire, by arrival
+    std::array<FabricSlots, QUEUES> m_queues;    //!< packets with priority, then by class
+    std::array<uint32_t, QUEUES> m_queueBytes{}; //!< bytes in each queue
+    uint32_t m_dataBytes{0};                     //!< bytes without priority
+    FabricPort* m_end{nullptr};                  //!< the far end
+    uint32_t m_id{0};                            //!< number in its fabric
     uint32_t m_psPerByte{0};  //!< picoseconds per byte if that is a whole number; else 0
     bool m_armed{false};      //!< an event of this port is scheduled
     bool m_startArmed{false}; //!< a start is scheduled
@@ -376,9 +394,15 @@ class FabricPort : public NetDevice
   private:
     /**
      * @brief Passes a packet to the protocol stack of the node.
-     * @param carried the packet
+     * @param packet the packet, from the IP header on
+     * @param protocol EtherType
+     * @param source of the frame
+     * @param destination of the frame
      */
-    void PassUp(const FabricIp::Carried& carried);
+    void PassUp(Ptr<Packet> packet,
+                uint16_t protocol,
+                const Address& source,
+                const Address& destination);
     /**
      * @param tid the type
      * @return the type with the attributes added

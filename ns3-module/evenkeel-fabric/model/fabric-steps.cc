@@ -8,13 +8,13 @@
 #include "fabric-switch.h"
 #include "fabric.h"
 #include "rdma-nic.h"
-#include "ns3/refuse.h"
 
+#include "ns3/refuse.h"
 #include "ns3/simulator.h"
 
 #include <algorithm>
-#include <stdexcept>
 #include <set>
+#include <stdexcept>
 #include <utility>
 #include <vector>
 

@@ -5,6 +5,7 @@
 
 #include "fabric-bridge.h"
 #include "fabric-calendar.h"
+#include "fabric-pool.h"
 #include "fabric-switch.h"
 #include "fabric.h"
 

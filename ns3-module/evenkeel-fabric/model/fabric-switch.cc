@@ -4,16 +4,17 @@
 #include "fabric-switch.h"
 
 #include "fabric-bridge.h"
+#include "fabric-pool.h"
 #include "fabric-switch-port.h"
 #include "fabric.h"
-#include "ns3/noticed-accessor.h"
-#include "ns3/policy-parameters.h"
-#include "ns3/quoted.h"
-#include "ns3/refuse.h"
 
 #include "ns3/boolean.h"
 #include "ns3/double.h"
 #include "ns3/log.h"
+#include "ns3/noticed-accessor.h"
+#include "ns3/policy-parameters.h"
+#include "ns3/quoted.h"
+#include "ns3/refuse.h"
 #include "ns3/string.h"
 #include "ns3/uinteger.h"
 

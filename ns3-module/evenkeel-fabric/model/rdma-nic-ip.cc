@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-only
 // Copyright (c) 2026 The evenkeel authors
 
+#include "fabric-pool.h"
 #include "fabric-bridge.h"
 #include "fabric-calendar.h"
 #include "fabric-channel.h"

@@ -3,6 +3,7 @@
 
 #include "rdma-nic.h"
 
+#include "fabric-pool.h"
 #include "fabric-bridge.h"
 #include "fabric-calendar.h"
 #include "fabric-or-abort.h"

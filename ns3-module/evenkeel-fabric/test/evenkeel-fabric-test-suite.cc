@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-only
 // Copyright (c) 2026 The evenkeel authors
 
+#include "../model/fabric-pool.h"
 #include "evenkeel-small-fabric.h"
 
 #include "ns3/config.h"

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-only
 // Copyright (c) 2026 The evenkeel authors
 
+#include "../model/fabric-ip.h"
 #include "../model/rdma-nic-port.h"
 #include "evenkeel-ip-site.h"
 

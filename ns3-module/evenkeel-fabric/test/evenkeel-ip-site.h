@@ -6,6 +6,8 @@
 
 // Shared by the IP suites: a leaf-spine whose hosts have an IP stack, and UDP and TCP traffic.
 
+#include "../model/fabric-pool.h"
+
 #include "ns3/bulk-send-helper.h"
 #include "ns3/config.h"
 #include "ns3/fabric-helper.h"
