@@ -139,7 +139,7 @@ class TrimTestCase : public TestCase
         NS_TEST_EXPECT_MSG_EQ(counters.dataDropped,
                               0,
                               "the limit of trimmed packets is not reached");
-        // Of 60 packets, 20 leave while they arrive, and 10 are stored.
+        // While 60 packets arrive, 20 leave and 10 are stored.
         NS_TEST_EXPECT_MSG_GT(counters.trimmed, 28, "the others are trimmed");
         const FabricNicCounters nics = small.fabric->GetCore().GetCounters();
         NS_TEST_EXPECT_MSG_EQ(nics.trimmed, counters.trimmed, "every header arrives");

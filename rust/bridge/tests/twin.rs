@@ -1,7 +1,7 @@
 //! Scenarios in both worlds, compared flow by flow to the picosecond. Queues, wires, the order of
 //! events and the times of pauses are implemented twice, in Rust and in C++, and each tests the
-//! other. Both worlds ask the same code for routes, admission, marks, thresholds of flow control, turns of
-//! classes and losses, so these tests do not find errors in its answers.
+//! other. Both worlds call the same code for routes, admission, marks, thresholds of flow control,
+//! turns of classes and losses, so these tests do not find errors in it.
 
 #[path = "twin/classes.rs"]
 mod classes;

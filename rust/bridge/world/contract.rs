@@ -88,7 +88,7 @@ mod ffi {
         is_settled: bool,
     }
 
-    /// What happened to a packet that could not start immediately.
+    /// The outcome for a packet that could not start immediately.
     #[derive(Debug)]
     #[repr(u8)]
     enum Enqueued {
@@ -98,7 +98,7 @@ mod ffi {
         Paused,
         /// Its header is queued with priority.
         Trimmed,
-        /// Nothing yet: the packets in the buffer are not known exactly.
+        /// Undecided: the bytes in the buffer are not known exactly.
         Unsettled,
     }
 
@@ -201,8 +201,8 @@ mod ffi {
         fn settings(self: &Core) -> FabricSettings;
         /// Returns the traffic classes of data, in their order; empty if data has one queue.
         fn classes(self: &Core) -> Vec<TrafficClass>;
-        /// True without priority flow control (PFC), or if its headroom for packets of this length is
-        /// at least that of the rule `worst-case`.
+        /// True without priority flow control (PFC), or if its headroom is at least that of the
+        /// rule `worst-case` for packets of this length.
         fn has_headroom_for(self: &Core, wire_bytes: u32) -> bool;
         /// Returns the links that fail at some time, some of them repeatedly.
         fn failing_links(self: &Core) -> Vec<u32>;
