@@ -10,8 +10,7 @@ pub(crate) use error::{ExperimentError, UnknownValue};
 use evenkeel_engine::fabric::Setup;
 use evenkeel_engine::ids::HostId;
 use evenkeel_engine::nic::NicConfig;
-use evenkeel_engine::switching::{
-use evenkeel_engine::switching::{Direction, Failure, PfcAdmission, SlowPorts, TrimVictim};
+use evenkeel_engine::switching::{Direction, Failure, TrimVictim};
 use evenkeel_engine::topology::Topology;
 use evenkeel_scenario::{self as scenario, Scenario, ScenarioError};
 
