@@ -85,7 +85,7 @@ RdmaNic::PostMessage(Ptr<RdmaNic> to, uint64_t bytes, Time delay, uint32_t strea
     const uint64_t now = m_fabric->GetCalendar().Now();
     const uint64_t start = now + static_cast<uint64_t>(delay.GetPicoSeconds());
     const uint32_t message = fabrichelper::OrAbort("RdmaNic::PostMessage", [&] {
-        return m_fabric->GetHosts().Post(m_host, to->m_host, bytes, start, stream);
+        return m_fabric->GetRust().post(m_host, to->m_host, bytes, now, start, stream);
     });
     m_fabric->Reopen();
     ScheduleWake();
