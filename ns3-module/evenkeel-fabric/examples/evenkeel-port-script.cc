@@ -17,7 +17,7 @@
 #include "example-options.h"
 
 #include "ns3/applications-module.h"
-#include "ns3/config.h"
+#include "ns3/core-module.h"
 #include "ns3/fabric-helper.h"
 #include "ns3/internet-module.h"
 #include "ns3/point-to-point-module.h"

@@ -22,15 +22,6 @@ namespace ns3
 
 NS_LOG_COMPONENT_DEFINE("FabricAttributes");
 
-namespace
-{
-
-/// Advice after an attribute was changed too late.
-constexpr const char* CURE = "the fabric has been made, too late: it would have no effect; set it "
-                             "before FabricHelper::Finish or a Create call";
-
-} // namespace
-
 void
 Fabric::NoteAttributes()
 {
@@ -43,63 +34,21 @@ Fabric::NoteAttributes()
 }
 
 void
-Fabric::HandleAttribute()
-{
-    EVENKEEL_REFUSE_IF(m_core, "an attribute of Fabric was changed", CURE);
-}
-
-std::string
-Fabric::DescribeSettings() const
-{
-    std::ostringstream text;
-    text << "gap = \"" << m_gap << "B\"\n";
-    text << "forwarding_delay = \"" << m_forwardingDelay.GetPicoSeconds() << "ps\"\n";
-    return text.str();
-}
-
-void
-Fabric::WarnIfIdle() const
-{
-    if (!m_started || m_counters.hops > 0)
-    {
-        return;
-    }
-    uint64_t dropped = 0;
-    for (const auto& nic : m_nics)
-    {
-        dropped += nic->GetForeignDropped();
-    }
-    std::cerr << "evenkeel: the fabric carried no packet: ";
-    if (dropped > 0)
-    {
-        std::cerr << "its NICs dropped " << dropped
-                  << " packets of protocol stacks, because no host has their destination address; "
-                     "give all hosts addresses of one subnet: "
-                     "Ipv4AddressHelper::Assign(FabricHelper::GetNics())";
-    }
-    else
-    {
-        std::cerr << "no workload was installed (CollectiveHelper::Install), no message was posted "
-                     "(RdmaNic::PostMessage), and no application sent through its NICs "
-                     "(Ipv4AddressHelper::Assign(FabricHelper::GetNics()))";
-    }
-    std::cerr << std::endl;
-}
-
-void
 Fabric::CheckAttributes() const
 {
+    const char* cure = "the fabric has been made, too late: it would have no effect; set it before "
+                       "FabricHelper::Finish or a Create call";
     for (std::size_t host = 0; host < m_nics.size(); ++host)
     {
         EVENKEEL_REFUSE_IF(m_nics[host]->DescribeAttributes() != m_nicAttributes[host],
                            "an attribute of RdmaNic (host " << host << ") was changed",
-                           CURE);
+                           cure);
     }
     for (std::size_t number = 0; number < m_switches.size(); ++number)
     {
         EVENKEEL_REFUSE_IF(m_switches[number]->DescribeSettings() != m_switchAttributes,
                            "an attribute of FabricSwitch (switch " << number << ") was changed",
-                           CURE);
+                           cure);
     }
     for (std::size_t link = 0; link < m_channels.size(); ++link)
     {
@@ -108,7 +57,7 @@ Fabric::CheckAttributes() const
                             m_channels[link]->GetDelay() == PicoSeconds(made.delayPs);
         EVENKEEL_REFUSE_IF(!isSame,
                            "an attribute of FabricChannel (link " << link << ") was changed",
-                           CURE);
+                           cure);
     }
 }
 
@@ -139,6 +88,54 @@ Fabric::WarnOfMtu() const
                     "shorter than the Mtu, "
                     << mtu << " B; set Mtu to the length of RDMA's packets less 18 B");
     }
+}
+
+void
+Fabric::HandleAttribute()
+{
+    EVENKEEL_REFUSE_IF(m_core,
+                       "an attribute of Fabric was changed",
+                       "the fabric has been made, too late: it would have no effect; set it before "
+                       "FabricHelper::Finish or a Create call");
+}
+
+std::string
+Fabric::DescribeSettings() const
+{
+    std::ostringstream text;
+    text << "gap = \"" << m_gap << "B\"\n";
+    text << "forwarding_delay = \"" << m_forwardingDelay.GetPicoSeconds() << "ps\"\n";
+    return text.str();
+}
+
+void
+Fabric::WarnIfIdle() const
+{
+    if (!m_started || m_counters.hops > 0)
+    {
+        return;
+    }
+    uint64_t dropped = 0;
+    for (const auto& nic : m_nics)
+    {
+        dropped += nic->GetForeignDropped();
+    }
+    std::cerr << "evenkeel: the fabric carried no packet: ";
+    if (dropped > 0)
+    {
+        std::cerr
+            << "its NICs dropped " << dropped
+            << " packets of protocol stacks, for multicast or for addresses that no host has; "
+               "give all hosts addresses of one subnet: "
+               "Ipv4AddressHelper::Assign(FabricHelper::GetNics())";
+    }
+    else
+    {
+        std::cerr << "no workload was installed (CollectiveHelper::Install), no message was posted "
+                     "(RdmaNic::PostMessage), and no application sent through its NICs "
+                     "(Ipv4AddressHelper::Assign(FabricHelper::GetNics()))";
+    }
+    std::cerr << std::endl;
 }
 
 } // namespace ns3

@@ -4,6 +4,7 @@
 #include "../../evenkeel-lb/test/evenkeel-aborts.h"
 #include "evenkeel-ip-site.h"
 
+#include "ns3/boolean.h"
 #include "ns3/collective-helper.h"
 #include "ns3/failure-helper.h"
 #include "ns3/string.h"

@@ -42,8 +42,7 @@ pub(super) struct InlineText {
 /// The text of a scenario made by a program.
 const SCENARIO: InlineText = InlineText { name: "the text of the scenario" };
 /// The attributes of NICs and switches, and the sections that a script added.
-const SETTINGS: InlineText =
-    InlineText { name: "the settings of the fabric" };
+const SETTINGS: InlineText = InlineText { name: "the settings of the fabric" };
 /// The section of a fabric that is made in one call.
 const TOPOLOGY: InlineText = InlineText { name: "[topology]" };
 /// The attributes of a NIC that differ from the common ones.

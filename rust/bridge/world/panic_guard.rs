@@ -47,7 +47,6 @@ impl Experiment {
     ) -> Result<(), Failure<ExperimentError>> {
         catch_panic(|| self.set_host_nics(nics))
     }
-
 }
 
 impl Core {
