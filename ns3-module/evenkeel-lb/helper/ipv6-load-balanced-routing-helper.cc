@@ -6,11 +6,14 @@
 #include "ns3/ipv6-load-balanced-routing.h"
 #include "ns3/ipv6-static-routing-helper.h"
 #include "ns3/ipv6.h"
+#include "ns3/log.h"
 #include "ns3/node.h"
 #include "ns3/string.h"
 
 namespace ns3
 {
+
+NS_LOG_COMPONENT_DEFINE("Ipv6LoadBalancedRoutingHelper");
 
 Ipv6LoadBalancedRoutingHelper::Ipv6LoadBalancedRoutingHelper()
 {
@@ -32,12 +35,14 @@ Ipv6LoadBalancedRoutingHelper::Copy() const
 Ptr<Ipv6RoutingProtocol>
 Ipv6LoadBalancedRoutingHelper::Create(Ptr<Node> node) const
 {
+    NS_LOG_FUNCTION(this << node);
     return m_factory.Create<Ipv6LoadBalancedRouting>();
 }
 
 void
 Ipv6LoadBalancedRoutingHelper::Set(const std::string& name, const AttributeValue& value)
 {
+    NS_LOG_FUNCTION(this << name);
     m_factory.Set(name, value);
 }
 
@@ -68,6 +73,7 @@ Ipv6LoadBalancedRoutingHelper::Above(const std::string& routes,
 int64_t
 Ipv6LoadBalancedRoutingHelper::AssignStreams(NodeContainer nodes, int64_t stream) const
 {
+    NS_LOG_FUNCTION(this << stream);
     int64_t next = stream;
     for (auto node = nodes.Begin(); node != nodes.End(); ++node)
     {

@@ -7,11 +7,14 @@
 #include "ns3/ipv4-static-routing-helper.h"
 #include "ns3/ipv4.h"
 #include "ns3/load-balanced-routing.h"
+#include "ns3/log.h"
 #include "ns3/node.h"
 #include "ns3/string.h"
 
 namespace ns3
 {
+
+NS_LOG_COMPONENT_DEFINE("LoadBalancedRoutingHelper");
 
 namespace
 {
@@ -44,12 +47,14 @@ LoadBalancedRoutingHelper::Copy() const
 Ptr<Ipv4RoutingProtocol>
 LoadBalancedRoutingHelper::Create(Ptr<Node> node) const
 {
+    NS_LOG_FUNCTION(this << node);
     return m_factory.Create<LoadBalancedRouting>();
 }
 
 void
 LoadBalancedRoutingHelper::Set(const std::string& name, const AttributeValue& value)
 {
+    NS_LOG_FUNCTION(this << name);
     m_factory.Set(name, value);
 }
 
@@ -95,6 +100,7 @@ LoadBalancedRoutingHelper::WithShortestPaths(const Ipv4RoutingHelper& below) con
 int64_t
 LoadBalancedRoutingHelper::AssignStreams(NodeContainer nodes, int64_t stream) const
 {
+    NS_LOG_FUNCTION(this << stream);
     int64_t next = stream;
     for (auto node = nodes.Begin(); node != nodes.End(); ++node)
     {

@@ -7,6 +7,7 @@
 
 #include "ns3/ipv4-l3-protocol.h"
 #include "ns3/ipv6-l3-protocol.h"
+#include "ns3/log.h"
 #include "ns3/node.h"
 
 #include <type_traits>
@@ -14,6 +15,8 @@
 
 namespace ns3
 {
+
+NS_LOG_COMPONENT_DEFINE("IpFields");
 
 namespace
 {
@@ -138,6 +141,7 @@ MarkAs(Ptr<const Packet> packet)
 bool
 IpFields::Read(Ptr<const Packet> packet, uint16_t protocol, IpFields& fields)
 {
+    NS_LOG_FUNCTION(packet << protocol);
     if (protocol == Ipv4L3Protocol::PROT_NUMBER)
     {
         return ReadAs<Ipv4Family>(packet, fields);
@@ -148,6 +152,7 @@ IpFields::Read(Ptr<const Packet> packet, uint16_t protocol, IpFields& fields)
 Ptr<Packet>
 IpFields::Mark(Ptr<const Packet> packet, uint16_t protocol)
 {
+    NS_LOG_FUNCTION(packet << protocol);
     return protocol == Ipv4L3Protocol::PROT_NUMBER ? MarkAs<Ipv4Family>(packet)
                                                    : MarkAs<Ipv6Family>(packet);
 }

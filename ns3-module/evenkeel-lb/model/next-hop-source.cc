@@ -6,7 +6,6 @@
 #include "ip-topology.h"
 
 #include "ns3/channel.h"
-#include "ns3/global-router-interface.h"
 #include "ns3/log.h"
 #include "ns3/node-list.h"
 #include "ns3/node.h"
@@ -22,14 +21,6 @@ NS_LOG_COMPONENT_DEFINE("NextHopSource");
 
 namespace
 {
-
-#if __has_include("ns3/global-routing.h")
-/// The object with the routes that a node injects into global routing.
-using Router = GlobalRouter<Ipv4Manager>;
-#else
-/// The object with the routes that a node injects into global routing.
-using Router = GlobalRouter;
-#endif
 
 /// Entries that a signature may walk per call, on average, to see the last route of a list.
 constexpr uint32_t WALK = 64;
@@ -80,16 +71,12 @@ class TableSignature
     template <class H>
     uint64_t Get(uint32_t count, H hashOf)
     {
-        if (count == 0)
-        {
-            return 0;
-        }
-        const uint64_t first = Add(count, hashOf(0));
+        const uint64_t first = count == 0 ? 0 : Add(count, hashOf(0));
         m_walked += WALK;
         if (first != m_first || m_walked >= count)
         {
             m_first = first;
-            m_last = hashOf(count - 1);
+            m_last = count == 0 ? 0 : hashOf(count - 1);
             m_walked = 0;
         }
         return Add(m_first, m_last);
@@ -121,10 +108,7 @@ class GlobalSource : public NextHopSource
         {
             return {};
         }
-        if (!m_isRead)
-        {
-            Read();
-        }
+        Read();
         // A lookup walks the table, so ask for the interfaces on shortest paths before all others.
         std::vector<NextHop> hops;
         if (m_isPlain)
@@ -178,10 +162,13 @@ class GlobalSource : public NextHopSource
 
   private:
     /// Finds out which interfaces may lead to several routers, and whether all paths cost the
-    /// number of their links.
+    /// number of their links, unless it is known since the last change.
     void Read()
     {
-        m_isRead = true;
+        if (std::exchange(m_isRead, true))
+        {
+            return;
+        }
         m_isPlain = IpTopology::Get().IsPlain();
         m_shared.clear();
         for (uint32_t interface = 1; interface < m_ip->GetNInterfaces(); interface++)
@@ -256,7 +243,7 @@ class GlobalSource : public NextHopSource
     {
         for (auto node = NodeList::Begin(); node != NodeList::End(); ++node)
         {
-            Ptr<Router> router = (*node)->GetObject<Router>();
+            Ptr<InjectingRouter> router = (*node)->GetObject<InjectingRouter>();
             for (uint32_t i = 0; router && i < router->GetNInjectedRoutes(); i++)
             {
                 if (router->GetInjectedRoute(i)->GetDestNetwork() == network)
@@ -348,14 +335,14 @@ class StaticSource : public NextHopSourceOf<F>
     /// Copies the table, unless it was copied since the last change.
     void Read()
     {
-        if (!m_isRead)
+        if (std::exchange(m_isRead, true))
         {
-            m_isRead = true;
-            m_routes.clear();
-            for (uint32_t i = 0; m_routing && i < m_routing->GetNRoutes(); i++)
-            {
-                m_routes.emplace_back(m_routing->GetRoute(i), m_routing->GetMetric(i));
-            }
+            return;
+        }
+        m_routes.clear();
+        for (uint32_t i = 0; m_routing && i < m_routing->GetNRoutes(); i++)
+        {
+            m_routes.emplace_back(m_routing->GetRoute(i), m_routing->GetMetric(i));
         }
     }
 

@@ -6,6 +6,7 @@
 
 #include "ip-family.h"
 
+#include "ns3/global-router-interface.h"
 #include "ns3/ptr.h"
 
 // ns-3.47 renamed this header. The new name comes first, because an older ns-3 may be installed
@@ -23,6 +24,13 @@
 
 namespace ns3
 {
+
+/// The object of a node with the routes that it injects into global routing.
+#if __has_include("ns3/global-routing.h")
+using InjectingRouter = GlobalRouter<Ipv4Manager>;
+#else
+using InjectingRouter = GlobalRouter;
+#endif
 
 /**
  * @ingroup evenkeel

@@ -145,6 +145,15 @@ RoutePolicy<F>::SetIp(Ptr<Ip> ip)
     m_ip = ip;
     m_routes->SetIp(ip);
     // A wrong name ends the script at the line that installs it, not when the simulation runs.
+    CheckPolicies();
+}
+
+template <class F>
+void
+RoutePolicy<F>::CheckPolicies() const
+{
+    NS_LOG_FUNCTION(this);
+    // Nodes mostly have the same policies, so check them once.
     std::string& accepted = SimulationSingleton<PolicyChecks<F>>::Get()->accepted;
     const std::string text = m_policy + '\n' + m_parameters + '\n' + m_dscpPolicies;
     if (accepted != text)
@@ -243,7 +252,7 @@ RoutePolicy<F>::DoInitialize()
     EVENKEEL_REFUSE_IF(!m_ip,
                        F::Name(),
                        "no IP protocol is set: add this routing to a list of protocols");
-    MakeChoosers();
+    CheckPolicies();
     CheckPlace();
     F::RoutingProtocol::DoInitialize();
 }

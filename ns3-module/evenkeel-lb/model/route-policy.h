@@ -123,6 +123,8 @@ class RoutePolicy : public F::RoutingProtocol
      * @return the route; null if the next protocol routes it
      */
     Ptr<Route> FindRoute(Ptr<const Packet> packet, const Header& header, uint8_t dscp);
+    /// Aborts with a message if one of the policies is unknown or unsupported.
+    void CheckPolicies() const;
     /// Makes the policies unless they exist.
     void MakeChoosers();
     /// Prepares a warning if another protocol is above the policy.

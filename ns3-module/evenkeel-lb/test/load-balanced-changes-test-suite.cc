@@ -2,6 +2,7 @@
 // Copyright (c) 2026 The evenkeel authors
 
 #include "../model/equal-cost-routes.h"
+#include "../model/next-hop-source.h"
 #include "evenkeel-diamond.h"
 
 #include "ns3/core-module.h"
@@ -153,8 +154,31 @@ class ReadingTestCase : public TestCase
         NS_TEST_EXPECT_MSG_EQ_TOL(diamond.m_choices[SLOW], 25U, 1U, "none after the replacement");
     }
 
+    /// Injects a route at two nodes, whose distances from outside may differ.
+    void TestExternal()
+    {
+        Diamond diamond(LoadBalancedRoutingHelper("switch-rr").WithGlobalRouting());
+        for (const uint32_t node : {4, 5})
+        {
+            diamond.m_nodes.Get(node)->GetObject<InjectingRouter>()->InjectRoute(
+                Ipv4Address("11.0.0.0"),
+                Ipv4Mask("255.0.0.0"));
+        }
+        Ipv4GlobalRoutingHelper::PopulateRoutingTables();
+        const auto isRouted = [&](Ipv4Address destination) {
+            Ipv4Header header;
+            header.SetDestination(destination);
+            Socket::SocketErrno error;
+            return diamond.GetPolicy()->RouteOutput(Create<Packet>(), header, nullptr, error) !=
+                   nullptr;
+        };
+        NS_TEST_EXPECT_MSG_EQ(isRouted(diamond.m_to), true, "two equal-cost routes");
+        NS_TEST_EXPECT_MSG_EQ(isRouted(Ipv4Address("11.0.0.1")), false, "global routing decides");
+    }
+
     void DoRun() override
     {
+        TestExternal();
         NS_TEST_EXPECT_MSG_EQ(TestChanges(Time(0), 3), 2, "read once per visible change");
         NS_TEST_EXPECT_MSG_EQ_TOL(TestChanges(MilliSeconds(10), 1),
                                   11U,

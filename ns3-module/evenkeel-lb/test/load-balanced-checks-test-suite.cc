@@ -63,7 +63,7 @@ class MessagesTestCase : public TestCase
         const auto none = [](Diamond&) {};
         const auto populate = [](Diamond&) { Ipv4GlobalRoutingHelper::PopulateRoutingTables(); };
         const LoadBalancedRoutingHelper drill("drill");
-        // Each has the effect, or says once why it has none.
+        // A policy with an effect prints nothing; the others print one line each.
         NS_TEST_EXPECT_MSG_EQ(Said(drill.WithGlobalRouting(), populate), "it returned: ", "global");
         NS_TEST_EXPECT_MSG_EQ(Said(drill.WithShortestPaths(Ipv4StaticRoutingHelper()), none),
                               "it returned: ",
