@@ -91,31 +91,25 @@ FabricFlowProbe::DoDispose()
 }
 
 void
+FabricFlowProbe::Report(Reporter reporter, const FabricPacket& packet)
+{
+    if (packet.IsData() && m_classifier)
+    {
+        const FlowId flow = m_classifier->Classify(packet);
+        (PeekPointer(m_flowMonitor)->*reporter)(this, flow, packet.psn, packet.wireBytes);
+    }
+}
+
+void
 FabricFlowProbe::HandleSent(const FabricPacket& packet, Time when)
 {
-    if (!packet.IsData() || !m_classifier)
-    {
-        return;
-    }
-    const FlowId flow = m_classifier->Classify(packet);
-    if (m_isHost)
-    {
-        m_flowMonitor->ReportFirstTx(this, flow, packet.psn, packet.wireBytes);
-    }
-    else
-    {
-        m_flowMonitor->ReportForwarding(this, flow, packet.psn, packet.wireBytes);
-    }
+    Report(m_isHost ? &FlowMonitor::ReportFirstTx : &FlowMonitor::ReportForwarding, packet);
 }
 
 void
 FabricFlowProbe::HandleReceived(const FabricPacket& packet, Time when)
 {
-    if (packet.IsData() && m_classifier)
-    {
-        const FlowId flow = m_classifier->Classify(packet);
-        m_flowMonitor->ReportLastRx(this, flow, packet.psn, packet.wireBytes);
-    }
+    Report(&FlowMonitor::ReportLastRx, packet);
 }
 
 void

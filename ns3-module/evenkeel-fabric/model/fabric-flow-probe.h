@@ -79,6 +79,15 @@ class FabricFlowProbe : public FlowProbe
     void DoDispose() override;
 
   private:
+    /// Method of FlowMonitor that takes an event of a packet.
+    using Reporter = void (FlowMonitor::*)(Ptr<FlowProbe>, FlowId, FlowPacketId, uint32_t);
+
+    /**
+     * @brief Reports an event of a data packet.
+     * @param reporter the method for it
+     * @param packet the packet
+     */
+    void Report(Reporter reporter, const FabricPacket& packet);
     /**
      * @brief Handles a packet that starts.
      * @param packet the packet
