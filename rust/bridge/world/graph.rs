@@ -8,6 +8,9 @@ use super::contract::Graph;
 use super::experiment::ExperimentError;
 use super::records::{FabricEnd, FabricLink};
 
+/// The longest delay of a link. Paths of hundreds of such links are within the range of times.
+const LONGEST_DELAY: Span = Span::from_ms(3_600_000);
+
 /// Builds the topology of a graph. Several links of a host are its ports, one per plane.
 pub(super) fn topology(graph: &Graph) -> Result<Topology, ExperimentError> {
     let links = graph.links.iter().map(|link| Link {
@@ -16,6 +19,10 @@ pub(super) fn topology(graph: &Graph) -> Result<Topology, ExperimentError> {
         delay: Span::from_ps(link.delay_ps),
     });
     let links: Vec<Link> = links.collect();
+    if let Some(link) = links.iter().position(|link| link.delay > LONGEST_DELAY) {
+        let (delay, most) = (links[link].delay, LONGEST_DELAY);
+        return Err(ExperimentError::Delay { link, delay, most });
+    }
     let names = graph.switches.iter().zip(tiers(graph, &links));
     let switches = names.map(|(name, tier)| Switch { name: name.clone(), tier }).collect();
     let hosts = graph.hosts.clone();
@@ -30,9 +37,9 @@ pub(super) fn topology(graph: &Graph) -> Result<Topology, ExperimentError> {
 /// Returns the tier of each switch; 0 if a link ends at a switch that does not exist.
 fn tiers(graph: &Graph, links: &[Link]) -> Vec<u8> {
     let switches = graph.switches.len();
-    let ends = graph.links.iter().flat_map(|link| [link.a, link.b]);
-    match ends.into_iter().all(|end| end.is_host || (end.number as usize) < switches) {
-        true => hpcc::tiers(switches, links),
+    let mut ends = graph.links.iter().flat_map(|link| [link.a, link.b]);
+    match ends.all(|end| end.is_host || (end.number as usize) < switches) {
+        true => hpcc::topology::tiers(switches, links),
         false => vec![0; switches],
     }
 }

@@ -2,7 +2,7 @@
 
 use evenkeel_engine::nic::Mismatch;
 use evenkeel_engine::topology::TopologyError;
-use evenkeel_engine::units::{Bytes, Time};
+use evenkeel_engine::units::{Bytes, Span, Time};
 use evenkeel_scenario::ScenarioError;
 
 use crate::world::mismatch::mismatch_text;
@@ -112,6 +112,16 @@ pub(crate) enum ExperimentError {
         stream: u32,
         /// The first stream of programs.
         most: u32,
+    },
+    /// A link's delay is too long: sums of such delays would exceed the range of times.
+    #[error("link {link} of the graph has a delay of {delay}: it must be at most {most}")]
+    Delay {
+        /// The number of the link.
+        link: usize,
+        /// Its delay.
+        delay: Span,
+        /// The longest delay.
+        most: Span,
     },
     /// Links retry frames.
     #[error(
