@@ -301,7 +301,7 @@ class QueuesTestCase : public TestCase
         for (const bool shared : {false, true})
         {
             IpSite site;
-            site.m_helper.SetGap(0);
+            site.m_helper.SetFabricAttribute("Gap", UintegerValue(0));
             site.m_helper.SetSwitchAttribute("SharedBuffer", BooleanValue(shared));
             site.m_helper.SetSwitchAttribute("BufferBytes", UintegerValue(10 * DATA));
             site.Make(1, 1, 4);
