@@ -2,7 +2,7 @@
 
 use evenkeel_engine::topology::{Link, Switch, Topology, TopologyError};
 use evenkeel_engine::units::{BitRate, Span};
-use evenkeel_formats::hpcc::topology as hpcc;
+use evenkeel_formats::hpcc;
 
 use super::contract::Graph;
 use super::experiment::ExperimentError;
