@@ -3,10 +3,10 @@
 
 #include "rdma-nic.h"
 
-#include "fabric-pool.h"
 #include "fabric-bridge.h"
 #include "fabric-calendar.h"
 #include "fabric-or-abort.h"
+#include "fabric-pool.h"
 #include "fabric.h"
 #include "rdma-nic-port.h"
 #include "rdma-qp.h"

@@ -331,19 +331,10 @@ fn experiments_from_files_are_the_same_in_both_worlds() {
             let overrides = hpcc::Overrides { rounding, ..Default::default() };
             let config = folder.path().join("config.txt");
             let experiment = hpcc::Experiment::load(&config, &overrides).unwrap();
-            let twin = twin(&with_flow_control_of_hpcc(experiment).setup);
+            let twin = twin(&experiment.setup);
             assert!(is_exact(&twin) && twin.agrees, "{what}, {rounding:?}: {twin:#?}");
         }
     }
-}
-
-/// Selects the flow control that both worlds support: ConWeave's admission rule exists only in the
-/// Rust fabric.
-fn with_flow_control_of_hpcc(mut experiment: hpcc::Experiment) -> hpcc::Experiment {
-    if let Some(PfcConfig { admission, pause_time, .. }) = &mut experiment.setup.fabric.switch.pfc {
-        (*admission, *pause_time) = (PfcConfig::HPCC.admission, None);
-    }
-    experiment
 }
 
 /// The family's own experiments in ns-3: single flows as in its simulator, and contended ones as in
