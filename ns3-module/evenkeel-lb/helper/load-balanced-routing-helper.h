@@ -4,10 +4,9 @@
 #ifndef LOAD_BALANCED_ROUTING_HELPER_H
 #define LOAD_BALANCED_ROUTING_HELPER_H
 
+#include "route-policy-helper.h"
+
 #include "ns3/ipv4-list-routing-helper.h"
-#include "ns3/ipv4-routing-helper.h"
-#include "ns3/node-container.h"
-#include "ns3/object-factory.h"
 
 #include <string>
 
@@ -26,7 +25,7 @@ namespace ns3
  *   internet.SetRoutingHelper(routing.WithGlobalRouting());
  * @endcode
  */
-class LoadBalancedRoutingHelper : public Ipv4RoutingHelper
+class LoadBalancedRoutingHelper : public RoutePolicyHelper<Ipv4Family>
 {
   public:
     /// Makes a helper for the policy that is the attribute's default.
@@ -38,14 +37,6 @@ class LoadBalancedRoutingHelper : public Ipv4RoutingHelper
     explicit LoadBalancedRoutingHelper(const std::string& policy);
 
     LoadBalancedRoutingHelper* Copy() const override;
-    Ptr<Ipv4RoutingProtocol> Create(Ptr<Node> node) const override;
-
-    /**
-     * @brief Sets an attribute of protocols that are made later, see ns3::LoadBalancedRouting.
-     * @param name its name
-     * @param value its value
-     */
-    void Set(const std::string& name, const AttributeValue& value);
 
     /**
      * @brief Adds the policy to static and global routing, which InternetStackHelper installs by
@@ -68,31 +59,21 @@ class LoadBalancedRoutingHelper : public Ipv4RoutingHelper
     Ipv4ListRoutingHelper WithGlobalRoutingOnly() const;
 
     /**
-     * @brief Adds the policy above static routing, for static routes of equal prefix and metric.
-     * @return the helper of a list with these two protocols
+     * @brief Adds the policy above static and global routing, which InternetStackHelper installs by
+     * default, for static routes of equal prefix and metric.
+     * @return the helper of a list with these three protocols
      */
     Ipv4ListRoutingHelper WithStaticRouting() const;
     /**
-     * @brief Adds the policy above another protocol, among the paths with the fewest links.
+     * @brief Adds the policy above other protocols, among the paths with the fewest links.
      *
      * Use it for scripts with Ipv4NixVectorHelper, whose protocol finds one such path. The other
-     * protocol routes packets without such a path.
+     * protocols route packets to destinations to which no node has several such paths.
      *
-     * @param below the helper of the other protocol
-     * @return the helper of a list with both protocols
+     * @param below the helper that the script passes to InternetStackHelper without a policy
+     * @return the helper of a list with the protocols of `below` and the policy
      */
-    Ipv4ListRoutingHelper WithShortestPaths(const Ipv4RoutingHelper& below) const;
-
-    /**
-     * @brief Sets the random streams of the policies on these nodes.
-     * @param nodes the nodes; those without a policy are skipped
-     * @param stream number of the first stream
-     * @return number of streams used
-     */
-    int64_t AssignStreams(NodeContainer nodes, int64_t stream) const;
-
-  private:
-    ObjectFactory m_factory; //!< makes the protocols
+    LoadBalancedRoutingHelper WithShortestPaths(const Ipv4RoutingHelper& below) const;
 };
 
 } // namespace ns3

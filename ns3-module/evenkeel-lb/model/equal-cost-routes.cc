@@ -30,25 +30,18 @@ namespace
 std::vector<uint32_t>
 WeightsOf(const std::vector<uint64_t>& rates)
 {
-    uint64_t divisor = 0;
-    uint64_t largest = 0;
-    bool areEqual = true;
-    for (const uint64_t rate : rates)
-    {
-        if (rate == 0)
-        {
-            return {};
-        }
-        divisor = std::gcd(divisor, rate);
-        largest = std::max(largest, rate);
-        areEqual = areEqual && rate == rates[0];
-    }
-    if (areEqual)
+    const auto [least, largest] = std::minmax_element(rates.begin(), rates.end());
+    if (rates.empty() || *least == 0 || *least == *largest)
     {
         return {};
     }
+    uint64_t divisor = 0;
+    for (const uint64_t rate : rates)
+    {
+        divisor = std::gcd(divisor, rate);
+    }
     // Rates without a common divisor are rounded to 16 bits.
-    divisor = std::max(divisor, largest >> 16);
+    divisor = std::max(divisor, *largest >> 16);
     std::vector<uint32_t> weights;
     for (const uint64_t rate : rates)
     {
@@ -61,26 +54,11 @@ WeightsOf(const std::vector<uint64_t>& rates)
 
 template <class F>
 void
-EqualCostRoutesOf<F>::SetIp(Ptr<Ip> ip)
-{
-    NS_LOG_FUNCTION(this << ip);
-    m_ip = ip;
-}
-
-template <class F>
-void
 EqualCostRoutesOf<F>::SetSource(std::unique_ptr<Source> source)
 {
     NS_LOG_FUNCTION(this);
     m_source = std::move(source);
     m_version++;
-}
-
-template <class F>
-typename EqualCostRoutesOf<F>::Source*
-EqualCostRoutesOf<F>::GetSource() const
-{
-    return m_source.get();
 }
 
 template <class F>
@@ -114,15 +92,14 @@ void
 EqualCostRoutesOf<F>::UpdateVersion(Time interval)
 {
     const uint64_t signature = m_source->GetSignature();
-    const uint64_t changes = IpTopologyOf<F>::GetChanges();
     const bool isDue = interval.IsStrictlyPositive() && Simulator::Now() >= m_renewed + interval;
-    if (isDue || signature != m_signature || changes != m_interfaceChanges)
+    if (isDue || signature != m_signature || g_ipChanges != m_interfaceChanges)
     {
         NS_LOG_LOGIC("look up all next hops again");
         m_version++;
         m_source->Renew();
         m_signature = signature;
-        m_interfaceChanges = changes;
+        m_interfaceChanges = g_ipChanges;
         m_renewed = Simulator::Now();
     }
 }
@@ -182,13 +159,6 @@ EqualCostRoutesOf<F>::LookUp(Address destination, Group& group)
         group.routes.push_back(route);
     }
     return true;
-}
-
-template <class F>
-const std::map<typename F::Address, RouteGroupOf<F>>&
-EqualCostRoutesOf<F>::GetGroups() const
-{
-    return m_groups;
 }
 
 template class EqualCostRoutesOf<Ipv4Family>;

@@ -56,14 +56,23 @@ class EqualCostRoutesOf
     /**
      * @param ip the IP of the node
      */
-    void SetIp(Ptr<Ip> ip);
+    void SetIp(Ptr<Ip> ip)
+    {
+        m_ip = ip;
+    }
+
     /**
      * @brief Sets the source of next hops; all of them are looked up again.
      * @param source the source
      */
     void SetSource(std::unique_ptr<Source> source);
+
     /// @return the source; null unless SetSource was called
-    Source* GetSource() const;
+    Source* GetSource() const
+    {
+        return m_source.get();
+    }
+
     /// Forgets the node and all next hops.
     void Clear();
     /// @return false if the node has one link, so that no destination can have several next hops
@@ -77,8 +86,12 @@ class EqualCostRoutesOf
      * @return the next hops; empty if the source has no route
      */
     Group& GroupOf(Address destination, Time interval, bool& changed);
+
     /// @return the groups that GroupOf has returned so far
-    const std::map<Address, Group>& GetGroups() const;
+    const std::map<Address, Group>& GetGroups() const
+    {
+        return m_groups;
+    }
 
   private:
     /**

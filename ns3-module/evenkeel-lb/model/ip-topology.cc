@@ -22,9 +22,6 @@ NS_LOG_COMPONENT_DEFINE("IpTopology");
 namespace
 {
 
-/// Changes of interfaces and addresses so far, over all nodes: one can affect every node's routes.
-uint64_t g_changes = 0;
-
 /// Length of a full packet on a link for round-trip times, in bytes.
 constexpr uint64_t FULL_PACKET = 1502;
 /// Length of an acknowledgement on a link for round-trip times, in bytes.
@@ -48,25 +45,11 @@ IpTopologyOf<F>&
 IpTopologyOf<F>::Get()
 {
     IpTopologyOf& topology = *SimulationSingleton<IpTopologyOf>::Get();
-    if (topology.m_changes != g_changes)
+    if (topology.m_changes != g_ipChanges)
     {
         topology.Read();
     }
     return topology;
-}
-
-template <class F>
-void
-IpTopologyOf<F>::NoteChange()
-{
-    g_changes++;
-}
-
-template <class F>
-uint64_t
-IpTopologyOf<F>::GetChanges()
-{
-    return g_changes;
 }
 
 template <class F>
@@ -86,7 +69,7 @@ IpTopologyOf<F>::Read()
 {
     NS_LOG_FUNCTION(this);
     m_isIntact = m_changes == UINT64_MAX || (m_isIntact && Simulator::Now().IsZero());
-    m_changes = g_changes;
+    m_changes = g_ipChanges;
     m_vertices.assign(NodeList::GetNNodes(), Vertex());
     m_hosts.clear();
     m_owners.clear();
@@ -130,6 +113,7 @@ IpTopologyOf<F>::ReadInterface(Ptr<Ip> ip, uint32_t interface, Vertex& vertex)
         Ptr<NetDevice> other = channel->GetDevice(end);
         Ptr<Ip> neighbour = other->GetNode()->template GetObject<Ip>();
         const int32_t at = neighbour ? neighbour->GetInterfaceForDevice(other) : -1;
+        vertex.bridged = other != device && at < 0 ? interface : vertex.bridged;
         if (other == device || at < 0 || neighbour->GetNAddresses(at) == 0)
         {
             continue;
@@ -285,31 +269,52 @@ IpTopologyOf<F>::LongestRoundTrip(uint32_t from) const
 
 template <class F>
 std::vector<NextHopOf<F>>
-IpTopologyOf<F>::NextHops(uint32_t node, Address destination)
+IpTopologyOf<F>::HopsTo(uint32_t to, uint32_t from) const
 {
     std::vector<NextHopOf<F>> hops;
-    const auto owner = m_owners.find(destination);
-    if (owner == m_owners.end() || owner->second == node)
-    {
-        return hops;
-    }
-    auto found = m_distances.find(owner->second);
-    if (found == m_distances.end())
-    {
-        found = m_distances.emplace(owner->second, DistancesTo({owner->second})).first;
-    }
-    const std::vector<uint32_t>& distances = found->second;
-    for (const Edge& edge : m_vertices[node].edges)
+    const std::vector<uint32_t>& distances = m_distances.at(to);
+    for (const Edge& edge : m_vertices[from].edges)
     {
         const Vertex& next = m_vertices[edge.to];
-        const bool passes = edge.to == owner->second || (next.forwards && !next.isHost);
-        if (edge.isUp && passes && distances[node] != UNREACHABLE &&
-            distances[edge.to] + 1 == distances[node])
+        const bool passes = edge.to == to || (next.forwards && !next.isHost);
+        if (edge.isUp && passes && distances[from] != UNREACHABLE &&
+            distances[edge.to] + 1 == distances[from])
         {
             hops.push_back({edge.interface, edge.gateway});
         }
     }
     return hops;
+}
+
+template <class F>
+std::vector<NextHopOf<F>>
+IpTopologyOf<F>::NextHops(uint32_t node, Address destination, bool isChoice)
+{
+    const auto owner = m_owners.find(destination);
+    if (owner == m_owners.end())
+    {
+        return {};
+    }
+    const uint32_t to = owner->second;
+    if (m_distances.find(to) == m_distances.end())
+    {
+        m_distances.emplace(to, DistancesTo({to}));
+        for (uint32_t from = 0; from < m_vertices.size() && m_choices.count(to) == 0; from++)
+        {
+            if (HopsTo(to, from).size() > 1)
+            {
+                m_choices.insert(to);
+            }
+        }
+    }
+    return isChoice && m_choices.count(to) == 0 ? std::vector<NextHopOf<F>>() : HopsTo(to, node);
+}
+
+template <class F>
+uint32_t
+IpTopologyOf<F>::BridgedInterface(uint32_t node) const
+{
+    return m_vertices[node].bridged;
 }
 
 template class IpTopologyOf<Ipv4Family>;

@@ -11,11 +11,15 @@
 
 #include <cstdint>
 #include <map>
+#include <set>
 #include <unordered_map>
 #include <vector>
 
 namespace ns3
 {
+
+/// Changes of interfaces and addresses so far, over all nodes: one can affect every node's routes.
+inline uint64_t g_ipChanges = 0;
 
 /**
  * @ingroup evenkeel
@@ -35,10 +39,6 @@ class IpTopologyOf
 
     /// @return the current topology of this simulation
     static IpTopologyOf& Get();
-    /// Invalidates the topology because an interface or an address has changed.
-    static void NoteChange();
-    /// @return number of calls of NoteChange so far
-    static uint64_t GetChanges();
 
     /**
      * @param destination the address of a host
@@ -61,9 +61,16 @@ class IpTopologyOf
     /**
      * @param node id of a node
      * @param destination an address
+     * @param isChoice return none unless some node has, or had before a failure, several next hops
+     *        to the destination
      * @return the next hops on shortest paths to it
      */
-    std::vector<NextHopOf<F>> NextHops(uint32_t node, Address destination);
+    std::vector<NextHopOf<F>> NextHops(uint32_t node, Address destination, bool isChoice = false);
+    /**
+     * @param node id of a node
+     * @return an interface with a device without IP on its channel; 0 without one
+     */
+    uint32_t BridgedInterface(uint32_t node) const;
 
     /**
      * @param device a device
@@ -89,6 +96,7 @@ class IpTopologyOf
         std::vector<Edge> edges; //!< by interface
         bool forwards{false};    //!< it forwards packets
         bool isHost{false};      //!< it has one link
+        uint32_t bridged{0};     //!< see BridgedInterface
     };
 
     /// Reads nodes and links.
@@ -107,6 +115,12 @@ class IpTopologyOf
      */
     std::vector<uint32_t> DistancesTo(const std::vector<uint32_t>& to) const;
     /**
+     * @param to id of a node whose distances are known
+     * @param from id of a node
+     * @return the next hops on shortest paths between them
+     */
+    std::vector<NextHopOf<F>> HopsTo(uint32_t to, uint32_t from) const;
+    /**
      * @param from id of a host
      * @return the longest round trip to another host; 0 if it is unknown
      */
@@ -120,9 +134,10 @@ class IpTopologyOf
     std::map<Address, uint32_t> m_owners;  //!< id of the node, by address
     std::vector<uint32_t> m_hostDistances; //!< links to the nearest host, by id
     std::unordered_map<uint32_t, std::vector<uint32_t>> m_distances; //!< by destination's id
-    Time m_baseRtt{-1};                                              //!< negative until computed
-    uint64_t m_changes{UINT64_MAX};                                  //!< changes when it was read
-    bool m_isIntact{true}; //!< all links have two ends and were up whenever it was read
+    std::set<uint32_t> m_choices; //!< ids of destinations to which some node had several next hops
+    Time m_baseRtt{-1};           //!< negative until computed
+    uint64_t m_changes{UINT64_MAX}; //!< changes when it was read
+    bool m_isIntact{true};          //!< all links have two ends and were up whenever it was read
 };
 
 extern template class IpTopologyOf<Ipv4Family>;

@@ -30,19 +30,16 @@ class Ipv6LoadBalancedRouting : public RoutePolicy<Ipv6Family>
      */
     static TypeId GetTypeId();
 
-    Ipv6LoadBalancedRouting();
-    ~Ipv6LoadBalancedRouting() override;
+    void NotifyAddRoute(Ipv6Address, Ipv6Prefix, Ipv6Address, uint32_t, Ipv6Address) override
+    {
+        NoteChange();
+    }
 
-    void NotifyAddRoute(Ipv6Address destination,
-                        Ipv6Prefix prefix,
-                        Ipv6Address nextHop,
-                        uint32_t interface,
-                        Ipv6Address source) override;
-    void NotifyRemoveRoute(Ipv6Address destination,
-                           Ipv6Prefix prefix,
-                           Ipv6Address nextHop,
-                           uint32_t interface,
-                           Ipv6Address source) override;
+    void NotifyRemoveRoute(Ipv6Address, Ipv6Prefix, Ipv6Address, uint32_t, Ipv6Address) override
+    {
+        NoteChange();
+    }
+
     void SetIpv6(Ptr<Ipv6> ipv6) override;
 
     /**

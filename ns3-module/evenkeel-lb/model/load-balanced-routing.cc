@@ -4,7 +4,6 @@
 #include "load-balanced-routing.h"
 
 #include "ns3/log.h"
-#include "ns3/simulator.h"
 
 namespace ns3
 {
@@ -25,23 +24,11 @@ LoadBalancedRouting::GetTypeId()
     return tid;
 }
 
-LoadBalancedRouting::LoadBalancedRouting()
-{
-    NS_LOG_FUNCTION(this);
-}
-
-LoadBalancedRouting::~LoadBalancedRouting()
-{
-    NS_LOG_FUNCTION(this);
-}
-
 void
 LoadBalancedRouting::SetIpv4(Ptr<Ipv4> ipv4)
 {
     NS_LOG_FUNCTION(this << ipv4);
     SetIp(ipv4);
-    // ns-3 initializes only the protocols that are aggregated to the node.
-    Simulator::ScheduleNow(&Object::Initialize, Ptr<Object>(this));
 }
 
 } // namespace ns3

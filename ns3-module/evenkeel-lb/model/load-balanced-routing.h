@@ -44,9 +44,6 @@ class LoadBalancedRouting : public RoutePolicy<Ipv4Family>
      */
     static TypeId GetTypeId();
 
-    LoadBalancedRouting();
-    ~LoadBalancedRouting() override;
-
     void SetIpv4(Ptr<Ipv4> ipv4) override;
 
     /**

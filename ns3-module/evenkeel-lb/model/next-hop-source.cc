@@ -25,6 +25,10 @@ namespace
 /// Entries that a signature may walk per call, on average, to see the last route of a list.
 constexpr uint32_t WALK = 64;
 
+/// The cure in messages.
+const std::string BELOW =
+    "use WithShortestPaths(BELOW), with the helper that the script installs without a policy";
+
 /**
  * @brief Adds a number to a hash (FNV-1a, a word at a time).
  * @param hash the hash so far
@@ -146,18 +150,25 @@ class GlobalSource : public NextHopSource
         m_isRead = false;
     }
 
-    std::string GetReason() const override
+    std::string GetFault() const override
     {
         if (!m_routing)
         {
-            return "its list of protocols has no Ipv4GlobalRouting: use "
-                   "WithShortestPaths(BELOW), with the helper of the protocol that it has";
+            return "its list of protocols has no Ipv4GlobalRouting: " + BELOW;
         }
-        return m_routing->GetNRoutes() == 0
-                   ? "Ipv4GlobalRouting has no routes: call "
-                     "Ipv4GlobalRoutingHelper::PopulateRoutingTables() before the first packet"
-                   : "Ipv4GlobalRouting has at most one next hop: recompute the routes, give the "
-                     "links equal metrics, or use WithShortestPaths(BELOW)";
+        return m_routing->GetNRoutes() > 0
+                   ? ""
+                   : "Ipv4GlobalRouting has no routes: call "
+                     "Ipv4GlobalRoutingHelper::PopulateRoutingTables() before the simulation; with "
+                     "static routes alone, use WithStaticRouting(); with another protocol, " +
+                         BELOW;
+    }
+
+    std::string GetReason() const override
+    {
+        return "Ipv4GlobalRouting has at most one next hop: recompute the routes, give the links "
+               "equal metrics, or " +
+               BELOW;
     }
 
   private:
@@ -310,7 +321,16 @@ class StaticSource : public NextHopSourceOf<F>
             }
             hops.push_back({route.GetInterface(), route.GetGateway()});
         }
-        return WithoutLinks(std::move(hops));
+        // Several routes without gateways are links that share a prefix, and only one of them has
+        // the destination.
+        for (const Hop& hop : hops)
+        {
+            if (hops.size() > 1 && hop.gateway == F::Address::GetAny())
+            {
+                return {};
+            }
+        }
+        return hops;
     }
 
     uint64_t GetSignature() override
@@ -328,7 +348,8 @@ class StaticSource : public NextHopSourceOf<F>
     std::string GetReason() const override
     {
         return "the static routes have at most one next hop: add routes of equal prefix and metric "
-               "with gateways, or use WithShortestPaths(BELOW)";
+               "with gateways, or " +
+               BELOW;
     }
 
   private:
@@ -344,24 +365,6 @@ class StaticSource : public NextHopSourceOf<F>
         {
             m_routes.emplace_back(m_routing->GetRoute(i), m_routing->GetMetric(i));
         }
-    }
-
-    /**
-     * @brief Discards next hops that are not equivalent: several routes without gateways are links
-     * that share a prefix, and only one of them has the destination.
-     * @param hops next hops
-     * @return the next hops; empty if there are several and one has no gateway
-     */
-    static std::vector<Hop> WithoutLinks(std::vector<Hop> hops)
-    {
-        for (const Hop& hop : hops)
-        {
-            if (hops.size() > 1 && hop.gateway == F::Address::GetAny())
-            {
-                return {};
-            }
-        }
-        return hops;
     }
 
     Ptr<typename F::StaticRouting> m_routing; //!< null if the node has none
@@ -387,12 +390,14 @@ class ShortestPathSource : public NextHopSourceOf<F>
     std::vector<NextHopOf<F>> Find(typename F::Address destination) override
     {
         NS_LOG_FUNCTION(this << destination);
-        return IpTopologyOf<F>::Get().NextHops(m_node, destination);
+        // The protocol below routes packets that have no choice at any node. It gets none that have
+        // had one: nix-vector routing does not forward packets that it has not sent.
+        return IpTopologyOf<F>::Get().NextHops(m_node, destination, true);
     }
 
     uint64_t GetSignature() override
     {
-        // Only interfaces and addresses change paths, and IpTopologyOf::NoteChange reports those.
+        // Only interfaces and addresses change paths, and those are counted.
         return 0;
     }
 
@@ -400,9 +405,13 @@ class ShortestPathSource : public NextHopSourceOf<F>
     {
     }
 
-    std::string GetReason() const override
+    std::string GetFault() const override
     {
-        return "";
+        const uint32_t interface = IpTopologyOf<F>::Get().BridgedInterface(m_node);
+        return interface == 0 ? ""
+                              : "its interface " + std::to_string(interface) +
+                                    " leads to devices without IP, such as the ports of a bridge, "
+                                    "which shortest paths do not cross";
     }
 
   private:

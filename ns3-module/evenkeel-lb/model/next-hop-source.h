@@ -75,8 +75,18 @@ class NextHopSourceOf
     virtual uint64_t GetSignature() = 0;
     /// Discards what the source has read of the routes, because they may have changed.
     virtual void Renew() = 0;
+
+    /// @return why no packet can have a choice of next hops, and the cure; empty if one may
+    virtual std::string GetFault() const
+    {
+        return "";
+    }
+
     /// @return why the source has fewer next hops than there are shortest paths, and the cure
-    virtual std::string GetReason() const = 0;
+    virtual std::string GetReason() const
+    {
+        return "";
+    }
 
     /**
      * @brief Makes the source of a node.

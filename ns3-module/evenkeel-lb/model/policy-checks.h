@@ -42,11 +42,12 @@ struct PolicyChecks
         isChoiceDone = true;
     }
 
-    std::string accepted;     //!< the policies and parameters that were last accepted
-    bool isGapDone{false};    //!< the warning of a flowlet gap was given
-    bool isChoiceDone{false}; //!< a packet had a choice, or the warning of none was given
-    uint32_t packets{0};      //!< packets without a choice since noChoice was set
-    std::string noChoice;     //!< why no packet has a choice; empty if there is nothing to choose
+    std::string accepted;      //!< the policies and parameters that were last accepted
+    bool isNetworkDone{false}; //!< the warning of links that share a network was given
+    bool isGapDone{false};     //!< the warning of a flowlet gap was given
+    bool isChoiceDone{false};  //!< a packet had a choice, or the warning of none was given
+    uint32_t packets{0};       //!< packets without a choice since noChoice was set
+    std::string noChoice;      //!< why no packet has a choice; empty if there is nothing to choose
 };
 
 } // namespace ns3

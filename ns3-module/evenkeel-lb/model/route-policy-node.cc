@@ -15,9 +15,10 @@
 #include "ns3/simulation-singleton.h"
 #include "ns3/simulator.h"
 
+#include <algorithm>
 #include <iostream>
+#include <map>
 #include <sstream>
-#include <type_traits>
 #include <utility>
 
 // RoutePolicy's part that does not need the Rust library: its node, its place and its callers.
@@ -129,34 +130,9 @@ RoutePolicy<F>::PrintRoutingTable(Ptr<OutputStreamWrapper> stream, Time::Unit un
 
 template <class F>
 void
-RoutePolicy<F>::NotifyInterfaceUp(uint32_t interface)
+RoutePolicy<F>::NoteChange()
 {
-    NS_LOG_FUNCTION(this << interface);
-    IpTopologyOf<F>::NoteChange();
-}
-
-template <class F>
-void
-RoutePolicy<F>::NotifyInterfaceDown(uint32_t interface)
-{
-    NS_LOG_FUNCTION(this << interface);
-    IpTopologyOf<F>::NoteChange();
-}
-
-template <class F>
-void
-RoutePolicy<F>::NotifyAddAddress(uint32_t interface, typename F::InterfaceAddress address)
-{
-    NS_LOG_FUNCTION(this << interface << address);
-    IpTopologyOf<F>::NoteChange();
-}
-
-template <class F>
-void
-RoutePolicy<F>::NotifyRemoveAddress(uint32_t interface, typename F::InterfaceAddress address)
-{
-    NS_LOG_FUNCTION(this << interface << address);
-    IpTopologyOf<F>::NoteChange();
+    g_ipChanges++;
 }
 
 template <class F>
@@ -191,29 +167,63 @@ void
 RoutePolicy<F>::CheckPlace()
 {
     NS_LOG_FUNCTION(this);
-    PolicyChecks<F>& checks = *SimulationSingleton<PolicyChecks<F>>::Get();
-    Ptr<typename F::ListRouting> list =
-        DynamicCast<typename F::ListRouting>(m_ip->GetRoutingProtocol());
     // Interface 0 is the loopback.
-    const bool hasLinks = m_ip->GetNInterfaces() > 2 && checks.noChoice.empty();
-    for (uint32_t i = 0; hasLinks && list && i < list->GetNRoutingProtocols(); i++)
+    if (m_ip->GetNInterfaces() < 3)
+    {
+        return;
+    }
+    const auto source = NextHopSourceOf<F>::Make(m_source, m_ip);
+    std::string fault = source ? source->GetFault() : "";
+    auto list = DynamicCast<typename F::ListRouting>(m_ip->GetRoutingProtocol());
+    for (uint32_t i = 0; fault.empty() && list && i < list->GetNRoutingProtocols(); i++)
     {
         int16_t priority = 0;
         const auto protocol = list->GetRoutingProtocol(i, priority);
         if (dynamic_cast<RoutePolicy*>(PeekPointer(protocol)))
         {
-            return;
+            break;
         }
         // Static routes above a policy are exceptions that a script makes.
-        if (!DynamicCast<typename F::StaticRouting>(protocol))
+        if (const auto routes = DynamicCast<typename F::StaticRouting>(protocol))
+        {
+            CheckNetworks(routes);
+            continue;
+        }
+        fault = protocol->GetInstanceTypeId().GetName() + " routes all packets first, with the " +
+                "priority " + std::to_string(priority) +
+                " in the list: add the policy with a higher priority";
+    }
+    std::string& noChoice = SimulationSingleton<PolicyChecks<F>>::Get()->noChoice;
+    if (noChoice.empty() && !fault.empty())
+    {
+        noChoice = "policy " + m_policy + " has no effect, as at node " +
+                   std::to_string(m_ip->template GetObject<Node>()->GetId()) + ": " + fault;
+    }
+}
+
+template <class F>
+void
+RoutePolicy<F>::CheckNetworks(Ptr<typename F::StaticRouting> routing)
+{
+    bool& hasWarned = SimulationSingleton<PolicyChecks<F>>::Get()->isNetworkDone;
+    std::map<std::pair<Address, uint32_t>, uint32_t> interfaces;
+    // The routes to networks of links come first: a script adds others when links have addresses.
+    const uint32_t count = std::min(routing->GetNRoutes(), m_ip->GetNInterfaces());
+    for (uint32_t i = 0; !hasWarned && i < count; i++)
+    {
+        const typename F::TableEntry route = routing->GetRoute(i);
+        const std::pair<Address, uint32_t> network(route.GetDestNetwork(), F::PrefixLength(route));
+        const uint32_t first = interfaces.emplace(network, route.GetInterface()).first->second;
+        hasWarned = first != route.GetInterface() && !route.IsGateway();
+        if (hasWarned)
         {
             std::ostringstream text;
-            text << "policy " << m_policy
-                 << " has no effect: " << protocol->GetInstanceTypeId().GetName()
-                 << " routes all packets of node " << m_ip->template GetObject<Node>()->GetId()
-                 << " first, with the priority " << priority
-                 << " in its list: add the policy with a higher priority";
-            checks.noChoice = text.str();
+            text << "several interfaces of node " << m_ip->template GetObject<Node>()->GetId()
+                 << " share the network " << network.first << "/" << network.second
+                 << ", and static routing, above the policy, sends its packets over the first: if "
+                    "the script installs Ipv4GlobalRoutingHelper alone without a policy, use "
+                    "WithGlobalRoutingOnly()";
+            WarnOfPolicy(text.str());
         }
     }
 }
@@ -242,44 +252,6 @@ RoutePolicy<F>::RouteOutput(Ptr<Packet> packet,
     return Create<Route>(*route);
 }
 
-template <class F>
-bool
-RoutePolicy<F>::RouteInput(Ptr<const Packet> packet,
-                           const Header& header,
-                           Ptr<const NetDevice> device,
-                           typename F::Input::Unicast unicast,
-                           typename F::Input::Multicast,
-                           typename F::Input::Local,
-                           typename F::Input::Error)
-{
-    NS_LOG_FUNCTION(this << packet << header << device);
-    const Address destination = header.GetDestination();
-    if (!F::IsRouted(destination) || !HasChoice())
-    {
-        return false;
-    }
-    const uint32_t interface = m_ip->GetInterfaceForDevice(device);
-    if (F::IsLocal(m_ip, destination, interface) || !m_ip->IsForwarding(interface))
-    {
-        // The list does local delivery; the next protocol handles the rest.
-        return false;
-    }
-    Ptr<Route> route = FindRoute(packet, header, F::DscpOf(header, nullptr));
-    if (!route)
-    {
-        return false;
-    }
-    if constexpr (std::is_same_v<F, Ipv4Family>)
-    {
-        unicast(route, packet, header);
-    }
-    else
-    {
-        unicast(device, route, packet, header);
-    }
-    return true;
-}
-
 /// The methods of this file, for a family. @param F IPv4 or IPv6
 #define EVENKEEL_INSTANTIATE(F)                                                                    \
     template uint64_t RoutePolicy<F>::MakeSeed() const;                                            \
@@ -287,23 +259,13 @@ RoutePolicy<F>::RouteInput(Ptr<const Packet> packet,
     template void RoutePolicy<F>::FindProtocols();                                                 \
     template void RoutePolicy<F>::CheckChoice(F::Address, const RouteGroupOf<F>&);                 \
     template void RoutePolicy<F>::CheckPlace();                                                    \
+    template void RoutePolicy<F>::CheckNetworks(Ptr<F::StaticRouting>);                            \
     template Ptr<F::Route> RoutePolicy<F>::RouteOutput(Ptr<Packet>,                                \
                                                        const F::Header&,                           \
                                                        Ptr<NetDevice>,                             \
                                                        Socket::SocketErrno&);                      \
-    template bool RoutePolicy<F>::RouteInput(Ptr<const Packet>,                                    \
-                                             const F::Header&,                                     \
-                                             Ptr<const NetDevice>,                                 \
-                                             F::Input::Unicast,                                    \
-                                             F::Input::Multicast,                                  \
-                                             F::Input::Local,                                      \
-                                             F::Input::Error);                                     \
     template void RoutePolicy<F>::PrintRoutingTable(Ptr<OutputStreamWrapper>, Time::Unit) const;   \
-    template void RoutePolicy<F>::NotifyInterfaceUp(uint32_t);                                     \
-    template void RoutePolicy<F>::NotifyInterfaceDown(uint32_t);                                   \
-    template void RoutePolicy<F>::NotifyAddAddress(uint32_t, F::InterfaceAddress);                 \
-    template void RoutePolicy<F>::NotifyRemoveAddress(uint32_t, F::InterfaceAddress);
-
+    template void RoutePolicy<F>::NoteChange();
 EVENKEEL_INSTANTIATE(Ipv4Family)
 EVENKEEL_INSTANTIATE(Ipv6Family)
 #undef EVENKEEL_INSTANTIATE

@@ -21,6 +21,7 @@
 #include <array>
 #include <sstream>
 #include <stdexcept>
+#include <type_traits>
 #include <utility>
 
 namespace ns3
@@ -144,6 +145,8 @@ RoutePolicy<F>::SetIp(Ptr<Ip> ip)
     NS_LOG_FUNCTION(this << ip);
     m_ip = ip;
     m_routes->SetIp(ip);
+    // ns-3 initializes only the protocols that are aggregated to the node.
+    Simulator::ScheduleNow(&Object::Initialize, Ptr<Object>(this));
     // A wrong name ends the script at the line that installs it, not when the simulation runs.
     CheckPolicies();
 }
@@ -381,6 +384,44 @@ RoutePolicy<F>::FindRoute(Ptr<const Packet> packet, const Header& header, uint8_
     }
     const std::size_t index = Choose(packet, header, dscp, *group);
     return index == group->routes.size() ? nullptr : group->routes[index];
+}
+
+template <class F>
+bool
+RoutePolicy<F>::RouteInput(Ptr<const Packet> packet,
+                           const Header& header,
+                           Ptr<const NetDevice> device,
+                           typename F::Input::Unicast unicast,
+                           typename F::Input::Multicast,
+                           typename F::Input::Local,
+                           typename F::Input::Error)
+{
+    NS_LOG_FUNCTION(this << packet << header << device);
+    const Address destination = header.GetDestination();
+    if (!F::IsRouted(destination) || !HasChoice())
+    {
+        return false;
+    }
+    const uint32_t interface = m_ip->GetInterfaceForDevice(device);
+    if (F::IsLocal(m_ip, destination, interface) || !m_ip->IsForwarding(interface))
+    {
+        // The list does local delivery; the next protocol handles the rest.
+        return false;
+    }
+    Ptr<Route> route = FindRoute(packet, header, F::DscpOf(header, nullptr));
+    if (!route)
+    {
+        return false;
+    }
+    if constexpr (std::is_same_v<F, Ipv4Family>)
+    {
+        unicast(route, packet, header);
+    }
+    else
+    {
+        unicast(device, route, packet, header);
+    }
+    return true;
 }
 
 template class RoutePolicy<Ipv4Family>;

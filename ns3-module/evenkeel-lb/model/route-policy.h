@@ -59,10 +59,27 @@ class RoutePolicy : public F::RoutingProtocol
                     typename F::Input::Multicast multicast,
                     typename F::Input::Local local,
                     typename F::Input::Error error) override;
-    void NotifyInterfaceUp(uint32_t interface) override;
-    void NotifyInterfaceDown(uint32_t interface) override;
-    void NotifyAddAddress(uint32_t interface, typename F::InterfaceAddress address) override;
-    void NotifyRemoveAddress(uint32_t interface, typename F::InterfaceAddress address) override;
+
+    void NotifyInterfaceUp(uint32_t) override
+    {
+        NoteChange();
+    }
+
+    void NotifyInterfaceDown(uint32_t) override
+    {
+        NoteChange();
+    }
+
+    void NotifyAddAddress(uint32_t, typename F::InterfaceAddress) override
+    {
+        NoteChange();
+    }
+
+    void NotifyRemoveAddress(uint32_t, typename F::InterfaceAddress) override
+    {
+        NoteChange();
+    }
+
     void PrintRoutingTable(Ptr<OutputStreamWrapper> stream,
                            Time::Unit unit = Time::S) const override;
 
@@ -93,6 +110,8 @@ class RoutePolicy : public F::RoutingProtocol
      * @param ip the IP of the node
      */
     void SetIp(Ptr<Ip> ip);
+    /// Reports that an interface, an address or a route has changed.
+    static void NoteChange();
     void DoInitialize() override;
     void DoDispose() override;
 
@@ -127,8 +146,13 @@ class RoutePolicy : public F::RoutingProtocol
     void CheckPolicies() const;
     /// Makes the policies unless they exist.
     void MakeChoosers();
-    /// Prepares a warning if another protocol is above the policy.
+    /// Prepares a warning if another protocol is above the policy, or its source has no routes.
     void CheckPlace();
+    /**
+     * @brief Warns once per simulation if static routing sends the packets of several links to one.
+     * @param routing static routing above the policy
+     */
+    void CheckNetworks(Ptr<typename F::StaticRouting> routing);
     /// Makes the policies again at the next packet, because a property of the node changed.
     void RenewPolicies();
     /// Finds the source of next hops again at the next packet.

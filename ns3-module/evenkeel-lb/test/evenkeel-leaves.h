@@ -39,6 +39,12 @@ struct Kit<Ipv4Family>
     using AddressHelper = Ipv4AddressHelper;      //!< helper of addresses
     using SocketAddress = InetSocketAddress;      //!< address and port
 
+    /// @return an address that no node has
+    static Ipv4Address Unknown()
+    {
+        return Ipv4Address("11.0.0.1");
+    }
+
     /// @return the first network
     static Ipv4AddressHelper Networks()
     {
@@ -60,13 +66,19 @@ struct Kit<Ipv4Family>
         socket->SetIpTos(dscp << 2);
     }
 
-    /// @param helper of the policy @param routes source of next hops @return the protocols
-    static Ipv4ListRoutingHelper Protocols(const Helper& helper, const std::string& routes)
+    /// @param internet the stack @param helper of the policy @param routes source of next hops
+    static void SetRouting(InternetStackHelper& internet,
+                           const Helper& helper,
+                           const std::string& routes)
     {
-        return routes == "global"   ? helper.WithGlobalRouting()
-               : routes == "static" ? helper.WithStaticRouting()
-               : routes == "rip"    ? helper.WithShortestPaths(RipHelper())
-                                    : helper.WithShortestPaths(StaticHelper());
+        Ipv4ListRoutingHelper list;
+        list.Add(RipHelper(), 10);
+        list.Add(StaticHelper(), 0);
+        routes == "global"   ? internet.SetRoutingHelper(helper.WithGlobalRouting())
+        : routes == "static" ? internet.SetRoutingHelper(helper.WithStaticRouting())
+        : routes == "rip"    ? internet.SetRoutingHelper(helper.WithShortestPaths(RipHelper()))
+        : routes == "list"   ? internet.SetRoutingHelper(helper.WithShortestPaths(list))
+                             : internet.SetRoutingHelper(helper.WithShortestPaths(StaticHelper()));
     }
 };
 
@@ -79,6 +91,12 @@ struct Kit<Ipv6Family>
     using StaticHelper = Ipv6StaticRoutingHelper; //!< helper of static routes
     using AddressHelper = Ipv6AddressHelper;      //!< helper of addresses
     using SocketAddress = Inet6SocketAddress;     //!< address and port
+
+    /// @return an address that no node has
+    static Ipv6Address Unknown()
+    {
+        return Ipv6Address("fc00::1");
+    }
 
     /// @return the first network
     static Ipv6AddressHelper Networks()
@@ -106,12 +124,18 @@ struct Kit<Ipv6Family>
         socket->SetIpv6Tclass(dscp << 2);
     }
 
-    /// @param helper of the policy @param routes source of next hops @return the protocols
-    static Ipv6ListRoutingHelper Protocols(const Helper& helper, const std::string& routes)
+    /// @param internet the stack @param helper of the policy @param routes source of next hops
+    static void SetRouting(InternetStackHelper& internet,
+                           const Helper& helper,
+                           const std::string& routes)
     {
-        return routes == "static" ? helper.WithStaticRouting()
-               : routes == "rip"  ? helper.WithShortestPaths(RipNgHelper())
-                                  : helper.WithShortestPaths(StaticHelper());
+        Ipv6ListRoutingHelper list;
+        list.Add(RipNgHelper(), 10);
+        list.Add(StaticHelper(), 0);
+        internet.SetRoutingHelper(routes == "static" ? helper.WithStaticRouting()
+                                  : routes == "rip"  ? helper.WithShortestPaths(RipNgHelper())
+                                  : routes == "list" ? helper.WithShortestPaths(list)
+                                                     : helper.WithShortestPaths(StaticHelper()));
     }
 };
 
@@ -145,7 +169,8 @@ class Leaves
 
     /**
      * @param helper of the policy
-     * @param routes source of next hops; "rip" for shortest paths above RIP
+     * @param routes source of next hops; "rip" for shortest paths above RIP, "list" for those above
+     *        a list of RIP and static routing
      * @param lastRate rate of the links of the last spine; those of the others have 1 Gbps
      */
     Leaves(const typename Of::Helper& helper,
@@ -157,7 +182,7 @@ class Leaves
           m_networks(Of::Networks())
     {
         InternetStackHelper internet;
-        internet.SetRoutingHelper(Of::Protocols(helper, routes));
+        Of::SetRouting(internet, helper, routes);
         internet.Install(NodeContainer(m_leaves, m_spines, m_hosts));
         for (uint32_t host = 0; host < m_hosts.GetN(); host++)
         {
@@ -237,6 +262,17 @@ class Leaves
             missing -= DynamicCast<UdpServer>(servers.Get(flow))->GetReceived();
         }
         return missing;
+    }
+
+    /**
+     * @brief Schedules a packet from the first host.
+     * @param to an address
+     */
+    void SendTo(const Address& to)
+    {
+        Ptr<Socket> socket = Socket::CreateSocket(m_hosts.Get(0), UdpSocketFactory::GetTypeId());
+        socket->Connect(typename Of::SocketAddress(to, 1));
+        Simulator::Schedule(Start(), [socket]() { socket->Send(Create<Packet>(500)); });
     }
 
     /**

@@ -72,16 +72,18 @@ class MessagesTestCase : public TestCase
         below.Add(drill, -20);
         below.Add(Ipv4GlobalRoutingHelper(), -10);
         Expect(Said(below, populate),
-               "policy drill has no effect: ns3::Ipv4GlobalRouting routes all packets of node 2 "
-               "first, with the priority -10 in its list: add the policy with a higher priority");
+               "policy drill has no effect, as at node 2: ns3::Ipv4GlobalRouting routes all "
+               "packets first, with the priority -10 in the list: add the policy with a higher "
+               "priority");
         const auto defaultOnly = [](Diamond& diamond) {
             Ipv4StaticRoutingHelper()
                 .GetStaticRouting(diamond.m_nodes.Get(0)->GetObject<Ipv4>())
                 ->SetDefaultRoute(Ipv4Address("10.0.0.2"), 1);
         };
         Expect(Said(drill.WithGlobalRouting(), defaultOnly),
-               "Node 2 has 2 shortest paths to 10.0.5.1, but Ipv4GlobalRouting has no routes: call "
-               "Ipv4GlobalRoutingHelper::PopulateRoutingTables()");
+               "has no effect, as at node 2: Ipv4GlobalRouting has no routes: call "
+               "Ipv4GlobalRoutingHelper::PopulateRoutingTables() before the simulation; with "
+               "static routes alone, use WithStaticRouting(); with another protocol, use With");
         Expect(Said(drill.WithGlobalRouting(),
                     [&](Diamond& diamond) {
                         diamond.m_nodes.Get(2)->GetObject<Ipv4>()->SetMetric(SLOW, 9);
@@ -104,6 +106,32 @@ class MessagesTestCase : public TestCase
         list.Add(Ipv4StaticRoutingHelper(), 0);
         Expect(Said(list, single),
                "its list of protocols has no Ipv4GlobalRouting: use WithShortestPaths(BELOW)");
+        // A second address of an interface shares nothing; one network of two links does.
+        const auto add = [](uint32_t interface, const char* address) {
+            return [=](Diamond& diamond) {
+                const Ipv4InterfaceAddress second(address, Ipv4Mask("/24"));
+                diamond.m_nodes.Get(2)->GetObject<Ipv4>()->AddAddress(interface, second);
+                Ipv4GlobalRoutingHelper::PopulateRoutingTables();
+            };
+        };
+        const std::string shared = "several interfaces of node 2 share the network 10.0.1.0/24";
+        Expect(Said(drill.WithGlobalRouting(), add(SLOW, "10.0.1.9")), shared);
+        NS_TEST_EXPECT_MSG_EQ(
+            CountOf(shared, Said(drill.WithGlobalRouting(), add(FAST, "10.0.1.9"))),
+            0,
+            shared);
+        NS_TEST_EXPECT_MSG_EQ(
+            CountOf("share", Said(drill.WithGlobalRoutingOnly(), add(SLOW, "10.0.1.9"))),
+            0,
+            shared);
+        Expect(Said(drill.WithShortestPaths(Ipv4StaticRoutingHelper()),
+                    [](Diamond& diamond) {
+                        Ptr<Ipv4> ip = diamond.m_nodes.Get(2)->GetObject<Ipv4>();
+                        ip->SetDown(SLOW);
+                        const NodeContainer ends(diamond.m_nodes.Get(2), CreateObject<Node>());
+                        ip->AddInterface(PointToPointHelper().Install(ends).Get(0));
+                    }),
+               "has no effect, as at node 2: its interface 4 leads to devices without IP");
         // At the line that installs it, before any event.
         const std::string unknown = AbortMessageOf([] {
             InternetStackHelper internet;
@@ -210,6 +238,56 @@ class InvarianceTestCase : public TestCase
     }
 };
 
+/**
+ * @ingroup evenkeel-tests
+ * @brief Tests that a policy changes nothing without a choice of next hops.
+ */
+class NoChoiceTestCase : public TestCase
+{
+  public:
+    NoChoiceTestCase()
+        : TestCase("without a choice, the protocols and the random streams are those of the script")
+    {
+    }
+
+  private:
+    /**
+     * @param internet installs IP
+     * @return number of random streams that a node takes
+     */
+    static uint64_t Streams(const InternetStackHelper& internet)
+    {
+        const uint64_t before = RngSeedManager::GetNextStreamIndex();
+        internet.Install(CreateObject<Node>());
+        return RngSeedManager::GetNextStreamIndex() - before;
+    }
+
+    /**
+     * @param down when an interface on the second path goes down
+     * @return number of packets of ten that arrive before RIP has routes
+     */
+    static uint64_t ArrivedAboveRip(Time down)
+    {
+        Diamond diamond(LoadBalancedRoutingHelper("spray").WithShortestPaths(RipHelper()));
+        auto ip = PeekPointer(diamond.m_nodes.Get(2)->GetObject<Ipv4>());
+        Simulator::Schedule(down, &Ipv4::SetDown, ip, SLOW);
+        return diamond.Send(10);
+    }
+
+    void DoRun() override
+    {
+        const LoadBalancedRoutingHelper ecmp("ecmp");
+        InternetStackHelper internet;
+        const uint64_t streams = Streams(internet);
+        internet.SetRoutingHelper(ecmp.WithStaticRouting());
+        NS_TEST_EXPECT_MSG_EQ(Streams(internet), streams, "static routing");
+        internet.SetRoutingHelper(ecmp.WithGlobalRouting());
+        NS_TEST_EXPECT_MSG_EQ(Streams(internet), streams, "global routing");
+        NS_TEST_EXPECT_MSG_EQ(ArrivedAboveRip(Time(0)), 0, "RIP routes packets without a choice");
+        NS_TEST_EXPECT_MSG_EQ(ArrivedAboveRip(MicroSeconds(56)), 10, "kept after a failure");
+    }
+};
+
 /// The suite.
 class LoadBalancedChecksTestSuite : public TestSuite
 {
@@ -220,6 +298,7 @@ class LoadBalancedChecksTestSuite : public TestSuite
         AddTestCase(new MessagesTestCase);
         AddTestCase(new SharesTestCase);
         AddTestCase(new InvarianceTestCase);
+        AddTestCase(new NoChoiceTestCase);
     }
 };
 

@@ -40,6 +40,7 @@ class FamilyTestCase : public TestCase
             }
         }
         Check("rip", "spray");
+        Check("list", "spray");
     }
 
     /**
@@ -50,6 +51,11 @@ class FamilyTestCase : public TestCase
     {
         typename Kit<F>::Helper helper(policy);
         Leaves<F> leaves(helper, routes);
+        if (routes == "list")
+        {
+            // The leaf has no route to it, and its list of protocols says so without a crash.
+            leaves.SendTo(Kit<F>::Unknown());
+        }
         const uint32_t flows = 16;
         const std::string what = routes + ", " + policy;
         const uint64_t missing = leaves.Send(30, std::vector<uint8_t>(flows, 0));
