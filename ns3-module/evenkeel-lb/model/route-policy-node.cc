@@ -208,7 +208,8 @@ RoutePolicy<F>::CheckNetworks(Ptr<typename F::StaticRouting> routing)
     bool& hasWarned = SimulationSingleton<PolicyChecks<F>>::Get()->isNetworkDone;
     std::map<std::pair<Address, uint32_t>, uint32_t> interfaces;
     // The routes to networks of links come first: a script adds others when links have addresses.
-    const uint32_t count = std::min(routing->GetNRoutes(), m_ip->GetNInterfaces());
+    // An interface mostly has one or two addresses.
+    const uint32_t count = std::min(routing->GetNRoutes(), 2 * m_ip->GetNInterfaces());
     for (uint32_t i = 0; !hasWarned && i < count; i++)
     {
         const typename F::TableEntry route = routing->GetRoute(i);
