@@ -6,6 +6,7 @@
 #include "fabric-bridge.h"
 #include "fabric.h"
 
+#include "ns3/make-event.h"
 #include "ns3/nstime.h"
 #include "ns3/refuse.h"
 #include "ns3/simulator.h"
@@ -23,46 +24,12 @@ constexpr uint32_t KIND_SHIFT = 30;
 
 } // namespace
 
-/// The ns-3 event in which the calendar runs its own events.
-class FabricCalendar::Tick : public EventImpl
-{
-  public:
-    /**
-     * @param calendar the calendar to run
-     */
-    explicit Tick(FabricCalendar* calendar)
-        : m_calendar(calendar)
-    {
-    }
-
-    /// Disables the event: ns-3's scheduler may still hold it after the calendar is destroyed.
-    void Detach()
-    {
-        m_calendar = nullptr;
-    }
-
-  private:
-    void Notify() override
-    {
-        if (m_calendar)
-        {
-            m_calendar->Run();
-        }
-    }
-
-    FabricCalendar* m_calendar; //!< the calendar to run; null if it is destroyed
-};
-
 FabricCalendar::FabricCalendar(Fabric& fabric)
     : m_fabric(fabric),
-      m_tick(Create<Tick>(this)),
+      // The fabric keeps the calendar alive until Simulator::Destroy; no event runs after it.
+      m_tick(MakeEvent(&FabricCalendar::Run, this), false),
       m_armed(FABRIC_NEVER)
 {
-}
-
-FabricCalendar::~FabricCalendar()
-{
-    static_cast<Tick*>(PeekPointer(m_tick))->Detach();
 }
 
 void
@@ -115,24 +82,6 @@ FabricCalendar::Now() const
         return m_now;
     }
     return std::max(m_now, static_cast<uint64_t>(Simulator::Now().GetPicoSeconds()));
-}
-
-bool
-FabricCalendar::IsRunning() const
-{
-    return m_running;
-}
-
-bool
-FabricCalendar::IsOpen() const
-{
-    return m_open;
-}
-
-uint64_t
-FabricCalendar::GetEventCount() const
-{
-    return m_count;
 }
 
 void

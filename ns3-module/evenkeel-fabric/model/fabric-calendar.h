@@ -49,7 +49,6 @@ class FabricCalendar
      * @param fabric the fabric, which handles the events; must outlive this object
      */
     explicit FabricCalendar(Fabric& fabric);
-    ~FabricCalendar();
     FabricCalendar(const FabricCalendar&) = delete;
     FabricCalendar& operator=(const FabricCalendar&) = delete;
 
@@ -66,12 +65,24 @@ class FabricCalendar
     void Push(uint64_t timePs, Kind kind, uint32_t number);
     /// @return the time in picoseconds
     uint64_t Now() const;
+
     /// @return true while an event is being handled
-    bool IsRunning() const;
+    bool IsRunning() const
+    {
+        return m_running;
+    }
+
     /// @return true between Open and Close
-    bool IsOpen() const;
+    bool IsOpen() const
+    {
+        return m_open;
+    }
+
     /// @return number of events so far
-    uint64_t GetEventCount() const;
+    uint64_t GetEventCount() const
+    {
+        return m_count;
+    }
 
   private:
     /// An event; simultaneous events are ordered by rank.
@@ -81,10 +92,6 @@ class FabricCalendar
         uint32_t rank;   //!< kind, then position of the port or number
         uint32_t number; //!< number
     };
-
-    /// The ns-3 event, which is made once and scheduled repeatedly.
-    class Tick;
-    friend class Tick;
 
     /// Heap order. A class instead of a function, so that the compiler inlines it.
     struct IsLater
@@ -109,7 +116,7 @@ class FabricCalendar
     std::priority_queue<Entry, std::vector<Entry>, IsLater> m_queue;
     Fabric& m_fabric;        //!< handles events
     bool m_open{false};      //!< true between Open and Close
-    Ptr<EventImpl> m_tick;   //!< the ns-3 event
+    Ptr<EventImpl> m_tick;   //!< the ns-3 event, made once and scheduled repeatedly
     uint64_t m_armed;        //!< tick for which the ns-3 event is scheduled
     uint64_t m_now{0};       //!< time of the last event
     uint64_t m_count{0};     //!< number of events so far
