@@ -36,7 +36,7 @@ CRATE = ["Cargo.toml", "Cargo.lock", "LICENSE", "cpp-bridge", *(f"rust/{name}" f
 # The headers of the modules that the library includes.
 CRATE += [
     f"ns3-module/evenkeel-fabric/model/{name}.h"
-    for name in ["fabric-packet", "fabric-records", "fabric-verbs-records"]
+    for name in ["fabric-packet", "fabric-records", "fabric-verbs"]
 ]
 # Folders that are not needed to build it.
 UNUSED = ["rust/bridge/tests", "cpp-bridge/astra-sim"]

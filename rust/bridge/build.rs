@@ -47,7 +47,7 @@ mod bridge {
         #[cfg(feature = "bridge")]
         "../../ns3-module/evenkeel-fabric/model/fabric-records.h",
         #[cfg(feature = "bridge")]
-        "../../ns3-module/evenkeel-fabric/model/fabric-verbs-records.h",
+        "../../ns3-module/evenkeel-fabric/model/fabric-verbs.h",
     ];
 
     /// Compiles both halves of the bridge as C++11, the oldest standard among the ns-3 forks that

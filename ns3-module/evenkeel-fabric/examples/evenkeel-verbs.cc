@@ -99,7 +99,7 @@ class Client
      */
     void HandleCompletion(const FabricCompletion& completion)
     {
-        if (completion.status != FabricCompletion::SUCCESS)
+        if (completion.status != FabricCompletionStatus::SUCCESS)
         {
             std::cout << completion << std::endl;
             return;

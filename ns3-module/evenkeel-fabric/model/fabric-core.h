@@ -7,7 +7,7 @@
 #include "fabric-classes.h"
 #include "fabric-graph.h"
 #include "fabric-records.h"
-#include "fabric-verbs-records.h"
+#include "fabric-verbs.h"
 
 #include <cstdint>
 #include <memory>

@@ -88,11 +88,6 @@ enum class FabricWitness : uint8_t
  */
 struct FabricStep
 {
-    using Witness = FabricWitness;                             //!< the part that reacts
-    static constexpr Witness WIRE = FabricWitness::WIRE;       //!< see FabricWitness
-    static constexpr Witness ENDS = FabricWitness::ENDS;       //!< see FabricWitness
-    static constexpr Witness ROUTING = FabricWitness::ROUTING; //!< see FabricWitness
-
     uint64_t atPs{0};                           //!< the time
     FabricWitness witness{FabricWitness::WIRE}; //!< the part that reacts
     uint32_t link{0};                           //!< number of the link that failed
@@ -132,10 +127,6 @@ enum class FabricMessageEventKind : uint8_t
  */
 struct FabricMessageEvent
 {
-    using Kind = FabricMessageEventKind;                                 //!< kind of the event
-    static constexpr Kind DELIVERED = FabricMessageEventKind::DELIVERED; //!< see the enumeration
-    static constexpr Kind COMPLETED = FabricMessageEventKind::COMPLETED; //!< see the enumeration
-
     FabricMessageEventKind kind{FabricMessageEventKind::DELIVERED}; //!< kind of the event
     uint32_t message{0};                                            //!< number of the message
     uint32_t src{0};                                                //!< number of the sending host
@@ -144,9 +135,6 @@ struct FabricMessageEvent
     uint64_t startPs{0}; //!< when the message started
     uint64_t atPs{0};    //!< time of the event
 };
-
-/// The name of FabricMessageEvent up to version 0.1.
-using FabricNews = FabricMessageEvent;
 
 /**
  * @ingroup evenkeel

@@ -105,7 +105,7 @@ void
 Fabric::ApplyStep(uint64_t nowPs, uint32_t step)
 {
     const FabricStep what = m_steps[step];
-    if (what.witness == FabricStep::WIRE)
+    if (what.witness == FabricWitness::WIRE)
     {
         for (const uint32_t port : {2 * what.link, 2 * what.link + 1})
         {
@@ -148,7 +148,8 @@ Fabric::FindInformed(const FabricStep& step) const
     for (const FabricEnd& end : {link.a, link.b})
     {
         // A NIC with one port has no other port to use.
-        if (step.witness == FabricStep::ENDS && end.isHost && m_nics[end.number]->GetNPorts() > 1)
+        if (step.witness == FabricWitness::ENDS && end.isHost &&
+            m_nics[end.number]->GetNPorts() > 1)
         {
             nics.push_back(m_nics[end.number]);
         }

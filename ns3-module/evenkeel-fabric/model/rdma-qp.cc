@@ -93,7 +93,7 @@ RdmaQp::NicOrThrow() const
 }
 
 void
-RdmaQp::Post(FabricWork::Operation operation,
+RdmaQp::Post(FabricOperation operation,
              uint64_t bytes,
              uint64_t workId,
              Signal signal,
@@ -115,25 +115,25 @@ RdmaQp::Post(FabricWork::Operation operation,
 void
 RdmaQp::PostSend(uint64_t bytes, uint64_t workId, Signal signal)
 {
-    Post(FabricWork::SEND, bytes, workId, signal);
+    Post(FabricOperation::SEND, bytes, workId, signal);
 }
 
 void
 RdmaQp::PostWrite(uint64_t bytes, uint64_t workId, Signal signal)
 {
-    Post(FabricWork::WRITE, bytes, workId, signal);
+    Post(FabricOperation::WRITE, bytes, workId, signal);
 }
 
 void
 RdmaQp::PostWriteWithImmediate(uint64_t bytes, uint32_t immediate, uint64_t workId, Signal signal)
 {
-    Post(FabricWork::WRITE_WITH_IMMEDIATE, bytes, workId, signal, immediate);
+    Post(FabricOperation::WRITE_WITH_IMMEDIATE, bytes, workId, signal, immediate);
 }
 
 void
 RdmaQp::PostRead(uint64_t bytes, uint64_t workId, Signal signal)
 {
-    Post(FabricWork::READ, bytes, workId, signal);
+    Post(FabricOperation::READ, bytes, workId, signal);
 }
 
 void

@@ -200,7 +200,7 @@ class RdmaQp : public Object
      * @param signal whether success has a completion
      * @param immediate the immediate data, if the operation has any
      */
-    void Post(FabricWork::Operation operation,
+    void Post(FabricOperation operation,
               uint64_t bytes,
               uint64_t workId,
               Signal signal,

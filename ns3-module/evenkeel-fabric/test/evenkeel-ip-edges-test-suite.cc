@@ -66,7 +66,7 @@ class VerbsTestCase : public TestCase
         uint32_t failed = 0;
         ends.first->SetCompletionCallback(
             Callback<void, const FabricCompletion&>([&failed](const FabricCompletion& completion) {
-                failed += completion.status == FabricCompletion::WR_FLUSH_ERR ? 1 : 0;
+                failed += completion.status == FabricCompletionStatus::WR_FLUSH_ERR ? 1 : 0;
             }));
         ends.first->PostWrite(1000000, 1);
         Simulator::Schedule(AT, [&] { end(site, ends.first); });

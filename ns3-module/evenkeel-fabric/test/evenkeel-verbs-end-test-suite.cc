@@ -43,7 +43,7 @@ class VerbsEndInCallbackTestCase : public TestCase
                             const FabricCompletion& completion)
     {
         test->m_log << completion << "\n";
-        if (completion.status == FabricCompletion::SUCCESS)
+        if (completion.status == FabricCompletionStatus::SUCCESS)
         {
             own->Destroy();
             peer->Destroy();
@@ -152,7 +152,7 @@ class VerbsEndInCallbackTestCase : public TestCase
         Simulator::Run();
         FabricCompletion completion;
         NS_TEST_EXPECT_MSG_EQ(c->PollCompletion(completion), true, "work of another queue pair");
-        NS_TEST_EXPECT_MSG_EQ(completion.status, FabricCompletion::SUCCESS, completion);
+        NS_TEST_EXPECT_MSG_EQ(completion.status, FabricCompletionStatus::SUCCESS, completion);
         NS_TEST_EXPECT_MSG_EQ(completion.atPs, now + FIRST, "takes the same time");
     }
 
@@ -319,7 +319,9 @@ class VerbsErrorsTestCase : public TestCase
         const uint64_t end = 2 * (Across(162) + Across(ACK)) + 10000000;
         FabricCompletion completion;
         two.a->PollCompletion(completion);
-        NS_TEST_EXPECT_MSG_EQ(completion.status, FabricCompletion::RNR_RETRY_EXC_ERR, completion);
+        NS_TEST_EXPECT_MSG_EQ(completion.status,
+                              FabricCompletionStatus::RNR_RETRY_EXC_ERR,
+                              completion);
         NS_TEST_EXPECT_MSG_EQ(completion.atPs, end, "after two RNR NAKs");
         NS_TEST_EXPECT_MSG_EQ(two.a->GetState(), FabricQpState::ERROR, "state after the failure");
 
@@ -329,7 +331,7 @@ class VerbsErrorsTestCase : public TestCase
         c->PostWrite(100);
         Simulator::Run();
         c->PollCompletion(completion);
-        NS_TEST_EXPECT_MSG_EQ(completion.status, FabricCompletion::RETRY_EXC_ERR, completion);
+        NS_TEST_EXPECT_MSG_EQ(completion.status, FabricCompletionStatus::RETRY_EXC_ERR, completion);
         // The timer starts when the packet does.
         NS_TEST_EXPECT_MSG_EQ(completion.atPs, now + 50000000, "after one timeout");
     }

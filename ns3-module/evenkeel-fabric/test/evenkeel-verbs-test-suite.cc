@@ -207,7 +207,7 @@ class VerbsCallbackTestCase : public TestCase
      */
     void Traced(const FabricCompletion& completion)
     {
-        NS_TEST_EXPECT_MSG_EQ(completion.opcode, FabricCompletion::RECEIVE, completion);
+        NS_TEST_EXPECT_MSG_EQ(completion.opcode, FabricOpcode::RECEIVE, completion);
         ++m_traced;
     }
 
@@ -291,8 +291,10 @@ class VerbsMixedTestCase : public TestCase
             FabricCompletion completion;
             while (a->PollCompletion(completion))
             {
-                NS_TEST_EXPECT_MSG_EQ(completion.status, FabricCompletion::SUCCESS, completion);
-                uint64_t& next = completion.opcode == FabricCompletion::SEND ? sends : reads;
+                NS_TEST_EXPECT_MSG_EQ(completion.status,
+                                      FabricCompletionStatus::SUCCESS,
+                                      completion);
+                uint64_t& next = completion.opcode == FabricOpcode::SEND ? sends : reads;
                 NS_TEST_EXPECT_MSG_EQ(completion.workId % 100, next++, "completions in order");
             }
             NS_TEST_EXPECT_MSG_EQ(sends + reads, 20, policy << ": all work completed");

@@ -124,7 +124,7 @@ mod ffi {
     unsafe extern "C++" {
         include!("fabric-packet.h");
         include!("fabric-records.h");
-        include!("fabric-verbs-records.h");
+        include!("fabric-verbs.h");
 
         type FabricPacket = super::super::records::FabricPacket;
         type FabricLink = super::super::records::FabricLink;

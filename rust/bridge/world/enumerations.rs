@@ -148,7 +148,7 @@ mod ffi {
     extern "C++" {
         include!("fabric-packet.h");
         include!("fabric-records.h");
-        include!("fabric-verbs-records.h");
+        include!("fabric-verbs.h");
 
         type FabricPacketKind;
         type FabricPacketFlag;

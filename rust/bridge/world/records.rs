@@ -1,7 +1,7 @@
 //! The records that cross the language boundary, each with the same name on both sides.
 //!
 //! C++ defines them in the public headers `fabric-packet.h`, `fabric-records.h` and
-//! `fabric-verbs-records.h` of `ns3-module/evenkeel-fabric/model/`, with the same field order; a
+//! `fabric-verbs.h` of `ns3-module/evenkeel-fabric/model/`, with the same field order; a
 //! test compares them.
 //!
 //! Times are picoseconds; [`u64::MAX`] is a time that never comes. Hosts, switches, links and ports

@@ -10,7 +10,7 @@ type Fields = Vec<(String, String)>;
 const HEADERS: [&str; 3] = [
     include_str!("../../../../ns3-module/evenkeel-fabric/model/fabric-packet.h"),
     include_str!("../../../../ns3-module/evenkeel-fabric/model/fabric-records.h"),
-    include_str!("../../../../ns3-module/evenkeel-fabric/model/fabric-verbs-records.h"),
+    include_str!("../../../../ns3-module/evenkeel-fabric/model/fabric-verbs.h"),
 ];
 
 #[test]
