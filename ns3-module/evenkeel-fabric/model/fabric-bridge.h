@@ -20,8 +20,6 @@
 namespace ns3
 {
 
-class Fabric;
-
 /// The object of a core in Rust.
 struct FabricCore::Impl
 {
@@ -93,12 +91,6 @@ ToVector(const rust::Vec<T>& elements)
 {
     return std::vector<T>(elements.begin(), elements.end());
 }
-
-/**
- * @param fabric a fabric whose run has ended
- * @return its measurements
- */
-evenkeel::contract::Measured Measure(Fabric& fabric);
 
 } // namespace bridge
 

@@ -4,10 +4,9 @@
 #include "fabric-core.h"
 
 #include "fabric-bridge.h"
-#include "fabric-port.h"
-#include "fabric.h"
-#include "rdma-nic.h"
 
+#include <algorithm>
+#include <iterator>
 #include <utility>
 
 namespace ns3
@@ -26,14 +25,8 @@ FabricGraph
 ToGraph(const contract::Graph& graph)
 {
     FabricGraph result;
-    for (const rust::String& host : graph.hosts)
-    {
-        result.hosts.push_back(std::string(host));
-    }
-    for (const rust::String& each : graph.switches)
-    {
-        result.switches.push_back(std::string(each));
-    }
+    result.hosts = std::vector<std::string>(graph.hosts.begin(), graph.hosts.end());
+    result.switches = std::vector<std::string>(graph.switches.begin(), graph.switches.end());
     result.links = bridge::ToVector(graph.links);
     result.joinedPorts = graph.joined_ports;
     return result;
@@ -47,18 +40,9 @@ contract::Graph
 FromGraph(const FabricGraph& graph)
 {
     contract::Graph result;
-    for (const std::string& host : graph.hosts)
-    {
-        result.hosts.push_back(host);
-    }
-    for (const std::string& each : graph.switches)
-    {
-        result.switches.push_back(each);
-    }
-    for (const FabricLink& link : graph.links)
-    {
-        result.links.push_back(link);
-    }
+    std::copy(graph.hosts.begin(), graph.hosts.end(), std::back_inserter(result.hosts));
+    std::copy(graph.switches.begin(), graph.switches.end(), std::back_inserter(result.switches));
+    std::copy(graph.links.begin(), graph.links.end(), std::back_inserter(result.links));
     result.joined_ports = graph.joinedPorts;
     return result;
 }
@@ -74,10 +58,7 @@ FromNics(const std::vector<FabricNicSettings>& nics)
     for (const FabricNicSettings& each : nics)
     {
         contract::NicSettings settings;
-        for (const uint32_t host : each.hosts)
-        {
-            settings.hosts.push_back(host);
-        }
+        std::copy(each.hosts.begin(), each.hosts.end(), std::back_inserter(settings.hosts));
         settings.settings = each.settings;
         settings.queue_pairs = each.queuePairs;
         result.push_back(std::move(settings));
@@ -97,45 +78,6 @@ MakeCore(Function function)
 {
     return bridge::OrThrow<std::invalid_argument>(
         [&] { return std::make_unique<FabricCore>(FabricCore::Impl{function()->core()}); });
-}
-
-/**
- * @param fabric a fabric whose run has ended
- * @return how it ended
- */
-contract::Verdict
-VerdictOf(const Fabric& fabric)
-{
-    switch (fabric.GetVerdict())
-    {
-    case Fabric::COMPLETED:
-        return contract::Verdict::Completed;
-    case Fabric::TIME_LIMIT:
-        return contract::Verdict::TimeLimit;
-    case Fabric::RUNNING:
-        break;
-    }
-    // The calendar is empty, but some messages have not completed.
-    return contract::Verdict::Stalled;
-}
-
-/**
- * @param fabric a fabric whose run has ended
- * @return when it ended, in picoseconds
- */
-uint64_t
-EndOf(const Fabric& fabric)
-{
-    switch (fabric.GetVerdict())
-    {
-    case Fabric::COMPLETED:
-        return fabric.GetFinishPs();
-    case Fabric::TIME_LIMIT:
-        return fabric.GetSettings().timeLimitPs;
-    case Fabric::RUNNING:
-        break;
-    }
-    return fabric.GetNowPs();
 }
 
 } // namespace
@@ -167,24 +109,6 @@ FabricCore::FabricCore(Impl impl)
 }
 
 FabricCore::~FabricCore() = default;
-
-const FabricGraph&
-FabricCore::GetGraph() const
-{
-    return m_graph;
-}
-
-const FabricSettings&
-FabricCore::GetSettings() const
-{
-    return m_settings;
-}
-
-const std::vector<FabricClass>&
-FabricCore::GetClasses() const
-{
-    return m_classes;
-}
 
 std::vector<FabricFlow>
 FabricCore::GetFlows() const
@@ -239,40 +163,6 @@ MakeFabricGraph(const std::string& topology, const std::string& folder)
 {
     return bridge::OrThrow<std::invalid_argument>(
         [&] { return ToGraph(contract::graph_of(topology, folder)); });
-}
-
-contract::Measured
-bridge::Measure(Fabric& fabric)
-{
-    // NICs and ports decide late, so start everything that was due by the end.
-    for (uint32_t host = 0; host < fabric.GetNNics(); ++host)
-    {
-        fabric.GetNic(host)->Settle(EndOf(fabric));
-    }
-    fabric.SettleSwitches(EndOf(fabric));
-    contract::Measured measured{};
-    measured.verdict = VerdictOf(fabric);
-    measured.ended_ps = EndOf(fabric);
-    measured.counters = fabric.GetCounters();
-    measured.events = fabric.GetEventCount();
-    measured.in_flight = fabric.CountDataInFlight();
-    for (uint32_t port = 0; port < fabric.GetNPorts(); ++port)
-    {
-        const FabricPort& each = fabric.GetPort(port);
-        const FabricLink& link = fabric.GetCore().GetGraph().links[port / 2];
-        const bool isOfHost = (port % 2 == 0 ? link.a : link.b).isHost;
-        measured.link_bytes.push_back(each.GetStartedBytes());
-        measured.queue_bytes_max.push_back(isOfHost ? 0 : each.GetWaitingBytesMax());
-    }
-    for (const FabricPause& pause : fabric.GetPauses())
-    {
-        measured.pauses.push_back(pause);
-    }
-    for (uint32_t trafficClass = 0; trafficClass < fabric.GetClasses().size(); ++trafficClass)
-    {
-        measured.dropped_by_class.push_back(fabric.GetDataDroppedOf(trafficClass));
-    }
-    return measured;
 }
 
 } // namespace ns3

@@ -5,7 +5,6 @@
 #define FABRIC_CORE_H
 
 #include "fabric-classes.h"
-#include "fabric-graph.h"
 #include "fabric-records.h"
 #include "fabric-verbs.h"
 
@@ -26,6 +25,27 @@ struct Core;
 
 namespace ns3
 {
+
+/**
+ * @ingroup evenkeel
+ * @brief Hosts, switches and the links between them.
+ */
+struct FabricGraph
+{
+    std::vector<std::string> hosts;    //!< names, by number
+    std::vector<std::string> switches; //!< names, by number
+    std::vector<FabricLink> links;     //!< by number
+    /// True if hosts have several ports to switches of one fabric (two ToRs). If false, a host with
+    /// several links has one port per plane, in the order of its links, and planes share no switch.
+    bool joinedPorts{false};
+
+    /**
+     * @param link number of a link
+     * @return its name in scenarios: its ends, the lower one first, such as leaf0-spine0; parallel
+     *         links have "#" and an index appended
+     */
+    std::string NameOf(uint32_t link) const;
+};
 
 /**
  * @ingroup evenkeel
@@ -56,11 +76,23 @@ class FabricCore
     ~FabricCore();
 
     /// @return hosts, switches and links
-    const FabricGraph& GetGraph() const;
+    const FabricGraph& GetGraph() const
+    {
+        return m_graph;
+    }
+
     /// @return the settings of switches and links
-    const FabricSettings& GetSettings() const;
+    const FabricSettings& GetSettings() const
+    {
+        return m_settings;
+    }
+
     /// @return the traffic classes of data; empty if data has one queue
-    const std::vector<FabricClass>& GetClasses() const;
+    const std::vector<FabricClass>& GetClasses() const
+    {
+        return m_classes;
+    }
+
     /// @return every flow so far, by message and piece
     std::vector<FabricFlow> GetFlows() const;
     /// @return the sums of the counters of all NICs
