@@ -70,7 +70,7 @@ Fabric::HasHeadroomFor(uint32_t wireBytes) const
 void
 Fabric::WarnOfMtu() const
 {
-    if (!m_settings.pfc || !m_ip->IsInstalled())
+    if (!GetSettings().pfc || !m_ip->IsInstalled())
     {
         return;
     }

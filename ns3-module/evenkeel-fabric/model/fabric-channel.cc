@@ -41,15 +41,8 @@ FabricChannel::GetTypeId()
     return tid;
 }
 
-FabricChannel::FabricChannel()
-{
-    NS_LOG_FUNCTION(this);
-}
-
-FabricChannel::~FabricChannel()
-{
-    NS_LOG_FUNCTION(this);
-}
+FabricChannel::FabricChannel() = default;
+FabricChannel::~FabricChannel() = default;
 
 void
 FabricChannel::DoDispose()
@@ -90,18 +83,6 @@ Ptr<NetDevice>
 FabricChannel::GetDevice(std::size_t i) const
 {
     return m_devices.at(i);
-}
-
-Time
-FabricChannel::GetDelay() const
-{
-    return m_delay;
-}
-
-DataRate
-FabricChannel::GetDataRate() const
-{
-    return m_rate;
 }
 
 } // namespace ns3

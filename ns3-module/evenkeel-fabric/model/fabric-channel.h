@@ -40,10 +40,18 @@ class FabricChannel : public Channel
 
     std::size_t GetNDevices() const override;
     Ptr<NetDevice> GetDevice(std::size_t i) const override;
+
     /// @return the propagation delay
-    Time GetDelay() const;
+    Time GetDelay() const
+    {
+        return m_delay;
+    }
+
     /// @return the rate in each direction
-    DataRate GetDataRate() const;
+    DataRate GetDataRate() const
+    {
+        return m_rate;
+    }
 
   protected:
     void DoDispose() override;

@@ -169,6 +169,25 @@ struct FabricPacket
 static_assert(sizeof(FabricPacket) == 48, "a packet and its bookkeeping share a cache line");
 
 /**
+ * @ingroup evenkeel
+ * @brief A FIFO list of packets in a FabricPool.
+ */
+struct FabricSlots
+{
+    /// No slot: marks the end of a list.
+    static constexpr uint32_t NONE = 0xffffffff;
+
+    uint32_t head{NONE}; //!< slot of the first packet
+    uint32_t tail{NONE}; //!< slot of the last packet
+
+    /// @return true if the list is empty
+    bool IsEmpty() const
+    {
+        return head == NONE;
+    }
+};
+
+/**
  * @brief Prints the name of a value of an enumeration.
  * @param os the stream
  * @param names of the values, from 0

@@ -43,22 +43,14 @@ class FabricPool
      */
     uint32_t Insert(const FabricPacket& packet)
     {
-        uint32_t slot;
         if (m_free.empty())
         {
-            slot = static_cast<uint32_t>(m_slots.size());
+            m_free.push_back(static_cast<uint32_t>(m_slots.size()));
             m_slots.emplace_back();
         }
-        else
-        {
-            slot = m_free.back();
-            m_free.pop_back();
-        }
-        Slot& entry = m_slots[slot];
-        entry.packet = packet;
-        entry.arrives = 0;
-        entry.next = NONE;
-        entry.ingress = NONE;
+        const uint32_t slot = m_free.back();
+        m_free.pop_back();
+        m_slots[slot] = Slot{packet};
         return slot;
     }
 
@@ -77,15 +69,6 @@ class FabricPool
      * @return its contents; the reference is valid until the next Insert
      */
     Slot& Get(uint32_t slot)
-    {
-        return m_slots[slot];
-    }
-
-    /**
-     * @param slot a slot
-     * @return its contents; the reference is valid until the next Insert
-     */
-    const Slot& Get(uint32_t slot) const
     {
         return m_slots[slot];
     }

@@ -14,6 +14,9 @@
 #include "ns3/simulator.h"
 #include "ns3/uinteger.h"
 
+#include <initializer_list>
+#include <tuple>
+
 // FabricPort as a device of its node: attributes, trace sources, and the NetDevice interface.
 
 namespace ns3
@@ -24,66 +27,68 @@ NS_LOG_COMPONENT_DEFINE("FabricPortDevice");
 TypeId
 FabricPort::GetTypeId()
 {
-    static TypeId tid = AddOtherTraceSources(AddPacketTraceSources(
-        AddAttributes(TypeId("ns3::FabricPort").SetParent<NetDevice>().SetGroupName("Evenkeel"))));
+    static TypeId tid = AddTraceSources(
+        TypeId("ns3::FabricPort")
+            .SetParent<NetDevice>()
+            .SetGroupName("Evenkeel")
+            .AddAttribute("Punctual",
+                          "Schedule an event for each start of a packet, so that trace sinks "
+                          "connected after the start of the simulation are called at the right "
+                          "time. Ports with earlier trace sinks always do so.",
+                          BooleanValue(false),
+                          MakeBooleanAccessor(&FabricPort::m_punctual),
+                          MakeBooleanChecker())
+            .AddAttribute("Mtu",
+                          "The longest IP packet, in bytes: a longer one is fragmented by ns-3's "
+                          "IP stack. RDMA packets have the payload size of the NIC. The worst-case "
+                          "headroom of priority flow control is for those: no IP packet is dropped "
+                          "if Mtu is at most their length less 18 B (4140 B with the defaults).",
+                          UintegerValue(9000),
+                          MakeUintegerAccessor(&FabricPort::SetMtu, &FabricPort::GetMtu),
+                          MakeUintegerChecker<uint16_t>(0, FabricIp::LONGEST)));
     return tid;
 }
 
 TypeId
-FabricPort::AddAttributes(TypeId tid)
+FabricPort::AddTraceSources(TypeId tid)
 {
-    return tid
-        .AddAttribute("Punctual",
-                      "Schedule an event for each start of a packet, so that trace sinks "
-                      "connected after the start of the simulation are called at the right time. "
-                      "Ports with earlier trace sinks always do so.",
-                      BooleanValue(false),
-                      MakeBooleanAccessor(&FabricPort::m_punctual),
-                      MakeBooleanChecker())
-        .AddAttribute("Mtu",
-                      "The longest IP packet, in bytes: a longer one is fragmented by ns-3's IP "
-                      "stack. RDMA packets have the payload size of the NIC. The worst-case "
-                      "headroom of priority flow control is for those: no IP packet is dropped if "
-                      "Mtu is at most their length less 18 B (4140 B with the defaults).",
-                      UintegerValue(9000),
-                      MakeUintegerAccessor(&FabricPort::SetMtu, &FabricPort::GetMtu),
-                      MakeUintegerChecker<uint16_t>(0, FabricIp::LONGEST));
-}
-
-TypeId
-FabricPort::AddPacketTraceSources(TypeId tid)
-{
-    return tid
-        .AddTraceSource("PacketSent",
-                        "A packet starts on the wire.",
-                        MakeTraceSourceAccessor(&FabricPort::m_sentTrace),
-                        "ns3::FabricPort::PacketTracedCallback")
-        .AddTraceSource("PacketReceived",
-                        "A packet arrived over the wire.",
-                        MakeTraceSourceAccessor(&FabricPort::m_receivedTrace),
-                        "ns3::FabricPort::PacketTracedCallback")
-        .AddTraceSource("Enqueue",
-                        "A packet joins a queue of this port.",
-                        MakeTraceSourceAccessor(&FabricPort::m_enqueueTrace),
-                        "ns3::FabricPort::PacketTracedCallback")
-        .AddTraceSource("Dequeue",
-                        "A packet leaves a queue of this port.",
-                        MakeTraceSourceAccessor(&FabricPort::m_dequeueTrace),
-                        "ns3::FabricPort::PacketTracedCallback")
-        .AddTraceSource("Drop",
-                        "A packet is dropped: the buffer has no room, no port leads to the "
-                        "destination, or the link failed.",
-                        MakeTraceSourceAccessor(&FabricPort::m_dropTrace),
-                        "ns3::FabricPort::PacketTracedCallback")
-        .AddTraceSource("EcnMark",
-                        "A packet is ECN marked.",
-                        MakeTraceSourceAccessor(&FabricPort::m_markTrace),
-                        "ns3::FabricPort::PacketTracedCallback");
-}
-
-TypeId
-FabricPort::AddOtherTraceSources(TypeId tid)
-{
+    using Source = std::tuple<const char*, const char*, Ptr<const TraceSourceAccessor>>;
+    const auto of = [](auto trace) { return MakeTraceSourceAccessor(trace); };
+    for (const auto& [name, help, source] : std::initializer_list<Source>{
+             {"PacketSent", "A packet starts on the wire.", of(&FabricPort::m_sentTrace)},
+             {"PacketReceived",
+              "A packet arrived over the wire.",
+              of(&FabricPort::m_receivedTrace)},
+             {"Enqueue", "A packet joins a queue of this port.", of(&FabricPort::m_enqueueTrace)},
+             {"Dequeue", "A packet leaves a queue of this port.", of(&FabricPort::m_dequeueTrace)},
+             {"Drop",
+              "A packet is dropped: the buffer has no room, no port leads to the destination, or "
+              "the link failed.",
+              of(&FabricPort::m_dropTrace)},
+             {"EcnMark", "A packet is ECN marked.", of(&FabricPort::m_markTrace)}})
+    {
+        tid = tid.AddTraceSource(name, help, source, "ns3::FabricPort::PacketTracedCallback");
+    }
+    for (const auto& [name, help, source] : std::initializer_list<Source>{
+             {"MacTx",
+              "A packet of the IP stack is accepted: it waits for the wire.",
+              of(&FabricPort::m_macTxTrace)},
+             {"MacTxDrop",
+              "A packet that a protocol stack passed to Send is dropped before the wire: the queue "
+              "is full, no other host has the destination address, it is longer than the MTU, or "
+              "not a unicast IP packet.",
+              of(&FabricPort::m_macTxDropTrace)},
+             {"MacRx", "An IP packet arrived at its host.", of(&FabricPort::m_macRxTrace)},
+             {"IpDrop",
+              "An IP packet is dropped here, for the same reasons as in Drop.",
+              of(&FabricPort::m_ipDropTrace)},
+             {"PromiscSniffer",
+              "The bytes of each packet that starts or arrives here, as RoCEv2 or IP in Ethernet "
+              "without the frame check sequence. They are made only if a trace sink is connected.",
+              of(&FabricPort::m_snifferTrace)}})
+    {
+        tid = tid.AddTraceSource(name, help, source, "ns3::Packet::TracedCallback");
+    }
     return tid
         .AddTraceSource("Pause",
                         "Priority flow control (PFC) pauses or resumes this port: with traffic "
@@ -94,43 +99,7 @@ FabricPort::AddOtherTraceSources(TypeId tid)
                         "Priority flow control (PFC) pauses or resumes a traffic class of this "
                         "port; class 0 if data has one queue.",
                         MakeTraceSourceAccessor(&FabricPort::m_classPauseTrace),
-                        "ns3::FabricPort::ClassPauseTracedCallback")
-        .AddTraceSource("MacTx",
-                        "A packet of the IP stack is accepted: it waits for the wire.",
-                        MakeTraceSourceAccessor(&FabricPort::m_macTxTrace),
-                        "ns3::Packet::TracedCallback")
-        .AddTraceSource("MacTxDrop",
-                        "A packet that a protocol stack passed to Send is dropped before the wire: "
-                        "the queue is full, no other host has the destination address, it is "
-                        "longer than the MTU, or not a unicast IP packet.",
-                        MakeTraceSourceAccessor(&FabricPort::m_macTxDropTrace),
-                        "ns3::Packet::TracedCallback")
-        .AddTraceSource("MacRx",
-                        "An IP packet arrived at its host.",
-                        MakeTraceSourceAccessor(&FabricPort::m_macRxTrace),
-                        "ns3::Packet::TracedCallback")
-        .AddTraceSource("IpDrop",
-                        "An IP packet is dropped here, for the same reasons as in Drop.",
-                        MakeTraceSourceAccessor(&FabricPort::m_ipDropTrace),
-                        "ns3::Packet::TracedCallback")
-        .AddTraceSource("PromiscSniffer",
-                        "The bytes of each packet that starts or arrives here, as RoCEv2 or IP in "
-                        "Ethernet without the frame check sequence. They are made only if "
-                        "a trace sink is connected.",
-                        MakeTraceSourceAccessor(&FabricPort::m_snifferTrace),
-                        "ns3::Packet::TracedCallback");
-}
-
-void
-FabricPort::SetIfIndex(const uint32_t index)
-{
-    m_ifIndex = index;
-}
-
-uint32_t
-FabricPort::GetIfIndex() const
-{
-    return m_ifIndex;
+                        "ns3::FabricPort::ClassPauseTracedCallback");
 }
 
 Ptr<Channel>
@@ -145,12 +114,6 @@ FabricPort::SetAddress(Address address)
     m_address = Mac48Address::ConvertFrom(address);
 }
 
-Address
-FabricPort::GetAddress() const
-{
-    return m_address;
-}
-
 bool
 FabricPort::SetMtu(const uint16_t mtu)
 {
@@ -160,12 +123,6 @@ FabricPort::SetMtu(const uint16_t mtu)
     }
     m_mtu = mtu;
     return true;
-}
-
-uint16_t
-FabricPort::GetMtu() const
-{
-    return m_mtu;
 }
 
 bool
@@ -194,12 +151,6 @@ FabricPort::GetBroadcast() const
     return Mac48Address::GetBroadcast();
 }
 
-bool
-FabricPort::IsMulticast() const
-{
-    return false;
-}
-
 Address
 FabricPort::GetMulticast(Ipv4Address multicastGroup) const
 {
@@ -210,18 +161,6 @@ Address
 FabricPort::GetMulticast(Ipv6Address addr) const
 {
     return Mac48Address::GetMulticast(addr);
-}
-
-bool
-FabricPort::IsPointToPoint() const
-{
-    return false;
-}
-
-bool
-FabricPort::IsBridge() const
-{
-    return false;
 }
 
 bool
@@ -261,30 +200,27 @@ FabricPort::ReceiveIp(uint32_t slot)
     // or stop the simulation.
     Ptr<FabricPort> self(this);
     Simulator::ScheduleWithContext(m_node->GetId(), Time(0), [self, carried] {
-        self->PassUp(carried.packet, carried.protocol, carried.source, carried.destination);
+        if (!self->m_fabric)
+        {
+            return;
+        }
+        const auto& [packet, protocol, source, destination] = carried;
+        self->m_macRxTrace(packet);
+        if (!self->m_receivePromisc.IsNull())
+        {
+            self->m_receivePromisc(self,
+                                   packet->Copy(),
+                                   protocol,
+                                   source,
+                                   destination,
+                                   PACKET_HOST);
+        }
+        if (!self->m_receive.IsNull())
+        {
+            self->m_receive(self, packet->Copy(), protocol, source);
+        }
     });
     return true;
-}
-
-void
-FabricPort::PassUp(Ptr<Packet> packet,
-                   uint16_t protocol,
-                   const Address& source,
-                   const Address& destination)
-{
-    if (!m_fabric)
-    {
-        return;
-    }
-    m_macRxTrace(packet);
-    if (!m_receivePromisc.IsNull())
-    {
-        m_receivePromisc(this, packet->Copy(), protocol, source, destination, PACKET_HOST);
-    }
-    if (!m_receive.IsNull())
-    {
-        m_receive(this, packet->Copy(), protocol, source);
-    }
 }
 
 Ptr<Node>
@@ -299,12 +235,6 @@ FabricPort::SetNode(Ptr<Node> node)
     m_node = node;
 }
 
-bool
-FabricPort::NeedsArp() const
-{
-    return false;
-}
-
 void
 FabricPort::SetReceiveCallback(NetDevice::ReceiveCallback cb)
 {
@@ -317,12 +247,6 @@ FabricPort::SetPromiscReceiveCallback(NetDevice::PromiscReceiveCallback cb)
 {
     NS_LOG_FUNCTION(this);
     m_receivePromisc = cb;
-}
-
-bool
-FabricPort::SupportsSendFrom() const
-{
-    return false;
 }
 
 } // namespace ns3

@@ -32,15 +32,8 @@ constexpr uint64_t PS_BITS = 8000000000000ULL;
 
 } // namespace
 
-FabricPort::FabricPort()
-{
-    NS_LOG_FUNCTION(this);
-}
-
-FabricPort::~FabricPort()
-{
-    NS_LOG_FUNCTION(this);
-}
+FabricPort::FabricPort() = default;
+FabricPort::~FabricPort() = default;
 
 void
 FabricPort::DoDispose()
@@ -63,24 +56,6 @@ FabricPort::SetChannel(Ptr<FabricChannel> channel)
     m_channel = channel;
 }
 
-uint32_t
-FabricPort::GetPortNumber() const
-{
-    return m_id;
-}
-
-uint32_t
-FabricPort::GetWaitingBytes() const
-{
-    return m_queueBytes[0] + m_dataBytes;
-}
-
-uint32_t
-FabricPort::GetWaitingBytesMax() const
-{
-    return m_waitingMax;
-}
-
 uint64_t
 FabricPort::GetCarriedBytes()
 {
@@ -89,18 +64,6 @@ FabricPort::GetCarriedBytes()
         m_fabric->SettleBeforeNow(*this);
     }
     return m_carried;
-}
-
-uint64_t
-FabricPort::GetStartedBytes() const
-{
-    return m_carried;
-}
-
-uint64_t
-FabricPort::GetForeignDropped() const
-{
-    return m_foreignDropped;
 }
 
 DataRate
@@ -140,6 +103,7 @@ FabricPort::Open()
 void
 FabricPort::SetRate(uint64_t rateBps)
 {
+    NS_LOG_FUNCTION(this << rateBps);
     m_rate = rateBps;
     const bool whole = PS_BITS % rateBps == 0 && m_rounding == FabricRounding::EXACT;
     const uint64_t perByte = PS_BITS / rateBps;
@@ -167,28 +131,6 @@ bool
 FabricPort::HasWaiting() const
 {
     return !m_queues[0].IsEmpty() || GetReady() != 0;
-}
-
-bool
-FabricPort::IsClear(uint64_t nowPs, const FabricPacket& packet) const
-{
-    if (m_free > nowPs || HasWaiting())
-    {
-        return false;
-    }
-    return packet.Has(FabricPacket::PRIORITY) || !IsClassPaused(packet.GetTrafficClass());
-}
-
-uint64_t
-FabricPort::GetLoad(uint64_t nowPs) const
-{
-    uint64_t load = GetWaitingBytes();
-    if (m_free > nowPs && !m_wire.IsEmpty())
-    {
-        // The last packet put on the wire is the one that occupies it.
-        load += m_pool->Get(m_wire.tail).packet.wireBytes;
-    }
-    return load;
 }
 
 void
@@ -225,13 +167,6 @@ FabricPort::PushQueue(uint32_t slot)
     }
     m_pool->PushBack(m_queues[queue], slot);
     m_waitingMax = std::max(m_waitingMax, GetWaitingBytes());
-}
-
-void
-FabricPort::PushFrame(uint32_t slot, uint32_t before)
-{
-    m_queueBytes[0] += m_pool->Get(slot).packet.wireBytes;
-    m_pool->Insert(m_queues[0], before, slot);
 }
 
 uint32_t
@@ -320,7 +255,7 @@ FabricPort::HandleArrival(uint64_t nowPs)
     if (!m_wire.IsEmpty() && m_pool->Get(m_wire.head).arrives <= nowPs)
     {
         arrived = m_pool->PopFront(m_wire);
-        m_fabric->CountHop();
+        ++m_fabric->Count().hops;
     }
     Settle(nowPs);
     if (arrived == FabricPool::NONE)
@@ -361,13 +296,6 @@ FabricPort::HandleArrival(uint64_t nowPs)
 }
 
 void
-FabricPort::ChangeRate(uint64_t rateBps)
-{
-    NS_LOG_FUNCTION(this << rateBps);
-    SetRate(rateBps);
-}
-
-void
 FabricPort::SetFaulty()
 {
     if (m_faulty)
@@ -390,6 +318,60 @@ FabricPort::Sniff(const FabricPacket& packet, uint64_t startPs)
     {
         m_snifferTrace(packet.IsIp() ? m_fabric->GetIp().MakeFrame(packet)
                                      : m_fabric->GetRoceBytes().MakePacket(packet));
+    }
+}
+
+uint32_t
+FabricPort::GetWaitingBytesOf(uint32_t trafficClass) const
+{
+    return trafficClass < FABRIC_MOST_CLASSES ? m_queueBytes[1 + trafficClass] : 0;
+}
+
+bool
+FabricPort::IsClassPaused(uint32_t trafficClass) const
+{
+    return trafficClass < FABRIC_MOST_CLASSES && (m_paused & BitOf(trafficClass)) != 0;
+}
+
+void
+FabricPort::SetPaused(uint64_t nowPs, FabricPfcOrder order, uint32_t trafficClass)
+{
+    m_fabric->RecordPause({nowPs, m_id, trafficClass, order});
+    const bool paused = order == FabricPfcOrder::PAUSE;
+    NS_LOG_LOGIC("class " << trafficClass << " of port " << m_id
+                          << (paused ? " paused" : " resumed"));
+    const uint8_t others = m_paused & static_cast<uint8_t>(~BitOf(trafficClass));
+    const bool isAnyPaused = paused || others != 0;
+    // With classes, Pause reports only the first pause and the last resume.
+    if (m_classes == 0 || isAnyPaused != IsPaused())
+    {
+        m_pauseTrace(isAnyPaused);
+    }
+    m_classPauseTrace(trafficClass, paused);
+    m_paused = paused ? others | BitOf(trafficClass) : others;
+    if (m_pauseEnds.empty())
+    {
+        return;
+    }
+    // A later frame extends the pause; the event of the earlier end then does nothing.
+    const uint64_t time = m_fabric->GetSettings().pfcPauseTimePs;
+    const uint64_t end = time < FABRIC_NEVER - nowPs ? nowPs + time : FABRIC_NEVER;
+    m_pauseEnds[trafficClass] = paused ? end : FABRIC_NEVER;
+    if (paused && end != FABRIC_NEVER)
+    {
+        m_fabric->GetCalendar().Push(end, FabricCalendar::START, 2 * m_id);
+    }
+}
+
+void
+FabricPort::HandlePauseEnd(uint64_t nowPs)
+{
+    for (uint32_t trafficClass = 0; trafficClass < m_pauseEnds.size(); ++trafficClass)
+    {
+        if (m_pauseEnds[trafficClass] == nowPs)
+        {
+            ApplyPfcOrder(nowPs, FabricPfcOrder::RESUME, trafficClass);
+        }
     }
 }
 

@@ -28,25 +28,6 @@ class RdmaNic;
 
 /**
  * @ingroup evenkeel
- * @brief A FIFO list of packets in a FabricPool.
- */
-struct FabricSlots
-{
-    /// No slot: marks the end of a list.
-    static constexpr uint32_t NONE = 0xffffffff;
-
-    uint32_t head{NONE}; //!< slot of the first packet
-    uint32_t tail{NONE}; //!< slot of the last packet
-
-    /// @return true if the list is empty
-    bool IsEmpty() const
-    {
-        return head == NONE;
-    }
-};
-
-/**
- * @ingroup evenkeel
  * @brief One end of a fabric link: an output port with its queues and its wire.
  *
  * A packet occupies the wire for its length divided by the link rate, and arrives one propagation
@@ -102,16 +83,29 @@ class FabricPort : public NetDevice
     // For scripts.
 
     /// @return number of the port in its fabric: 2l or 2l + 1 of link l
-    uint32_t GetPortNumber() const;
+    uint32_t GetPortNumber() const
+    {
+        return m_id;
+    }
+
     /// @return bytes in the queues
-    uint32_t GetWaitingBytes() const;
+    uint32_t GetWaitingBytes() const
+    {
+        return m_queueBytes[0] + m_dataBytes;
+    }
+
     /**
      * @param trafficClass number of a traffic class; 0 without classes
      * @return bytes in the queue of the class
      */
     uint32_t GetWaitingBytesOf(uint32_t trafficClass) const;
+
     /// @return the maximum of the queued bytes so far
-    uint32_t GetWaitingBytesMax() const;
+    uint32_t GetWaitingBytesMax() const
+    {
+        return m_waitingMax;
+    }
+
     /**
      * @brief Returns the bytes that the link has carried in this direction.
      *
@@ -122,9 +116,14 @@ class FabricPort : public NetDevice
      * @return bytes of the packets that have started, without gaps
      */
     uint64_t GetCarriedBytes();
+
     /// @return true while the far end pauses packets without priority, or at least one traffic
     ///         class
-    bool IsPaused() const;
+    bool IsPaused() const
+    {
+        return m_paused != 0;
+    }
+
     /**
      * @param trafficClass number of a traffic class; 0 without classes
      * @return true while the far end pauses the class
@@ -132,10 +131,14 @@ class FabricPort : public NetDevice
     bool IsClassPaused(uint32_t trafficClass) const;
     /// @return the current rate
     DataRate GetDataRate() const;
+
     /// @return packets of protocol stacks dropped before the wire (see MacTxDrop): packets that the
     ///         fabric does not carry, packets longer than the MTU, and packets that found the queue
     ///         full
-    uint64_t GetForeignDropped() const;
+    uint64_t GetForeignDropped() const
+    {
+        return m_foreignDropped;
+    }
 
     // For the fabric; not for scripts.
 
@@ -159,8 +162,6 @@ class FabricPort : public NetDevice
      * @param nowPs the time
      */
     virtual void Settle(uint64_t nowPs) = 0;
-    /// @return bytes of the packets started so far; equals GetCarriedBytes once the port is settled
-    uint64_t GetStartedBytes() const;
     /**
      * @brief Handles a packet that arrived from the far end.
      * @param nowPs the time
@@ -194,27 +195,60 @@ class FabricPort : public NetDevice
      * @brief Changes the rate of packets that start from now on.
      * @param rateBps bits per second
      */
-    void ChangeRate(uint64_t rateBps);
+    void SetRate(uint64_t rateBps);
     /// Marks the port's link as one that fails at some time.
     void SetFaulty();
 
     // Inherited from NetDevice.
-    void SetIfIndex(const uint32_t index) override;
-    uint32_t GetIfIndex() const override;
+
+    void SetIfIndex(const uint32_t index) override
+    {
+        m_ifIndex = index;
+    }
+
+    uint32_t GetIfIndex() const override
+    {
+        return m_ifIndex;
+    }
+
     Ptr<Channel> GetChannel() const override;
     void SetAddress(Address address) override;
-    Address GetAddress() const override;
+
+    Address GetAddress() const override
+    {
+        return m_address;
+    }
+
     bool SetMtu(const uint16_t mtu) override;
-    uint16_t GetMtu() const override;
+
+    uint16_t GetMtu() const override
+    {
+        return m_mtu;
+    }
+
     bool IsLinkUp() const override;
     void AddLinkChangeCallback(Callback<void> callback) override;
     bool IsBroadcast() const override;
     Address GetBroadcast() const override;
-    bool IsMulticast() const override;
+
+    bool IsMulticast() const override
+    {
+        return false;
+    }
+
     Address GetMulticast(Ipv4Address multicastGroup) const override;
     Address GetMulticast(Ipv6Address addr) const override;
-    bool IsPointToPoint() const override;
-    bool IsBridge() const override;
+
+    bool IsPointToPoint() const override
+    {
+        return false;
+    }
+
+    bool IsBridge() const override
+    {
+        return false;
+    }
+
     bool Send(Ptr<Packet> packet, const Address& dest, uint16_t protocolNumber) override;
     bool SendFrom(Ptr<Packet> packet,
                   const Address& source,
@@ -222,10 +256,19 @@ class FabricPort : public NetDevice
                   uint16_t protocolNumber) override;
     Ptr<Node> GetNode() const override;
     void SetNode(Ptr<Node> node) override;
-    bool NeedsArp() const override;
+
+    bool NeedsArp() const override
+    {
+        return false;
+    }
+
     void SetReceiveCallback(NetDevice::ReceiveCallback cb) override;
     void SetPromiscReceiveCallback(NetDevice::PromiscReceiveCallback cb) override;
-    bool SupportsSendFrom() const override;
+
+    bool SupportsSendFrom() const override
+    {
+        return false;
+    }
 
   protected:
     void DoDispose() override;
@@ -265,18 +308,6 @@ class FabricPort : public NetDevice
     /// @return true if a queued packet may start once the wire is free
     bool HasWaiting() const;
     /**
-     * @param nowPs the time
-     * @param packet a packet
-     * @return true if it would start immediately: the wire is free, no packet is queued before it,
-     *         and its queue is not paused
-     */
-    bool IsClear(uint64_t nowPs, const FabricPacket& packet) const;
-    /**
-     * @param nowPs the time; every packet that is due by then has started
-     * @return queued bytes, plus those of the packet that occupies the wire
-     */
-    uint64_t GetLoad(uint64_t nowPs) const;
-    /**
      * @brief Puts a packet on the wire.
      * @param slot slot of the packet
      * @param startPs when it starts
@@ -287,13 +318,6 @@ class FabricPort : public NetDevice
      * @param slot slot of the packet
      */
     void PushQueue(uint32_t slot);
-    /**
-     * @brief Inserts a PFC frame into the priority queue, behind earlier frames and before all
-     * other packets.
-     * @param slot slot of the frame
-     * @param before slot of the last of those frames; NONE without any
-     */
-    void PushFrame(uint32_t slot, uint32_t before);
     /// @return slot of the next packet, removed from its queue; NONE if no packet may start
     uint32_t PopQueue();
     /// Schedules an event at the next arrival, or when the wire becomes free for a queued packet.
@@ -319,16 +343,27 @@ class FabricPort : public NetDevice
      */
     uint32_t PopClass(uint32_t trafficClass);
     /**
-     * @brief Charges a packet that bypasses the queue to its class, as if it had been queued.
-     * @param packet the packet
-     */
-    void PassTurn(const FabricPacket& packet);
-    /**
      * @brief Passes a packet to the trace sinks of PromiscSniffer.
      * @param packet the packet
      * @param startPs when it started or arrived
      */
     void Sniff(const FabricPacket& packet, uint64_t startPs);
+
+    /**
+     * @brief Passes a packet to trace sinks.
+     * @param sinks the trace source
+     * @param packet the packet
+     * @param atPs the time
+     */
+    static void Trace(const TracedCallback<const FabricPacket&, Time>& sinks,
+                      const FabricPacket& packet,
+                      uint64_t atPs)
+    {
+        if (!sinks.IsEmpty())
+        {
+            sinks(packet, PicoSeconds(atPs));
+        }
+    }
 
     /**
      * @brief Drops a packet of a protocol stack that has not started.
@@ -393,36 +428,10 @@ class FabricPort : public NetDevice
 
   private:
     /**
-     * @brief Passes a packet to the protocol stack of the node.
-     * @param packet the packet, from the IP header on
-     * @param protocol EtherType
-     * @param source of the frame
-     * @param destination of the frame
-     */
-    void PassUp(Ptr<Packet> packet,
-                uint16_t protocol,
-                const Address& source,
-                const Address& destination);
-    /**
      * @param tid the type
-     * @return the type with the attributes added
+     * @return the type with the trace sources added
      */
-    static TypeId AddAttributes(TypeId tid);
-    /**
-     * @param tid the type
-     * @return the type with the trace sources of packets added
-     */
-    static TypeId AddPacketTraceSources(TypeId tid);
-    /**
-     * @param tid the type
-     * @return the type with the other trace sources added
-     */
-    static TypeId AddOtherTraceSources(TypeId tid);
-    /**
-     * @brief Sets the rate and the values derived from it.
-     * @param rateBps bits per second
-     */
-    void SetRate(uint64_t rateBps);
+    static TypeId AddTraceSources(TypeId tid);
     std::deque<uint64_t> m_starts;     //!< starts of the packets on the wire, of a link that fails
     std::vector<uint64_t> m_pauseEnds; //!< when pauses expire, by class; empty if they never do
     Ptr<FabricChannel> m_channel;      //!< the link

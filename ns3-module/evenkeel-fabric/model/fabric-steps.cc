@@ -13,12 +13,13 @@
 #include "ns3/simulator.h"
 
 #include <algorithm>
-#include <set>
+#include <iterator>
 #include <stdexcept>
 #include <utility>
 #include <vector>
 
 // Fabric's failure steps: changes of links, of routing, and of the state that link ends detect.
+// Ports decide late which packets start, so a step first starts everything that is due before it.
 
 namespace ns3
 {
@@ -71,20 +72,17 @@ Fabric::ScheduleSteps()
     if (m_started)
     {
         // Steps that existed before have events already.
-        std::multiset<uint64_t> known;
-        for (uint32_t step = m_applied; step < m_steps.size(); ++step)
+        std::vector<FabricStep> added;
+        std::set_difference(
+            steps.begin() + m_applied,
+            steps.end(),
+            m_steps.begin() + m_applied,
+            m_steps.end(),
+            std::back_inserter(added),
+            [](const FabricStep& a, const FabricStep& b) { return a.atPs < b.atPs; });
+        for (const FabricStep& step : added)
         {
-            known.insert(m_steps[step].atPs);
-        }
-        for (uint32_t step = m_applied; step < steps.size(); ++step)
-        {
-            const auto found = known.find(steps[step].atPs);
-            if (found != known.end())
-            {
-                known.erase(found);
-                continue;
-            }
-            m_calendar->Push(steps[step].atPs, FabricCalendar::CONTROL, STEP);
+            m_calendar->Push(step.atPs, FabricCalendar::CONTROL, STEP);
         }
         MarkFaulty();
     }
@@ -114,15 +112,25 @@ Fabric::ApplyStep(uint64_t nowPs, uint32_t step)
                 // Ports decide late: packets due before now still start at the old rate.
                 m_ports[port]->Settle(nowPs - 1);
             }
-            m_ports[port]->ChangeRate(what.rateBps);
+            m_ports[port]->SetRate(what.rateBps);
         }
         // Buffers and thresholds may shrink with the rate.
         m_rust->apply_step(step, nowPs);
         return;
     }
-    const std::vector<Ptr<RdmaNic>> nics = FindInformed(what);
-    for (const auto& nic : nics)
+    // The NICs that detect a dead or restored port.
+    std::vector<Ptr<RdmaNic>> nics;
+    const FabricLink& link = m_core->GetGraph().links[what.link];
+    for (const FabricEnd& end : {link.a, link.b})
     {
+        // A NIC with one port has no other port to use.
+        if (what.witness != FabricWitness::ENDS || !end.isHost ||
+            m_nics[end.number]->GetNPorts() == 1)
+        {
+            continue;
+        }
+        const Ptr<RdmaNic> nic = m_nics[end.number];
+        nics.push_back(nic);
         if (nowPs > 0)
         {
             // Packets due before now are sent before the NIC learns of the change.
@@ -140,21 +148,33 @@ Fabric::ApplyStep(uint64_t nowPs, uint32_t step)
     }
 }
 
-std::vector<Ptr<RdmaNic>>
-Fabric::FindInformed(const FabricStep& step) const
+void
+Fabric::SettleSwitches(uint64_t nowPs)
 {
-    std::vector<Ptr<RdmaNic>> nics;
-    const FabricLink& link = m_core->GetGraph().links[step.link];
-    for (const FabricEnd& end : {link.a, link.b})
+    for (const auto& each : m_switches)
     {
-        // A NIC with one port has no other port to use.
-        if (step.witness == FabricWitness::ENDS && end.isHost &&
-            m_nics[end.number]->GetNPorts() > 1)
-        {
-            nics.push_back(m_nics[end.number]);
-        }
+        each->Settle(nowPs);
     }
-    return nics;
+}
+
+void
+Fabric::SettleBeforeNow(FabricPort& port) const
+{
+    if (!m_started || m_calendar->IsRunning())
+    {
+        return;
+    }
+    // Stop one picosecond before now: an event at this time may still pause or fail the link.
+    uint64_t end = std::max<uint64_t>(m_calendar->Now(), 1) - 1;
+    if (m_verdict == TIME_LIMIT)
+    {
+        end = std::min(end, GetSettings().timeLimitPs);
+    }
+    else if (m_verdict == COMPLETED && m_stopWhenDone)
+    {
+        end = std::min(end, m_finishPs);
+    }
+    port.Settle(end);
 }
 
 } // namespace ns3

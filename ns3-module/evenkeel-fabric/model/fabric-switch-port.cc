@@ -40,16 +40,6 @@ FabricSwitchPort::GetTypeId()
     return tid;
 }
 
-FabricSwitchPort::FabricSwitchPort()
-{
-    NS_LOG_FUNCTION(this);
-}
-
-FabricSwitchPort::~FabricSwitchPort()
-{
-    NS_LOG_FUNCTION(this);
-}
-
 void
 FabricSwitchPort::DoDispose()
 {
@@ -66,9 +56,25 @@ FabricSwitchPort::SetSwitch(FabricSwitch* owner)
 }
 
 uint64_t
-FabricSwitchPort::GetLoadAt(uint64_t nowPs) const
+FabricSwitchPort::GetLoad(uint64_t nowPs) const
 {
-    return GetLoad(nowPs);
+    uint64_t load = GetWaitingBytes();
+    if (m_free > nowPs && !m_wire.IsEmpty())
+    {
+        // The last packet put on the wire is the one that occupies it.
+        load += m_pool->Get(m_wire.tail).packet.wireBytes;
+    }
+    return load;
+}
+
+bool
+FabricSwitchPort::IsClear(uint64_t nowPs, const FabricPacket& packet) const
+{
+    if (m_free > nowPs || HasWaiting())
+    {
+        return false;
+    }
+    return packet.Has(FabricPacket::PRIORITY) || !IsClassPaused(packet.GetTrafficClass());
 }
 
 void
@@ -87,35 +93,26 @@ FabricSwitchPort::StartDue(uint64_t nowPs)
 {
     while (m_free <= nowPs && HasWaiting())
     {
-        StartNext();
-    }
-}
-
-void
-FabricSwitchPort::StartNext()
-{
-    const uint32_t slot = PopQueue();
-    const uint64_t start = m_free;
-    FabricPool::Slot& entry = m_pool->Get(slot);
-    if (entry.packet.kind == FabricPacketKind::PAUSE)
-    {
-        m_fabric->CountPause();
-    }
-    const uint32_t link = entry.ingress;
-    const uint32_t trafficClass = entry.packet.GetTrafficClass();
-    const uint8_t flags = entry.packet.flags;
-    const FabricPfcOrder order =
-        m_fabric->GetRust().dequeue(m_id, link, GetQueuedLike(slot), entry.packet);
-    // Mark before tracing, so that sinks see the mark.
-    TraceMark(slot, flags);
-    if (!m_dequeueTrace.IsEmpty())
-    {
-        m_dequeueTrace(m_pool->Get(slot).packet, PicoSeconds(start));
-    }
-    Transmit(slot, start);
-    if (order != FabricPfcOrder::NOTHING)
-    {
-        SendFrameBack(start, link, order, trafficClass);
+        const uint32_t slot = PopQueue();
+        const uint64_t start = m_free;
+        FabricPool::Slot& entry = m_pool->Get(slot);
+        if (entry.packet.kind == FabricPacketKind::PAUSE)
+        {
+            ++m_fabric->Count().pauses;
+        }
+        const uint32_t link = entry.ingress;
+        const uint32_t trafficClass = entry.packet.GetTrafficClass();
+        const uint8_t flags = entry.packet.flags;
+        const FabricPfcOrder order =
+            m_fabric->GetRust().dequeue(m_id, link, GetQueuedLike(slot), entry.packet);
+        // Mark before tracing, so that sinks see the mark.
+        TraceMark(slot, flags);
+        Trace(m_dequeueTrace, m_pool->Get(slot).packet, start);
+        Transmit(slot, start);
+        if (order != FabricPfcOrder::NOTHING)
+        {
+            SendFrameBack(start, link, order, trafficClass);
+        }
     }
 }
 
@@ -132,14 +129,18 @@ FabricSwitchPort::Enqueue(uint64_t nowPs, uint32_t slot)
     const FabricPacket& packet = m_pool->Get(slot).packet;
     if (packet.IsData())
     {
-        m_fabric->CountArrival(m_dataBytes);
+        ++m_fabric->Count().arrivals;
+        m_fabric->Count().waitingFound += m_dataBytes;
     }
     if (IsClear(nowPs, packet))
     {
         // Fast path: the queue is empty, so the packet is never stored.
         if (m_classes > 1 && !packet.Has(FabricPacket::PRIORITY))
         {
-            PassTurn(packet);
+            // Make the scheduler state the same as if the packet had been queued.
+            const uint32_t trafficClass = packet.GetTrafficClass();
+            m_fabric->GetRust().choose_class(m_id, BitOf(trafficClass));
+            m_fabric->GetRust().charge_class(m_id, trafficClass, packet.wireBytes, false);
         }
         // Bytes without priority are queued only if they are paused.
         if (const uint32_t queued = GetQueuedLike(slot))
@@ -153,7 +154,20 @@ FabricSwitchPort::Enqueue(uint64_t nowPs, uint32_t slot)
         return;
     }
     const uint8_t flags = packet.flags;
-    const Enqueued enqueued = Admit(nowPs, slot);
+    const auto admit = [&](bool isSettled) {
+        FabricPool::Slot& entry = m_pool->Get(slot);
+        return m_fabric->GetRust().enqueue(
+            {m_id, entry.ingress, m_queueBytes[0], m_dataBytes, GetQueuedLike(slot), isSettled},
+            entry.packet);
+    };
+    Enqueued enqueued = admit(false);
+    if (enqueued == Enqueued::Unsettled)
+    {
+        // Ports decide late, so the switch may hold packets that could have started by now. Near
+        // the limit of the buffer, start them first at every port.
+        m_switch->Settle(nowPs);
+        enqueued = admit(true);
+    }
     if (enqueued == Enqueued::Dropped)
     {
         m_fabric->Drop(*this, slot);
@@ -161,14 +175,11 @@ FabricSwitchPort::Enqueue(uint64_t nowPs, uint32_t slot)
     }
     if (enqueued == Enqueued::Trimmed)
     {
-        m_fabric->CountTrimmed();
+        ++m_fabric->Count().trimmed;
     }
     TraceMark(slot, flags);
     PushQueue(slot);
-    if (!m_enqueueTrace.IsEmpty())
-    {
-        m_enqueueTrace(m_pool->Get(slot).packet, PicoSeconds(nowPs));
-    }
+    Trace(m_enqueueTrace, m_pool->Get(slot).packet, nowPs);
     if (m_fabric->GetSettings().pfc)
     {
         if (enqueued == Enqueued::Paused)
@@ -181,11 +192,7 @@ FabricSwitchPort::Enqueue(uint64_t nowPs, uint32_t slot)
         }
         StartWaiting(nowPs);
     }
-    Arm();
-    if (m_punctual && HasWaiting())
-    {
-        ArmStart();
-    }
+    Settle(nowPs);
 }
 
 uint32_t
@@ -194,39 +201,13 @@ FabricSwitchPort::GetQueuedLike(uint32_t slot) const
     return m_queueBytes[1 + m_pool->Get(slot).packet.GetTrafficClass()];
 }
 
-Enqueued
-FabricSwitchPort::Admit(uint64_t nowPs, uint32_t slot)
-{
-    FabricPool::Slot& entry = m_pool->Get(slot);
-    evenkeel::contract::QueueState queued{m_id,
-                                          entry.ingress,
-                                          m_queueBytes[0],
-                                          m_dataBytes,
-                                          GetQueuedLike(slot),
-                                          false};
-    const Enqueued enqueued = m_fabric->GetRust().enqueue(queued, entry.packet);
-    if (enqueued != Enqueued::Unsettled)
-    {
-        return enqueued;
-    }
-    // Ports decide late, so the switch may hold packets that could have started by now. Near the
-    // limit of the buffer, start them first at every port.
-    m_switch->Settle(nowPs);
-    queued = {m_id, entry.ingress, m_queueBytes[0], m_dataBytes, GetQueuedLike(slot), true};
-    return m_fabric->GetRust().enqueue(queued, entry.packet);
-}
-
 void
 FabricSwitchPort::TraceMark(uint32_t slot, uint8_t before)
 {
-    if (m_markTrace.IsEmpty())
-    {
-        return;
-    }
     const FabricPacket& packet = m_pool->Get(slot).packet;
     if (packet.Has(FabricPacket::MARKED) && !(before & FabricPacket::MARKED))
     {
-        m_markTrace(packet, PicoSeconds(m_fabric->GetCalendar().Now()));
+        Trace(m_markTrace, packet, m_fabric->GetCalendar().Now());
     }
 }
 
@@ -275,17 +256,16 @@ FabricSwitchPort::SendFrame(uint64_t nowPs, FabricPfcOrder order, uint32_t traff
     {
         if (order == FabricPfcOrder::PAUSE)
         {
-            m_fabric->CountPause();
+            ++m_fabric->Count().pauses;
         }
         Transmit(slot, nowPs);
         Arm();
         return;
     }
-    PushFrame(slot, before);
-    if (!m_enqueueTrace.IsEmpty())
-    {
-        m_enqueueTrace(frame, PicoSeconds(nowPs));
-    }
+    // Frames go behind earlier frames and before all other packets.
+    m_queueBytes[0] += FRAME_BYTES;
+    m_pool->Insert(m_queues[0], before, slot);
+    Trace(m_enqueueTrace, frame, nowPs);
     m_fabric->GetRust().count_frame(m_id, FRAME_BYTES);
     StartWaiting(nowPs);
 }

@@ -6,16 +6,6 @@
 
 #include "fabric-port.h"
 
-namespace evenkeel
-{
-namespace contract
-{
-
-enum class Enqueued : uint8_t;
-
-} // namespace contract
-} // namespace evenkeel
-
 namespace ns3
 {
 
@@ -33,9 +23,6 @@ class FabricSwitchPort : public FabricPort
      * @return the object TypeId
      */
     static TypeId GetTypeId();
-
-    FabricSwitchPort();
-    ~FabricSwitchPort() override;
 
     /**
      * @brief Sets the switch of the port; FabricSwitch::AddPort calls it.
@@ -58,7 +45,7 @@ class FabricSwitchPort : public FabricPort
      * @param nowPs the time; every packet that is due by then has started
      * @return queued bytes, plus those of the packet that occupies the wire
      */
-    uint64_t GetLoadAt(uint64_t nowPs) const;
+    uint64_t GetLoad(uint64_t nowPs) const;
 
     void Settle(uint64_t nowPs) override;
     void Receive(uint64_t nowPs, uint32_t slot) override;
@@ -69,8 +56,13 @@ class FabricSwitchPort : public FabricPort
     void DoDispose() override;
 
   private:
-    /// Puts the next packet on the wire.
-    void StartNext();
+    /**
+     * @param nowPs the time
+     * @param packet a packet
+     * @return true if it would start immediately: the wire is free, no packet is queued before it,
+     *         and its queue is not paused
+     */
+    bool IsClear(uint64_t nowPs, const FabricPacket& packet) const;
     /**
      * @brief With priority flow control (PFC): starts the packets that may start now, and schedules
      * the start of the next.
@@ -82,13 +74,6 @@ class FabricSwitchPort : public FabricPort
      * @return queued bytes that decide whether it is marked: those of its class
      */
     uint32_t GetQueuedLike(uint32_t slot) const;
-    /**
-     * @brief Enqueues a packet that cannot start immediately, or drops it.
-     * @param nowPs the time
-     * @param slot slot of the packet
-     * @return what happened to it
-     */
-    evenkeel::contract::Enqueued Admit(uint64_t nowPs, uint32_t slot);
     /**
      * @brief Reports a mark to trace sinks.
      * @param slot slot of a packet

@@ -131,15 +131,8 @@ FabricSwitch::AddPolicyAttributes(TypeId tid)
                       MakeStringChecker());
 }
 
-FabricSwitch::FabricSwitch()
-{
-    NS_LOG_FUNCTION(this);
-}
-
-FabricSwitch::~FabricSwitch()
-{
-    NS_LOG_FUNCTION(this);
-}
+FabricSwitch::FabricSwitch() = default;
+FabricSwitch::~FabricSwitch() = default;
 
 void
 FabricSwitch::DoDispose()
@@ -172,17 +165,6 @@ FabricSwitch::GetPort(uint32_t number) const
                        "there is no port " << number << ": the switch has " << m_ports.size()
                                            << " ports");
     return m_ports[number];
-}
-
-uint64_t
-FabricSwitch::GetBufferedBytes() const
-{
-    uint64_t bytes = 0;
-    for (const auto& port : m_ports)
-    {
-        bytes += port->GetWaitingBytes();
-    }
-    return bytes;
 }
 
 std::string
@@ -280,7 +262,7 @@ FabricSwitch::Choose(uint64_t nowPs, FabricPacket& packet)
     for (std::size_t number = 0; number < m_ports.size(); ++number)
     {
         m_ports[number]->StartDue(nowPs);
-        m_loads[number] = m_ports[number]->GetLoadAt(nowPs);
+        m_loads[number] = m_ports[number]->GetLoad(nowPs);
     }
     return core.route(m_number, nowPs, packet, {m_loads.data(), m_loads.size()});
 }

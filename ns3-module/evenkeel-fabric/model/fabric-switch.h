@@ -50,8 +50,6 @@ class FabricSwitch : public Object
      * @return the port
      */
     Ptr<FabricSwitchPort> GetPort(uint32_t number) const;
-    /// @return bytes in its buffer
-    uint64_t GetBufferedBytes() const;
     /// @return the attributes as sections [switch] and [policy] of a scenario
     std::string DescribeSettings() const;
 

@@ -71,10 +71,7 @@ Fabric::Fabric()
     NS_LOG_FUNCTION(this);
 }
 
-Fabric::~Fabric()
-{
-    NS_LOG_FUNCTION(this);
-}
+Fabric::~Fabric() = default;
 
 void
 Fabric::DoDispose()
@@ -101,7 +98,6 @@ Fabric::Assemble(std::unique_ptr<FabricCore> core,
                        "a fabric is assembled only once: use another FabricHelper");
     m_core = std::move(core);
     m_rust = &*m_core->GetImpl().core;
-    m_settings = m_core->GetSettings();
     m_nics = nics;
     m_ip = std::make_unique<FabricIp>(m_nics, static_cast<uint32_t>(GetClasses().size()));
     m_roceBytes->SetHasClasses(!GetClasses().empty());
@@ -165,7 +161,9 @@ Fabric::Start()
 bool
 Fabric::HandleEvent(uint64_t nowPs, uint32_t kind, uint32_t number)
 {
-    if (nowPs > m_settings.timeLimitPs && m_verdict == RUNNING && !HasOnlyIp())
+    // The time limit applies to messages; it ends a run without messages only if no host uses IP.
+    if (nowPs > GetSettings().timeLimitPs && m_verdict == RUNNING &&
+        !(m_rust->is_finished() && (m_ip->GetCounters().sent > 0 || m_ip->IsInstalled())))
     {
         m_verdict = TIME_LIMIT;
         Simulator::Stop();
@@ -188,19 +186,13 @@ Fabric::HandleEvent(uint64_t nowPs, uint32_t kind, uint32_t number)
         m_nics[number]->HandleWake(nowPs);
         break;
     case FabricCalendar::CONTROL:
-        ApplySteps(nowPs);
+        while (m_applied < m_steps.size() && m_steps[m_applied].atPs <= nowPs)
+        {
+            ApplyStep(nowPs, m_applied++);
+        }
         break;
     }
     return m_verdict != COMPLETED || !m_stopWhenDone;
-}
-
-void
-Fabric::ApplySteps(uint64_t nowPs)
-{
-    while (m_applied < m_steps.size() && m_steps[m_applied].atPs <= nowPs)
-    {
-        ApplyStep(nowPs, m_applied++);
-    }
 }
 
 void
@@ -247,12 +239,6 @@ Fabric::ReportCompletions()
 }
 
 void
-Fabric::Reopen()
-{
-    m_verdict = RUNNING;
-}
-
-void
 Fabric::Drop(FabricPort& port, uint32_t slot)
 {
     const FabricPacket packet = m_pool->Remove(slot);
@@ -268,16 +254,7 @@ Fabric::Drop(FabricPort& port, uint32_t slot)
             ++m_droppedOf[packet.GetTrafficClass()];
         }
     }
-    if (!port.m_dropTrace.IsEmpty())
-    {
-        port.m_dropTrace(packet, PicoSeconds(m_calendar->Now()));
-    }
-}
-
-bool
-Fabric::HasOnlyIp() const
-{
-    return m_rust->is_finished() && (m_ip->GetCounters().sent > 0 || m_ip->IsInstalled());
+    port.Trace(port.m_dropTrace, packet, m_calendar->Now());
 }
 
 void
@@ -287,54 +264,6 @@ Fabric::RecordSent(const FabricPacket& packet)
     {
         m_roceBytes->RecordSent(packet);
     }
-}
-
-Fabric::Verdict
-Fabric::GetVerdict() const
-{
-    return m_verdict;
-}
-
-Time
-Fabric::GetFinishTime() const
-{
-    return PicoSeconds(m_finishPs);
-}
-
-uint64_t
-Fabric::GetFinishPs() const
-{
-    return m_finishPs;
-}
-
-const Fabric::Counters&
-Fabric::GetCounters() const
-{
-    return m_counters;
-}
-
-const std::vector<Fabric::Pause>&
-Fabric::GetPauses() const
-{
-    return m_pauses;
-}
-
-uint32_t
-Fabric::GetNPorts() const
-{
-    return static_cast<uint32_t>(m_ports.size());
-}
-
-FabricPort&
-Fabric::GetPort(uint32_t number) const
-{
-    return *m_ports[number];
-}
-
-uint32_t
-Fabric::GetNNics() const
-{
-    return static_cast<uint32_t>(m_nics.size());
 }
 
 Ptr<RdmaNic>
@@ -377,6 +306,24 @@ const FabricIpCounters&
 Fabric::GetIpCounters() const
 {
     return m_ip->GetCounters();
+}
+
+uint64_t
+Fabric::CountDataInFlight() const
+{
+    uint64_t count = 0;
+    const auto add = [&](const FabricPool::List& list) {
+        for (uint32_t slot = list.head; slot != FabricPool::NONE; slot = m_pool->Get(slot).next)
+        {
+            count += m_pool->Get(slot).packet.IsData() ? 1 : 0;
+        }
+    };
+    for (const FabricPort* port : m_ports)
+    {
+        add(port->m_wire);
+        std::for_each(port->m_queues.begin(), port->m_queues.end(), add);
+    }
+    return count;
 }
 
 uint64_t

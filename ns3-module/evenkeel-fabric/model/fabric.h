@@ -83,13 +83,28 @@ class Fabric : public Object
     // Results.
 
     /// @return the state of the run
-    Verdict GetVerdict() const;
+    Verdict GetVerdict() const
+    {
+        return m_verdict;
+    }
+
     /// @return when the last message completed
-    Time GetFinishTime() const;
+    Time GetFinishTime() const
+    {
+        return PicoSeconds(m_finishPs);
+    }
+
     /// @return when the last message completed, in picoseconds at any time resolution of ns-3
-    uint64_t GetFinishPs() const;
+    uint64_t GetFinishPs() const
+    {
+        return m_finishPs;
+    }
+
     /// @return the packet counters
-    const Counters& GetCounters() const;
+    const Counters& GetCounters() const
+    {
+        return m_counters;
+    }
 
     /// @return the traffic classes of data, by number; empty if data has one queue
     const std::vector<FabricClass>& GetClasses() const
@@ -105,22 +120,43 @@ class Fabric : public Object
      * @return the stream
      */
     uint32_t GetStreamIn(const std::string& trafficClass, uint32_t stream = 0) const;
+
     /**
      * @param trafficClass number of a class
      * @return its dropped data packets, which GetCounters includes
      */
-    uint64_t GetDataDroppedOf(uint32_t trafficClass) const;
+    uint64_t GetDataDroppedOf(uint32_t trafficClass) const
+    {
+        return trafficClass < FABRIC_MOST_CLASSES ? m_droppedOf[trafficClass] : 0;
+    }
+
     /// @return pause and resume frames in order of time
-    const std::vector<Pause>& GetPauses() const;
+    const std::vector<Pause>& GetPauses() const
+    {
+        return m_pauses;
+    }
+
     /// @return number of ports: two per link
-    uint32_t GetNPorts() const;
+    uint32_t GetNPorts() const
+    {
+        return static_cast<uint32_t>(m_ports.size());
+    }
+
     /**
      * @param number 2l or 2l + 1 of link l
      * @return the port
      */
-    FabricPort& GetPort(uint32_t number) const;
+    FabricPort& GetPort(uint32_t number) const
+    {
+        return *m_ports[number];
+    }
+
     /// @return number of hosts
-    uint32_t GetNNics() const;
+    uint32_t GetNNics() const
+    {
+        return static_cast<uint32_t>(m_nics.size());
+    }
+
     /**
      * @param host number of a host
      * @return its NIC
@@ -179,7 +215,7 @@ class Fabric : public Object
     /// @return the settings of switches and links
     const FabricSettings& GetSettings() const
     {
-        return m_settings;
+        return m_core->GetSettings();
     }
 
     /// @return the packets in the fabric
@@ -240,32 +276,10 @@ class Fabric : public Object
         return *m_roceBytes;
     }
 
-    /// Counts a packet that reached the end of a wire.
-    void CountHop()
+    /// @return the packet counters, for changes
+    Counters& Count()
     {
-        ++m_counters.hops;
-    }
-
-    /// Counts a pause frame that is sent.
-    void CountPause()
-    {
-        ++m_counters.pauses;
-    }
-
-    /// Counts a packet that was trimmed.
-    void CountTrimmed()
-    {
-        ++m_counters.trimmed;
-    }
-
-    /**
-     * @brief Counts a data packet that arrived at an output port of a switch.
-     * @param waiting queued bytes without priority that it found there
-     */
-    void CountArrival(uint64_t waiting)
-    {
-        ++m_counters.arrivals;
-        m_counters.waitingFound += waiting;
+        return m_counters;
     }
 
     /**
@@ -274,14 +288,16 @@ class Fabric : public Object
      * @param slot slot of the packet
      */
     void Drop(FabricPort& port, uint32_t slot);
+
     /**
      * @brief Records a frame of priority flow control (PFC) that took effect.
-     * @param nowPs the time
-     * @param port number of the port
-     * @param order the order of the frame
-     * @param trafficClass the class of the frame
+     * @param pause the frame
      */
-    void RecordPause(uint64_t nowPs, uint32_t port, FabricPfcOrder order, uint32_t trafficClass);
+    void RecordPause(const Pause& pause)
+    {
+        m_pauses.push_back(pause);
+    }
+
     /**
      * @brief Polls the events of the hosts and reports them to NICs, queue pairs and trace sinks.
      * @param nowPs the time
@@ -304,8 +320,12 @@ class Fabric : public Object
      * @param nowPs the time in picoseconds
      */
     void SettleSwitches(uint64_t nowPs);
+
     /// Sets the run to RUNNING again after a message or work was posted.
-    void Reopen();
+    void Reopen()
+    {
+        m_verdict = RUNNING;
+    }
 
     /**
      * @brief Handles an event of the calendar.
@@ -325,9 +345,6 @@ class Fabric : public Object
     /// others.
     static constexpr uint32_t STEP = 0;
 
-    /// @return true if no message is incomplete and hosts use IP. The time limit applies to
-    ///         messages; it ends a run without messages only if no host uses IP
-    bool HasOnlyIp() const;
     /// Reports completed and flushed work to queue pairs and trace sinks.
     void ReportCompletions();
     /// Aborts with a message if the fabric has already been made: the core reads the attributes
@@ -341,20 +358,10 @@ class Fabric : public Object
     void NoteAttributes();
     /// Starts all ports and NICs, and schedules the steps of failures.
     void Start();
-    /**
-     * @brief Applies all changes of links and of routing that are due.
-     * @param nowPs the time
-     */
-    void ApplySteps(uint64_t nowPs);
     /// Schedules the steps that the core has added, after a change of failures.
     void ScheduleSteps();
     /// Marks the ports whose links fail at any time.
     void MarkFaulty();
-    /**
-     * @param step a step
-     * @return the NICs that detect a dead or restored port in this step
-     */
-    std::vector<Ptr<RdmaNic>> FindInformed(const FabricStep& step) const;
     /**
      * @brief Applies a step to wires, or notifies policies, routing and NICs of it.
      * @param nowPs the time
@@ -364,7 +371,6 @@ class Fabric : public Object
 
     std::unique_ptr<FabricCore> m_core;         //!< the core
     evenkeel::contract::Core* m_rust{nullptr};  //!< NICs and switches of the core
-    FabricSettings m_settings;                  //!< settings of switches and links
     std::unique_ptr<FabricPool> m_pool;         //!< packets
     std::unique_ptr<FabricCalendar> m_calendar; //!< events
     std::unique_ptr<FabricIp> m_ip;             //!< IP packets; null before the fabric is made
