@@ -13,9 +13,9 @@
 
 #include <algorithm>
 #include <iostream>
-#include <sstream>
+#include <string>
 
-// Fabric's checks of attributes, which the core reads once, when the fabric is made.
+// Fabric's attributes, which the core reads once, when the fabric is made.
 
 namespace ns3
 {
@@ -23,41 +23,20 @@ namespace ns3
 NS_LOG_COMPONENT_DEFINE("FabricAttributes");
 
 void
-Fabric::NoteAttributes()
+Fabric::CloseAttributes()
 {
-    m_nicAttributes.clear();
-    for (const auto& nic : m_nics)
-    {
-        m_nicAttributes.push_back(nic->DescribeAttributes());
-    }
-    m_switchAttributes = m_switches.empty() ? "" : m_switches[0]->DescribeSettings();
-}
-
-void
-Fabric::CheckAttributes() const
-{
-    const char* cure = "the fabric has been made, too late: it would have no effect; set it before "
-                       "FabricHelper::Finish or a Create call";
+    Close("Fabric");
     for (std::size_t host = 0; host < m_nics.size(); ++host)
     {
-        EVENKEEL_REFUSE_IF(m_nics[host]->DescribeAttributes() != m_nicAttributes[host],
-                           "an attribute of RdmaNic (host " << host << ") was changed",
-                           cure);
+        m_nics[host]->Close("RdmaNic (host " + std::to_string(host) + ")");
     }
     for (std::size_t number = 0; number < m_switches.size(); ++number)
     {
-        EVENKEEL_REFUSE_IF(m_switches[number]->DescribeSettings() != m_switchAttributes,
-                           "an attribute of FabricSwitch (switch " << number << ") was changed",
-                           cure);
+        m_switches[number]->Close("FabricSwitch (switch " + std::to_string(number) + ")");
     }
     for (std::size_t link = 0; link < m_channels.size(); ++link)
     {
-        const FabricLink& made = m_core->GetGraph().links[link];
-        const bool isSame = m_channels[link]->GetDataRate().GetBitRate() == made.rateBps &&
-                            m_channels[link]->GetDelay() == PicoSeconds(made.delayPs);
-        EVENKEEL_REFUSE_IF(!isSame,
-                           "an attribute of FabricChannel (link " << link << ") was changed",
-                           cure);
+        m_channels[link]->Close("FabricChannel (link " + std::to_string(link) + ")");
     }
 }
 
@@ -90,22 +69,11 @@ Fabric::WarnOfMtu() const
     }
 }
 
-void
-Fabric::HandleAttribute()
-{
-    EVENKEEL_REFUSE_IF(m_core,
-                       "an attribute of Fabric was changed",
-                       "the fabric has been made, too late: it would have no effect; set it before "
-                       "FabricHelper::Finish or a Create call");
-}
-
 std::string
 Fabric::DescribeSettings() const
 {
-    std::ostringstream text;
-    text << "gap = \"" << m_gap << "B\"\n";
-    text << "forwarding_delay = \"" << m_forwardingDelay.GetPicoSeconds() << "ps\"\n";
-    return text.str();
+    return "gap = " + ReadToml("Gap", "B") + "\nforwarding_delay = " + ReadToml("ForwardingDelay") +
+           "\n";
 }
 
 void

@@ -4,16 +4,12 @@
 #include "fabric-channel.h"
 
 #include "fabric-port.h"
-#include "fabric.h"
 
 #include "ns3/log.h"
-#include "ns3/noticed-accessor.h"
 #include "ns3/refuse.h"
 
 namespace ns3
 {
-
-using evenkeelinternal::Noticed;
 
 NS_LOG_COMPONENT_DEFINE("FabricChannel");
 
@@ -22,22 +18,15 @@ NS_OBJECT_ENSURE_REGISTERED(FabricChannel);
 TypeId
 FabricChannel::GetTypeId()
 {
-    static TypeId tid = TypeId("ns3::FabricChannel")
-                            .SetParent<Channel>()
-                            .SetGroupName("Evenkeel")
-                            .AddConstructor<FabricChannel>()
-                            .AddAttribute("Delay",
-                                          "The propagation delay.",
-                                          TimeValue(NanoSeconds(500)),
-                                          Noticed(&FabricChannel::HandleAttribute,
-                                                  MakeTimeAccessor(&FabricChannel::m_delay)),
-                                          MakeTimeChecker(Time(0)))
-                            .AddAttribute("DataRate",
-                                          "The rate in each direction.",
-                                          DataRateValue(DataRate("400Gbps")),
-                                          Noticed(&FabricChannel::HandleAttribute,
-                                                  MakeDataRateAccessor(&FabricChannel::m_rate)),
-                                          MakeDataRateChecker());
+    static TypeId tid =
+        AddTo(TypeId("ns3::FabricChannel")
+                  .SetParent<Channel>()
+                  .SetGroupName("Evenkeel")
+                  .AddConstructor<FabricChannel>(),
+              {
+                  {"Delay", "500ns", MakeTimeChecker(Time(0)), "The propagation delay."},
+                  {"DataRate", "400Gbps", MakeDataRateChecker(), "The rate in each direction."},
+              });
     return tid;
 }
 
@@ -63,16 +52,6 @@ FabricChannel::Attach(Ptr<FabricPort> device)
     device->SetChannel(this);
 }
 
-void
-FabricChannel::HandleAttribute()
-{
-    const Fabric* fabric = m_devices[1] ? m_devices[1]->GetFabric() : nullptr;
-    if (fabric)
-    {
-        fabric->CheckAttributes();
-    }
-}
-
 std::size_t
 FabricChannel::GetNDevices() const
 {
@@ -83,6 +62,18 @@ Ptr<NetDevice>
 FabricChannel::GetDevice(std::size_t i) const
 {
     return m_devices.at(i);
+}
+
+Time
+FabricChannel::GetDelay() const
+{
+    return Read<TimeValue>("Delay");
+}
+
+DataRate
+FabricChannel::GetDataRate() const
+{
+    return Read<DataRateValue>("DataRate");
 }
 
 } // namespace ns3

@@ -4,6 +4,8 @@
 #ifndef FABRIC_CHANNEL_H
 #define FABRIC_CHANNEL_H
 
+#include "core-attributes.h"
+
 #include "ns3/channel.h"
 #include "ns3/data-rate.h"
 #include "ns3/nstime.h"
@@ -20,7 +22,7 @@ class FabricPort;
  * @ingroup evenkeel
  * @brief A full-duplex link of a fabric, between two FabricPort devices.
  */
-class FabricChannel : public Channel
+class FabricChannel : public Channel, public CoreAttributes
 {
   public:
     /**
@@ -42,27 +44,15 @@ class FabricChannel : public Channel
     Ptr<NetDevice> GetDevice(std::size_t i) const override;
 
     /// @return the propagation delay
-    Time GetDelay() const
-    {
-        return m_delay;
-    }
+    Time GetDelay() const;
 
     /// @return the rate in each direction
-    DataRate GetDataRate() const
-    {
-        return m_rate;
-    }
+    DataRate GetDataRate() const;
 
   protected:
     void DoDispose() override;
 
   private:
-    /// Aborts with a message if the fabric has already been made: it reads the attributes only
-    /// once.
-    void HandleAttribute();
-
-    Time m_delay;                             //!< propagation delay
-    DataRate m_rate;                          //!< rate in each direction
     std::array<Ptr<FabricPort>, 2> m_devices; //!< the two ends
 };
 

@@ -69,18 +69,39 @@ FabricFlowProbe::FabricFlowProbe(Ptr<FlowMonitor> monitor,
                                  Ptr<FabricFlowClassifier> classifier,
                                  Ptr<FabricPort> port)
     : FlowProbe(monitor),
-      m_classifier(classifier),
-      m_isHost(RdmaNic::Of(port))
+      m_classifier(classifier)
 {
     NS_LOG_FUNCTION(this << monitor << port);
-    port->TraceConnectWithoutContext("PacketSent",
-                                     MakeCallback(&FabricFlowProbe::HandleSent, this));
-    port->TraceConnectWithoutContext("Drop", MakeCallback(&FabricFlowProbe::HandleDrop, this));
-    if (m_isHost)
+    const bool isHost = RdmaNic::Of(port) != nullptr;
+    Connect(port,
+            "PacketSent",
+            isHost ? &FlowMonitor::ReportFirstTx : &FlowMonitor::ReportForwarding);
+    Connect(port, "Drop", &FlowMonitor::ReportDrop, DROP_FABRIC);
+    if (isHost)
     {
-        port->TraceConnectWithoutContext("PacketReceived",
-                                         MakeCallback(&FabricFlowProbe::HandleReceived, this));
+        Connect(port, "PacketReceived", &FlowMonitor::ReportLastRx);
     }
+}
+
+template <class Reporter, class... Reason>
+void
+FabricFlowProbe::Connect(Ptr<FabricPort> port,
+                         const std::string& source,
+                         Reporter reporter,
+                         Reason... reason)
+{
+    const auto report = [this, reporter, reason...](const FabricPacket& packet, Time) {
+        if (packet.IsData() && m_classifier)
+        {
+            const FlowId flow = m_classifier->Classify(packet);
+            (PeekPointer(m_flowMonitor)->*reporter)(this,
+                                                    flow,
+                                                    packet.psn,
+                                                    packet.wireBytes,
+                                                    reason...);
+        }
+    };
+    port->TraceConnectWithoutContext(source, Callback<void, const FabricPacket&, Time>(report));
 }
 
 void
@@ -88,38 +109,6 @@ FabricFlowProbe::DoDispose()
 {
     m_classifier = nullptr;
     FlowProbe::DoDispose();
-}
-
-void
-FabricFlowProbe::Report(Reporter reporter, const FabricPacket& packet)
-{
-    if (packet.IsData() && m_classifier)
-    {
-        const FlowId flow = m_classifier->Classify(packet);
-        (PeekPointer(m_flowMonitor)->*reporter)(this, flow, packet.psn, packet.wireBytes);
-    }
-}
-
-void
-FabricFlowProbe::HandleSent(const FabricPacket& packet, Time when)
-{
-    Report(m_isHost ? &FlowMonitor::ReportFirstTx : &FlowMonitor::ReportForwarding, packet);
-}
-
-void
-FabricFlowProbe::HandleReceived(const FabricPacket& packet, Time when)
-{
-    Report(&FlowMonitor::ReportLastRx, packet);
-}
-
-void
-FabricFlowProbe::HandleDrop(const FabricPacket& packet, Time when)
-{
-    if (packet.IsData() && m_classifier)
-    {
-        const FlowId flow = m_classifier->Classify(packet);
-        m_flowMonitor->ReportDrop(this, flow, packet.psn, packet.wireBytes, DROP_FABRIC);
-    }
 }
 
 } // namespace ns3

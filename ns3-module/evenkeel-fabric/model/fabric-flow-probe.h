@@ -12,6 +12,7 @@
 #include "ns3/flow-probe.h"
 
 #include <map>
+#include <string>
 #include <tuple>
 
 namespace ns3
@@ -79,36 +80,22 @@ class FabricFlowProbe : public FlowProbe
     void DoDispose() override;
 
   private:
-    /// Method of FlowMonitor that takes an event of a packet.
-    using Reporter = void (FlowMonitor::*)(Ptr<FlowProbe>, FlowId, FlowPacketId, uint32_t);
-
     /**
-     * @brief Reports an event of a data packet.
-     * @param reporter the method for it
-     * @param packet the packet
+     * @brief Reports the data packets of a trace source.
+     * @tparam Reporter method of FlowMonitor that takes an event of a packet
+     * @tparam Reason its last argument, if it has one
+     * @param port the port
+     * @param source name of the trace source
+     * @param reporter the method
+     * @param reason its last argument
      */
-    void Report(Reporter reporter, const FabricPacket& packet);
-    /**
-     * @brief Handles a packet that starts.
-     * @param packet the packet
-     * @param when the time
-     */
-    void HandleSent(const FabricPacket& packet, Time when);
-    /**
-     * @brief Handles a packet that arrived.
-     * @param packet the packet
-     * @param when the time
-     */
-    void HandleReceived(const FabricPacket& packet, Time when);
-    /**
-     * @brief Handles a packet that was dropped.
-     * @param packet the packet
-     * @param when the time
-     */
-    void HandleDrop(const FabricPacket& packet, Time when);
+    template <class Reporter, class... Reason>
+    void Connect(Ptr<FabricPort> port,
+                 const std::string& source,
+                 Reporter reporter,
+                 Reason... reason);
 
     Ptr<FabricFlowClassifier> m_classifier; //!< classifies packets
-    bool m_isHost;                          //!< true for a NIC, where flows begin and end
 };
 
 } // namespace ns3

@@ -77,16 +77,7 @@ FabricIp::Take(uint32_t from,
                             << fields.destination << " or is a gateway to it");
         return false;
     }
-    const uint64_t place = m_free.empty() ? m_carried.size() : m_free.back();
-    if (m_free.empty())
-    {
-        m_carried.emplace_back();
-    }
-    else
-    {
-        m_free.pop_back();
-    }
-    m_carried[place] =
+    m_carried[m_counters.sent] =
         Carried{packet,
                 protocol,
                 Mac48Address::ConvertFrom(m_nics[from]->GetPort(plane)->GetAddress()),
@@ -95,7 +86,7 @@ FabricIp::Take(uint32_t from,
     carried.kind = FabricPacketKind::IP;
     carried.src = from;
     carried.dst = host;
-    carried.sack = place;
+    carried.sack = m_counters.sent++;
     carried.marked = fields.isCapable ? 1 : 0;
     carried.SetTrafficClass(FabricCodePoints::ClassOf(fields.dscp, m_classes));
     carried.label = fields.hash;
@@ -103,17 +94,13 @@ FabricIp::Take(uint32_t from,
     carried.entropy = static_cast<uint16_t>(evenkeelinternal::Mix(fields.hash, 1));
     carried.route = carried.entropy;
     carried.wireBytes = static_cast<uint16_t>(std::max(packet->GetSize() + ETHERNET, SHORTEST));
-    ++m_counters.sent;
     return true;
 }
 
 FabricIp::Carried
 FabricIp::Remove(const FabricPacket& packet)
 {
-    const Carried carried = m_carried[packet.sack];
-    m_carried[packet.sack] = Carried();
-    m_free.push_back(packet.sack);
-    return carried;
+    return m_carried.extract(packet.sack).mapped();
 }
 
 FabricIp::Carried
@@ -139,7 +126,7 @@ FabricIp::Drop(const FabricPacket& packet)
 Ptr<Packet>
 FabricIp::MakeFrame(const FabricPacket& packet) const
 {
-    const Carried& carried = m_carried[packet.sack];
+    const Carried& carried = m_carried.at(packet.sack);
     Ptr<Packet> frame = packet.Has(FabricPacket::MARKED)
                             ? IpFields::Mark(carried.packet, carried.protocol)
                             : carried.packet->Copy();
@@ -160,7 +147,7 @@ FabricIp::GetCounters() const
 uint64_t
 FabricIp::GetKept() const
 {
-    return m_carried.size() - m_free.size();
+    return m_carried.size();
 }
 
 bool
@@ -179,15 +166,15 @@ FabricIp::FindNextHop(uint32_t from,
                       const Address& destination)
 {
     const auto find = [&] {
-        const uint32_t host = FindHost(Key(plane, destination));
-        if (host != FABRIC_NO_PORT)
+        auto found = m_hosts.find(Key(plane, destination));
+        if (found == m_hosts.end())
         {
-            return host;
+            const bool isIpv4 = protocol == Ipv4L3Protocol::PROT_NUMBER;
+            found = m_hosts.find(Key(plane,
+                                     isIpv4 ? FindGateway<Ipv4Family>(from, plane, packet)
+                                            : FindGateway<Ipv6Family>(from, plane, packet)));
         }
-        const bool isIpv4 = protocol == Ipv4L3Protocol::PROT_NUMBER;
-        return FindHost(Key(plane,
-                            isIpv4 ? FindGateway<Ipv4Family>(from, plane, packet)
-                                   : FindGateway<Ipv6Family>(from, plane, packet)));
+        return found == m_hosts.end() ? FABRIC_NO_PORT : found->second;
     };
     const uint32_t host = find();
     // Read the addresses again for an unknown one: it may have been assigned since.
@@ -210,13 +197,6 @@ FabricIp::FindGateway(uint32_t from, uint32_t plane, Ptr<const Packet> packet) c
     Socket::SocketErrno error;
     const auto route = routing->RouteOutput(nullptr, header, nic->GetPort(plane), error);
     return route ? Address(route->GetGateway()) : Address();
-}
-
-uint32_t
-FabricIp::FindHost(const Key& key) const
-{
-    const auto found = m_hosts.find(key);
-    return found == m_hosts.end() ? FABRIC_NO_PORT : found->second;
 }
 
 bool

@@ -14,6 +14,7 @@
 
 #include <cstdint>
 #include <map>
+#include <unordered_map>
 #include <utility>
 #include <vector>
 
@@ -131,11 +132,6 @@ class FabricIp
     template <class F>
     Address FindGateway(uint32_t from, uint32_t plane, Ptr<const Packet> packet) const;
     /**
-     * @param key a plane and an address
-     * @return number of the host; FABRIC_NO_PORT if the address is unknown
-     */
-    uint32_t FindHost(const Key& key) const;
-    /**
      * @brief Reads the addresses of all hosts, unless they have already been read at this simulated
      * time. Aborts with a message if two hosts of a plane have the same address.
      * @return true if they were read
@@ -157,9 +153,8 @@ class FabricIp
     uint32_t m_classes;                      //!< number of traffic classes
     std::map<Key, uint32_t> m_hosts;         //!< by plane and address
     int64_t m_readAt{-1};                    //!< when they were read, in ticks; -1 before the run
-    std::vector<Carried> m_carried;          //!< by FabricPacket::sack
-    std::vector<uint64_t> m_free;            //!< free slots of m_carried
-    FabricIpCounters m_counters;             //!< counts of packets
+    std::unordered_map<uint64_t, Carried> m_carried; //!< by FabricPacket::sack
+    FabricIpCounters m_counters;                     //!< counts of packets
 };
 
 } // namespace ns3

@@ -144,7 +144,7 @@ Fabric::ApplyStep(uint64_t nowPs, uint32_t step)
     }
     for (const auto& nic : nics)
     {
-        nic->HandlePortStatus(nowPs);
+        nic->FollowUp(nowPs);
     }
 }
 

@@ -11,9 +11,7 @@
 #include "ns3/boolean.h"
 #include "ns3/double.h"
 #include "ns3/log.h"
-#include "ns3/noticed-accessor.h"
 #include "ns3/policy-parameters.h"
-#include "ns3/quoted.h"
 #include "ns3/refuse.h"
 #include "ns3/string.h"
 #include "ns3/uinteger.h"
@@ -23,8 +21,6 @@
 
 namespace ns3
 {
-
-using evenkeelinternal::Noticed;
 
 NS_LOG_COMPONENT_DEFINE("FabricSwitch");
 
@@ -41,94 +37,61 @@ constexpr uint32_t UNKNOWN = FABRIC_NO_PORT - 1;
 TypeId
 FabricSwitch::GetTypeId()
 {
-    static TypeId tid =
-        AddPolicyAttributes(AddQueueAttributes(TypeId("ns3::FabricSwitch")
-                                                   .SetParent<Object>()
-                                                   .SetGroupName("Evenkeel")
-                                                   .AddConstructor<FabricSwitch>()));
+    static TypeId tid = AddTo(
+        TypeId("ns3::FabricSwitch")
+            .SetParent<Object>()
+            .SetGroupName("Evenkeel")
+            .AddConstructor<FabricSwitch>(),
+        {
+            {"BufferBytes",
+             "64000000",
+             MakeUintegerChecker<uint64_t>(1),
+             "Size of the packet buffer of the switch, or of each output port, in bytes."},
+            {"SharedBuffer",
+             "true",
+             MakeBooleanChecker(),
+             "True for one buffer that all ports share, false for one per output port."},
+            {"Ecn",
+             "true",
+             MakeBooleanChecker(),
+             "Mark data packets by the length of the queue of their output port."},
+            {"EcnKmin",
+             "800000",
+             MakeUintegerChecker<uint64_t>(),
+             "Queue length, in bytes, up to which no packet is marked."},
+            {"EcnKmax",
+             "800000",
+             MakeUintegerChecker<uint64_t>(),
+             "Queue length, in bytes, above which every packet is marked; equal to EcnKmin for a "
+             "step."},
+            {"EcnPmax",
+             "0.2",
+             MakeDoubleChecker<double>(0.0, 1.0),
+             "The probability of marking just below EcnKmax; it rises linearly from EcnKmin. It is "
+             "rounded to a millionth."},
+            {"EcnAtDequeue",
+             "false",
+             MakeBooleanChecker(),
+             "Mark by the queue length at dequeue, not at enqueue."},
+            {"Pfc",
+             "false",
+             MakeBooleanChecker(),
+             "Priority flow control (IEEE 802.1Qbb) with the rules of the HPCC simulator."},
+            {"Trim",
+             "false",
+             MakeBooleanChecker(),
+             "Trim a packet to its header instead of dropping it when the buffer is full."},
+            {"Policy",
+             "ecmp",
+             MakeStringChecker(),
+             "The load-balancing policy, a name that `evenkeel list policies` prints."},
+            {"PolicyParameters",
+             "",
+             MakeStringChecker(),
+             "Parameters of the policy, as keys of a scenario's section [policy], separated by "
+             "semicolons or newlines: 'gap = \"50us\"; other = 3'."},
+        });
     return tid;
-}
-
-TypeId
-FabricSwitch::AddQueueAttributes(TypeId tid)
-{
-    return tid
-        .AddAttribute("BufferBytes",
-                      "Size of the packet buffer of the switch, or of each output port, in bytes.",
-                      UintegerValue(64000000),
-                      Noticed(&FabricSwitch::HandleAttribute,
-                              MakeUintegerAccessor(&FabricSwitch::m_bufferBytes)),
-                      MakeUintegerChecker<uint64_t>(1))
-        .AddAttribute("SharedBuffer",
-                      "True for one buffer that all ports share, false for one per output port.",
-                      BooleanValue(true),
-                      Noticed(&FabricSwitch::HandleAttribute,
-                              MakeBooleanAccessor(&FabricSwitch::m_sharedBuffer)),
-                      MakeBooleanChecker())
-        .AddAttribute(
-            "Ecn",
-            "Mark data packets by the length of the queue of their output port.",
-            BooleanValue(true),
-            Noticed(&FabricSwitch::HandleAttribute, MakeBooleanAccessor(&FabricSwitch::m_ecn)),
-            MakeBooleanChecker())
-        .AddAttribute(
-            "EcnKmin",
-            "Queue length, in bytes, up to which no packet is marked.",
-            UintegerValue(800000),
-            Noticed(&FabricSwitch::HandleAttribute, MakeUintegerAccessor(&FabricSwitch::m_ecnKmin)),
-            MakeUintegerChecker<uint64_t>())
-        .AddAttribute(
-            "EcnKmax",
-            "Queue length, in bytes, above which every packet is marked; equal to "
-            "EcnKmin for a step.",
-            UintegerValue(800000),
-            Noticed(&FabricSwitch::HandleAttribute, MakeUintegerAccessor(&FabricSwitch::m_ecnKmax)),
-            MakeUintegerChecker<uint64_t>())
-        .AddAttribute(
-            "EcnPmax",
-            "The probability of marking just below EcnKmax; it rises linearly from "
-            "EcnKmin. It is rounded to a millionth.",
-            DoubleValue(0.2),
-            Noticed(&FabricSwitch::HandleAttribute, MakeDoubleAccessor(&FabricSwitch::m_ecnPmax)),
-            MakeDoubleChecker<double>(0.0, 1.0))
-        .AddAttribute("EcnAtDequeue",
-                      "Mark by the queue length at dequeue, not at enqueue.",
-                      BooleanValue(false),
-                      Noticed(&FabricSwitch::HandleAttribute,
-                              MakeBooleanAccessor(&FabricSwitch::m_ecnAtDequeue)),
-                      MakeBooleanChecker());
-}
-
-TypeId
-FabricSwitch::AddPolicyAttributes(TypeId tid)
-{
-    return tid
-        .AddAttribute(
-            "Pfc",
-            "Priority flow control (IEEE 802.1Qbb) with the rules of the HPCC "
-            "simulator.",
-            BooleanValue(false),
-            Noticed(&FabricSwitch::HandleAttribute, MakeBooleanAccessor(&FabricSwitch::m_pfc)),
-            MakeBooleanChecker())
-        .AddAttribute(
-            "Trim",
-            "Trim a packet to its header instead of dropping it when the buffer is full.",
-            BooleanValue(false),
-            Noticed(&FabricSwitch::HandleAttribute, MakeBooleanAccessor(&FabricSwitch::m_trim)),
-            MakeBooleanChecker())
-        .AddAttribute(
-            "Policy",
-            "The load-balancing policy, a name that `evenkeel list policies` prints.",
-            StringValue("ecmp"),
-            Noticed(&FabricSwitch::HandleAttribute, MakeStringAccessor(&FabricSwitch::m_policy)),
-            MakeStringChecker())
-        .AddAttribute("PolicyParameters",
-                      "Parameters of the policy, as keys of a scenario's section [policy], "
-                      "separated by semicolons or newlines: 'gap = \"50us\"; other = 3'.",
-                      StringValue(""),
-                      Noticed(&FabricSwitch::HandleAttribute,
-                              MakeStringAccessor(&FabricSwitch::m_parameters)),
-                      MakeStringChecker());
 }
 
 FabricSwitch::FabricSwitch() = default;
@@ -171,28 +134,30 @@ std::string
 FabricSwitch::DescribeSettings() const
 {
     std::ostringstream text;
-    text << "[switch]\n";
-    text << (m_sharedBuffer ? "buffer" : "port_buffer") << " = \"" << m_bufferBytes << "B\"\n";
-    const char* at = m_ecnAtDequeue ? "dequeue" : "enqueue";
-    if (!m_ecn)
+    text << "[switch]\n"
+         << (Read<BooleanValue>("SharedBuffer") ? "buffer" : "port_buffer") << " = "
+         << ReadToml("BufferBytes", "B") << "\n";
+    const std::string kmin = ReadToml("EcnKmin", "B");
+    const std::string kmax = ReadToml("EcnKmax", "B");
+    const char* at = Read<BooleanValue>("EcnAtDequeue") ? "dequeue" : "enqueue";
+    if (!Read<BooleanValue>("Ecn"))
     {
         // No queue reaches this threshold, so packets are never marked.
         text << "ecn = { step = \"4GB\" }\n";
     }
-    else if (m_ecnKmin == m_ecnKmax)
+    else if (kmin == kmax)
     {
-        text << "ecn = { step = \"" << m_ecnKmin << "B\", at = \"" << at << "\" }\n";
+        text << "ecn = { step = " << kmin << ", at = \"" << at << "\" }\n";
     }
     else
     {
-        text << "ecn = { kmin = \"" << m_ecnKmin << "B\", kmax = \"" << m_ecnKmax
-             << "B\", pmax = \"" << std::llround(m_ecnPmax * 1e6) << "/1000000\", at = \"" << at
+        text << "ecn = { kmin = " << kmin << ", kmax = " << kmax << ", pmax = \""
+             << std::llround(Read<DoubleValue>("EcnPmax") * 1e6) << "/1000000\", at = \"" << at
              << "\" }\n";
     }
-    text << "pfc = " << (m_pfc ? "true" : "false") << "\n";
-    text << "trim = " << (m_trim ? "true" : "false") << "\n";
-    text << "\n[policy]\nname = " << Quoted(m_policy) << "\n";
-    text << PolicyParameterLines(m_parameters) << "\n";
+    text << "pfc = " << ReadToml("Pfc") << "\ntrim = " << ReadToml("Trim")
+         << "\n\n[policy]\nname = " << ReadToml("Policy") << "\n"
+         << PolicyParameterLines(Read<StringValue>("PolicyParameters")) << "\n";
     return text.str();
 }
 
@@ -204,15 +169,6 @@ FabricSwitch::Join(Fabric* fabric, uint32_t number, uint32_t hosts)
     m_number = number;
     m_onlyPort.assign(hosts, UNKNOWN);
     m_loads.assign(m_ports.size(), 0);
-}
-
-void
-FabricSwitch::HandleAttribute()
-{
-    if (m_fabric)
-    {
-        m_fabric->CheckAttributes();
-    }
 }
 
 void

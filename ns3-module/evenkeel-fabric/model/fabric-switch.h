@@ -4,6 +4,7 @@
 #ifndef FABRIC_SWITCH_H
 #define FABRIC_SWITCH_H
 
+#include "core-attributes.h"
 #include "fabric-packet.h"
 
 #include "ns3/object.h"
@@ -26,7 +27,7 @@ class FabricSwitchPort;
  * FabricHelper::Finish reads the attributes, which must have the same values at all switches of a
  * fabric. A fabric that is made from a scenario ignores them and uses the values of the scenario.
  */
-class FabricSwitch : public Object
+class FabricSwitch : public Object, public CoreAttributes
 {
   public:
     /**
@@ -80,19 +81,6 @@ class FabricSwitch : public Object
     void DoDispose() override;
 
   private:
-    /// Aborts with a message if the fabric has already been made: it reads the attributes only
-    /// once.
-    void HandleAttribute();
-    /**
-     * @param tid the type
-     * @return the type with the attributes of buffers and marking added
-     */
-    static TypeId AddQueueAttributes(TypeId tid);
-    /**
-     * @param tid the type
-     * @return the type with the attributes of PFC, trimming and the policy added
-     */
-    static TypeId AddPolicyAttributes(TypeId tid);
     /**
      * @param nowPs the time
      * @param packet a packet
@@ -105,18 +93,6 @@ class FabricSwitch : public Object
     std::vector<Ptr<FabricSwitchPort>> m_ports; //!< by number
     std::vector<uint32_t> m_onlyPort;           //!< by host: the only port towards it, if known
     std::vector<uint64_t> m_loads;              //!< queue lengths for the policy
-
-    uint64_t m_bufferBytes{0};  //!< size of the buffer
-    bool m_sharedBuffer{true};  //!< one buffer per switch, or one per port
-    uint64_t m_ecnKmin{0};      //!< marking starts above this
-    uint64_t m_ecnKmax{0};      //!< certain marking above this
-    double m_ecnPmax{0};        //!< probability just below m_ecnKmax
-    bool m_ecn{true};           //!< true to mark
-    bool m_ecnAtDequeue{false}; //!< mark at dequeue, not at enqueue
-    bool m_pfc{false};          //!< priority flow control (PFC)
-    bool m_trim{false};         //!< trimming
-    std::string m_policy;       //!< name of the load-balancing policy
-    std::string m_parameters;   //!< its parameters
 };
 
 } // namespace ns3

@@ -15,7 +15,6 @@
 
 #include "ns3/boolean.h"
 #include "ns3/log.h"
-#include "ns3/noticed-accessor.h"
 #include "ns3/refuse.h"
 #include "ns3/simulator.h"
 #include "ns3/uinteger.h"
@@ -26,8 +25,6 @@
 namespace ns3
 {
 
-using evenkeelinternal::Noticed;
-
 NS_LOG_COMPONENT_DEFINE("Fabric");
 
 NS_OBJECT_ENSURE_REGISTERED(Fabric);
@@ -35,7 +32,7 @@ NS_OBJECT_ENSURE_REGISTERED(Fabric);
 TypeId
 Fabric::GetTypeId()
 {
-    static TypeId tid =
+    static TypeId tid = AddTo(
         TypeId("ns3::Fabric")
             .SetParent<Object>()
             .SetGroupName("Evenkeel")
@@ -45,21 +42,20 @@ Fabric::GetTypeId()
                           BooleanValue(false),
                           MakeBooleanAccessor(&Fabric::m_stopWhenDone),
                           MakeBooleanChecker())
-            .AddAttribute("Gap",
-                          "Preamble and inter-frame gap after each packet on a wire, in bytes.",
-                          UintegerValue(20),
-                          Noticed(&Fabric::HandleAttribute, MakeUintegerAccessor(&Fabric::m_gap)),
-                          MakeUintegerChecker<uint32_t>())
-            .AddAttribute(
-                "ForwardingDelay",
-                "Delay of a switch, from the last bit in to the first bit out.",
-                TimeValue(Time(0)),
-                Noticed(&Fabric::HandleAttribute, MakeTimeAccessor(&Fabric::m_forwardingDelay)),
-                MakeTimeChecker(Time(0)))
             .AddTraceSource("Finished",
                             "Every message is delivered and completed.",
                             MakeTraceSourceAccessor(&Fabric::m_finishedTrace),
-                            "ns3::Fabric::FinishedTracedCallback");
+                            "ns3::Fabric::FinishedTracedCallback"),
+        {
+            {"Gap",
+             "20",
+             MakeUintegerChecker<uint32_t>(),
+             "Preamble and inter-frame gap after each packet on a wire, in bytes."},
+            {"ForwardingDelay",
+             "0s",
+             MakeTimeChecker(Time(0)),
+             "Delay of a switch, from the last bit in to the first bit out."},
+        });
     return tid;
 }
 
@@ -123,7 +119,7 @@ Fabric::Assemble(std::unique_ptr<FabricCore> core,
         nics[host]->SetHost(host);
     }
     m_steps = bridge::ToVector(m_rust->steps());
-    NoteAttributes();
+    CloseAttributes();
     Simulator::ScheduleNow(&Fabric::Start, Ptr<Fabric>(this));
     // Ports have a raw pointer to the fabric, so keep it alive until Simulator::Destroy.
     Simulator::ScheduleDestroy(&Object::Dispose, Ptr<Fabric>(this));
@@ -137,7 +133,6 @@ Fabric::Start()
     {
         return;
     }
-    CheckAttributes();
     WarnOfMtu();
     for (uint32_t port = 0; port < m_ports.size(); ++port)
     {
@@ -153,7 +148,7 @@ Fabric::Start()
     const uint64_t now = m_calendar->Now();
     for (const auto& nic : m_nics)
     {
-        nic->Begin(now);
+        nic->FollowUp(now);
     }
     m_calendar->Open();
 }

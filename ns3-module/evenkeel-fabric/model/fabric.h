@@ -4,6 +4,7 @@
 #ifndef FABRIC_H
 #define FABRIC_H
 
+#include "core-attributes.h"
 #include "fabric-core.h"
 #include "fabric-packet.h"
 
@@ -36,7 +37,7 @@ class RoceBytes;
  * Simultaneous events have the same order as in evenkeel's own fabric (see FabricCalendar), so the
  * results of both agree to the picosecond.
  */
-class Fabric : public Object
+class Fabric : public Object, public CoreAttributes
 {
   public:
     /**
@@ -207,8 +208,6 @@ class Fabric : public Object
         return m_started;
     }
 
-    /// Aborts with a message if an attribute was changed after the fabric was made.
-    void CheckAttributes() const;
     /// @return the gap and the delay of switches, as keys of a scenario's section [topology]
     std::string DescribeSettings() const;
 
@@ -347,15 +346,12 @@ class Fabric : public Object
 
     /// Reports completed and flushed work to queue pairs and trace sinks.
     void ReportCompletions();
-    /// Aborts with a message if the fabric has already been made: the core reads the attributes
-    /// once.
-    void HandleAttribute();
     /// Prints a warning if the run is over and no packet was sent.
     void WarnIfIdle() const;
     /// Logs a warning if the headroom of PFC is too small for the longest IP packet.
     void WarnOfMtu() const;
-    /// Remembers the attributes of NICs and switches that the core has read.
-    void NoteAttributes();
+    /// Makes later changes of the attributes that the core has read abort.
+    void CloseAttributes();
     /// Starts all ports and NICs, and schedules the steps of failures.
     void Start();
     /// Schedules the steps that the core has added, after a change of failures.
@@ -381,8 +377,6 @@ class Fabric : public Object
     std::vector<Ptr<RdmaNic>> m_nics;           //!< by host
     std::vector<Ptr<FabricSwitch>> m_switches;  //!< by number
     std::vector<Ptr<FabricChannel>> m_channels; //!< by link
-    std::vector<std::string> m_nicAttributes;   //!< attributes of each NIC when the fabric was made
-    std::string m_switchAttributes;             //!< attributes of the switches when it was made
     Counters m_counters;                        //!< packet counters
     std::array<uint64_t, FABRIC_MOST_CLASSES> m_droppedOf{}; //!< dropped data, by class
     std::vector<Pause> m_pauses;                             //!< PFC frames that took effect
@@ -390,8 +384,6 @@ class Fabric : public Object
     uint64_t m_finishPs{0};                                  //!< when the last message completed
     bool m_started{false};                                   //!< the simulation has started
     bool m_stopWhenDone{false};                              //!< stop the simulation at COMPLETED
-    uint32_t m_gap{20};                                      //!< gap after each packet, in bytes
-    Time m_forwardingDelay;                                  //!< delay of switches
     bool m_capturing{false};                                 //!< a trace sink captures packets
     TracedCallback<Time> m_finishedTrace; //!< all messages and work requests completed
 };

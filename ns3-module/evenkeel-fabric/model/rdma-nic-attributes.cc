@@ -1,18 +1,15 @@
 // SPDX-License-Identifier: GPL-2.0-only
 // Copyright (c) 2026 The evenkeel authors
 
-#include "fabric.h"
-#include "key-accessor.h"
 #include "rdma-nic.h"
-#include "toml-of.h"
 
 #include "ns3/boolean.h"
+#include "ns3/nstime.h"
 #include "ns3/policy-parameters.h"
 #include "ns3/string.h"
 #include "ns3/uinteger.h"
 
 #include <sstream>
-#include <vector>
 
 // RdmaNic's attributes and trace sources, and the section of a scenario made from the attributes.
 
@@ -24,84 +21,26 @@ namespace
 
 static_assert(FABRIC_WITHOUT_LIMIT == 4294967295, "the default of RnrRetries and Retries");
 
-/// An attribute that the core reads.
-struct Row
+/// An attribute as a key of a scenario.
+struct Key
 {
-    /// How it is named and set.
-    struct Names
-    {
-        const char* name;    //!< of the attribute
-        const char* key;     //!< key of [transport]; empty for queue pairs of scripts
-        const char* unit;    //!< unit of its number in [transport]
-        const char* initial; //!< its default, as text
-    };
-
-    Names names;                         //!< how it is named and set
-    const char* help;                    //!< what it sets
-    Ptr<const AttributeChecker> checker; //!< checks its values
-
-    /// @return its default
-    Ptr<AttributeValue> GetInitial() const
-    {
-        return checker->CreateValidValue(StringValue(names.initial));
-    }
+    const char* attribute; //!< name of the attribute
+    const char* key;       //!< key of [transport]
+    const char* unit;      //!< unit of its number there
+    const char* covered;   //!< default, as TOML, that a preset replaces; null without one
 };
 
-/// @return the attributes that the core reads
-const std::vector<Row>&
-Rows()
-{
-    static const std::vector<Row> rows = {
-        {{"Payload", "payload", "B", "4096"},
-         "Payload of a full packet, in bytes.",
-         MakeUintegerChecker<uint32_t>(1, 65000)},
-        {{"Header", "header", "B", "62"},
-         "Headers of a data packet, including the frame check sequence, in bytes.",
-         MakeUintegerChecker<uint32_t>(0, 500)},
-        {{"AckBytes", "ack", "B", "64"},
-         "Length of an acknowledgement on the wire, in bytes.",
-         MakeUintegerChecker<uint32_t>(1, 65000)},
-        {{"AckEvery", "ack_every", "", "1"},
-         "Data packets per acknowledgement.",
-         MakeUintegerChecker<uint32_t>(1, 32)},
-        {{"AckPriority", "ack_priority", "", "true"},
-         "Acknowledgements are sent before data on every wire.",
-         MakeBooleanChecker()},
-        {{"CongestionControl", "congestion_control", "", "dcqcn"},
-         "The congestion control: line-rate, dcqcn, dcqcn-mlx, dctcp-rate, dctcp-window, nscc, "
-         "swift or mswift.",
-         MakeStringChecker()},
-        {{"Recovery", "recovery", "", "auto"},
-         "The loss recovery: auto (the default of the policy), go-back-n, sack, per-packet, "
-         "erasure, mrc, rod or rudi.",
-         MakeStringChecker()},
-        {{"RetransmitTimeout", "retransmit_timeout", "", "1ms"},
-         "The retransmission timer.",
-         MakeTimeChecker(Time(0))},
-        {{"Parameters", "", "", ""},
-         "Further keys of a scenario's section [transport], separated by semicolons or "
-         "newlines: 'cnp_interval = \"4us\"; parameters = { share = \"1/2\" }'.",
-         MakeStringChecker()},
-        {{"SendQueue", "", "", "1024"},
-         "Work requests that the send queue of a queue pair holds.",
-         MakeUintegerChecker<uint32_t>(1, FABRIC_DEEPEST_QUEUE)},
-        {{"ReceiveQueue", "", "", "1024"},
-         "Receives that the receive queue of a queue pair holds.",
-         MakeUintegerChecker<uint32_t>(1, FABRIC_DEEPEST_QUEUE)},
-        {{"RnrTimer", "", "", "640us"},
-         "Time that a sender waits after an RNR NAK before it retransmits.",
-         MakeTimeChecker(Time(0))},
-        {{"RnrRetries", "", "", "4294967295"},
-         "The number of retries of work after consecutive RNR NAKs before it fails; the "
-         "largest value means no limit.",
-         MakeUintegerChecker<uint32_t>()},
-        {{"Retries", "", "", "4294967295"},
-         "The number of retries of work after consecutive timeouts before it fails; the "
-         "largest value means no limit. Messages retry without limit.",
-         MakeUintegerChecker<uint32_t>()},
-    };
-    return rows;
-}
+/// The attributes of [transport].
+constexpr Key KEYS[] = {
+    {"Payload", "payload", "B", nullptr},
+    {"Header", "header", "B", nullptr},
+    {"AckBytes", "ack", "B", nullptr},
+    {"AckEvery", "ack_every", "", nullptr},
+    {"AckPriority", "ack_priority", "", nullptr},
+    {"CongestionControl", "congestion_control", "", "\"dcqcn\""},
+    {"Recovery", "recovery", "", "\"auto\""},
+    {"RetransmitTimeout", "retransmit_timeout", "", "\"1000000000ps\""},
+};
 
 /// @return true if a line of parameters sets the key
 bool
@@ -128,23 +67,71 @@ NamesKey(const std::string& parameters, const std::string& key)
 TypeId
 RdmaNic::GetTypeId()
 {
-    static TypeId tid = [] {
-        TypeId made = TypeId("ns3::RdmaNic")
-                          .SetParent<FabricPort>()
-                          .SetGroupName("Evenkeel")
-                          .AddConstructor<RdmaNic>();
-        for (const Row& row : Rows())
+    static TypeId tid = AddTraceSources(AddTo(
+        TypeId("ns3::RdmaNic")
+            .SetParent<FabricPort>()
+            .SetGroupName("Evenkeel")
+            .AddConstructor<RdmaNic>(),
         {
-            made.AddAttribute(row.names.name,
-                              row.help,
-                              *row.GetInitial(),
-                              Create<const KeyAccessor<RdmaNic>>(row.names.name,
-                                                                 &RdmaNic::m_values,
-                                                                 &RdmaNic::HandleAttribute),
-                              row.checker);
-        }
-        return AddTraceSources(made);
-    }();
+            {"Payload",
+             "4096",
+             MakeUintegerChecker<uint32_t>(1, 65000),
+             "Payload of a full packet, in bytes."},
+            {"Header",
+             "62",
+             MakeUintegerChecker<uint32_t>(0, 500),
+             "Headers of a data packet, including the frame check sequence, in bytes."},
+            {"AckBytes",
+             "64",
+             MakeUintegerChecker<uint32_t>(1, 65000),
+             "Length of an acknowledgement on the wire, in bytes."},
+            {"AckEvery",
+             "1",
+             MakeUintegerChecker<uint32_t>(1, 32),
+             "Data packets per acknowledgement."},
+            {"AckPriority",
+             "true",
+             MakeBooleanChecker(),
+             "Acknowledgements are sent before data on every wire."},
+            {"CongestionControl",
+             "dcqcn",
+             MakeStringChecker(),
+             "The congestion control: line-rate, dcqcn, dcqcn-mlx, dctcp-rate, dctcp-window, nscc, "
+             "swift or mswift."},
+            {"Recovery",
+             "auto",
+             MakeStringChecker(),
+             "The loss recovery: auto (the default of the policy), go-back-n, sack, per-packet, "
+             "erasure, mrc, rod or rudi."},
+            {"RetransmitTimeout", "1ms", MakeTimeChecker(Time(0)), "The retransmission timer."},
+            {"Parameters",
+             "",
+             MakeStringChecker(),
+             "Further keys of a scenario's section [transport], separated by semicolons or "
+             "newlines: 'cnp_interval = \"4us\"; parameters = { share = \"1/2\" }'."},
+            {"SendQueue",
+             "1024",
+             MakeUintegerChecker<uint32_t>(1, FABRIC_DEEPEST_QUEUE),
+             "Work requests that the send queue of a queue pair holds."},
+            {"ReceiveQueue",
+             "1024",
+             MakeUintegerChecker<uint32_t>(1, FABRIC_DEEPEST_QUEUE),
+             "Receives that the receive queue of a queue pair holds."},
+            {"RnrTimer",
+             "640us",
+             MakeTimeChecker(Time(0)),
+             "Time that a sender waits after an RNR NAK before it retransmits."},
+            {"RnrRetries",
+             "4294967295",
+             MakeUintegerChecker<uint32_t>(),
+             "The number of retries of work after consecutive RNR NAKs before it fails; the "
+             "largest value means no limit."},
+            {"Retries",
+             "4294967295",
+             MakeUintegerChecker<uint32_t>(),
+             "The number of retries of work after consecutive timeouts before it fails; the "
+             "largest value means no limit. Messages retry without limit."},
+        }));
     return tid;
 }
 
@@ -177,33 +164,21 @@ RdmaNic::AddTraceSources(TypeId tid)
                         "ns3::FabricPort::PacketTracedCallback");
 }
 
-void
-RdmaNic::HandleAttribute()
-{
-    if (m_fabric)
-    {
-        m_fabric->CheckAttributes();
-    }
-}
-
 std::string
 RdmaNic::DescribeSettings() const
 {
-    const std::string parameters = DynamicCast<StringValue>(m_values.at("Parameters"))->Get();
+    const std::string parameters = Read<StringValue>("Parameters");
     // A preset is the base of what it covers, unless an attribute is set to another value.
     const bool hasPreset = NamesKey(parameters, "preset");
     const bool hasTimeout = NamesKey(parameters, "ack_timeout");
     std::ostringstream text;
     text << "[transport]\n";
-    for (const Row& row : Rows())
+    for (const Key& each : KEYS)
     {
-        const std::string key = row.names.key;
-        const std::string value = TomlOf(key, *m_values.at(row.names.name), row.names.unit);
-        const bool isCovered = hasPreset && (key == "congestion_control" || key == "recovery" ||
-                                             key == "retransmit_timeout");
-        const bool isInitial = value == TomlOf(key, *row.GetInitial(), row.names.unit);
-        if (!key.empty() && !(isCovered && isInitial) &&
-            !(hasTimeout && key == "retransmit_timeout"))
+        const std::string key = each.key;
+        const std::string value = ReadToml(each.attribute, each.unit);
+        const bool isCovered = hasPreset && each.covered && value == each.covered;
+        if (!isCovered && !(hasTimeout && key == "retransmit_timeout"))
         {
             text << key << " = " << value << "\n";
         }
@@ -216,27 +191,15 @@ FabricQpSettings
 RdmaNic::DescribeQueuePairs() const
 {
     const auto number = [this](const char* name) {
-        return static_cast<uint32_t>(DynamicCast<UintegerValue>(m_values.at(name))->Get());
+        return static_cast<uint32_t>(Read<UintegerValue>(name));
     };
     FabricQpSettings settings;
     settings.sendQueue = number("SendQueue");
     settings.receiveQueue = number("ReceiveQueue");
-    const Time timer = DynamicCast<TimeValue>(m_values.at("RnrTimer"))->Get();
-    settings.rnrTimerPs = static_cast<uint64_t>(timer.GetPicoSeconds());
+    settings.rnrTimerPs = static_cast<uint64_t>(Read<TimeValue>("RnrTimer").GetPicoSeconds());
     settings.rnrRetries = number("RnrRetries");
     settings.retries = number("Retries");
     return settings;
-}
-
-std::string
-RdmaNic::DescribeAttributes() const
-{
-    std::string text;
-    for (const auto& [name, value] : m_values)
-    {
-        text += name + "=" + TomlOf(name, *value) + "\n";
-    }
-    return text;
 }
 
 } // namespace ns3

@@ -1,11 +1,11 @@
 // SPDX-License-Identifier: GPL-2.0-only
 // Copyright (c) 2026 The evenkeel authors
 
-#include "fabric-pool.h"
 #include "fabric-bridge.h"
 #include "fabric-calendar.h"
 #include "fabric-channel.h"
 #include "fabric-ip.h"
+#include "fabric-pool.h"
 #include "fabric.h"
 #include "rdma-nic-port.h"
 #include "rdma-nic.h"
@@ -24,13 +24,6 @@ namespace ns3
 {
 
 NS_LOG_COMPONENT_DEFINE("RdmaNicIp");
-
-bool
-RdmaNic::Send(Ptr<Packet> packet, const Address& dest, uint16_t protocolNumber)
-{
-    NS_LOG_FUNCTION(this << packet << dest << protocolNumber);
-    return SendIpBy(0, packet, protocolNumber);
-}
 
 bool
 RdmaNic::SendIpBy(uint32_t plane, Ptr<Packet> packet, uint16_t protocol)
@@ -86,12 +79,6 @@ RdmaNic::Enqueue(uint64_t nowPs, const std::vector<EnteringIp>& entering)
 }
 
 void
-RdmaNic::SendIp(FabricPort& port)
-{
-    StartIp(port, port.PopQueue());
-}
-
-void
 RdmaNic::StartIp(FabricPort& port, uint32_t slot)
 {
     if (!port.m_dequeueTrace.IsEmpty())
@@ -119,10 +106,10 @@ RdmaNic::SendBesideIp()
                                  : core.poll_transmit(m_host, m_free, start, packet);
     if (sends)
     {
-        Inject(start, packet);
+        Inject(*this, start, packet);
         return;
     }
-    SendIp(*this);
+    StartIp(*this, PopQueue());
 }
 
 void
@@ -133,7 +120,7 @@ RdmaNic::SendBesideIpByClass()
     uint32_t trafficClass = 0;
     if (core.poll_transmit_beside(m_host, m_free, GetReady(), m_ipFirst, packet, trafficClass))
     {
-        Inject(m_free, packet);
+        Inject(*this, m_free, packet);
         return;
     }
     const uint32_t slot = PopClass(trafficClass);

@@ -42,7 +42,7 @@ RdmaNicPort::GetNic() const
 }
 
 void
-RdmaNicPort::SetNic(Ptr<RdmaNic> nic)
+RdmaNicPort::SetNic(RdmaNic* nic)
 {
     NS_LOG_FUNCTION(this << nic);
     m_nic = nic;

@@ -13,10 +13,10 @@ class RdmaNic;
 
 /**
  * @ingroup evenkeel
- * @brief An additional port of an RDMA NIC, in its own plane.
+ * @brief A port of an RDMA NIC, in its own plane.
  *
- * The RdmaNic is itself the device of its first port; RdmaNic::AddPort makes the others. Each port
- * has its own link, wire and pauses. The NIC decides which port sends a packet.
+ * RdmaNic is the device of its first port; RdmaNic::AddPort makes the others. Each port has its own
+ * link, wire and pauses. The NIC decides which port sends a packet.
  */
 class RdmaNicPort : public FabricPort
 {
@@ -36,10 +36,10 @@ class RdmaNicPort : public FabricPort
     // For the fabric; not for scripts.
 
     /**
-     * @brief Sets the NIC; RdmaNic::AddPort calls it.
-     * @param nic the NIC
+     * @brief Sets the NIC, which calls it.
+     * @param nic the NIC; null once it is disposed
      */
-    void SetNic(Ptr<RdmaNic> nic);
+    void SetNic(RdmaNic* nic);
 
     bool Send(Ptr<Packet> packet, const Address& dest, uint16_t protocolNumber) override;
     void Settle(uint64_t nowPs) override;
@@ -51,7 +51,7 @@ class RdmaNicPort : public FabricPort
     void DoDispose() override;
 
   private:
-    Ptr<RdmaNic> m_nic; //!< its NIC
+    RdmaNic* m_nic{nullptr}; //!< its NIC
 };
 
 } // namespace ns3

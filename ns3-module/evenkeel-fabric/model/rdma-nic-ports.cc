@@ -81,11 +81,8 @@ RdmaNic::PlaneOf(const FabricPort& port) const
 Ptr<RdmaNic>
 RdmaNic::Of(Ptr<NetDevice> device)
 {
-    if (Ptr<RdmaNicPort> port = DynamicCast<RdmaNicPort>(device))
-    {
-        return port->GetNic();
-    }
-    return DynamicCast<RdmaNic>(device);
+    const Ptr<RdmaNicPort> port = DynamicCast<RdmaNicPort>(device);
+    return port ? port->GetNic() : nullptr;
 }
 
 uint64_t
@@ -124,12 +121,12 @@ RdmaNic::SendDueOnPorts(uint64_t nowPs)
         if (!isTurnOfIp &&
             core.poll_transmit_on(m_host, until, wires, paused, start, plane, packet))
         {
-            InjectInto(PortIn(plane), start, packet);
+            Inject(PortIn(plane), start, packet);
         }
         else if (ip)
         {
             plane = PlaneOf(*ip);
-            SendIp(*ip);
+            StartIp(*ip, ip->PopQueue());
         }
         else
         {
@@ -154,13 +151,6 @@ RdmaNic::ArmPorts(uint64_t nowPs)
         }
         port.ArmFor(busy && (waits || port.HasWaiting()));
     }
-}
-
-void
-RdmaNic::HandlePortStatus(uint64_t nowPs)
-{
-    NS_LOG_FUNCTION(this << nowPs);
-    FollowUp(nowPs);
 }
 
 } // namespace ns3

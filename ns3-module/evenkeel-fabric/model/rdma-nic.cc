@@ -51,7 +51,11 @@ class RdmaNic::Handling
     bool m_before;  //!< true within another event's handling
 };
 
-RdmaNic::RdmaNic() = default;
+RdmaNic::RdmaNic()
+{
+    SetNic(this);
+}
+
 RdmaNic::~RdmaNic() = default;
 
 void
@@ -65,8 +69,12 @@ RdmaNic::DoDispose()
         each.second->Dispose();
     }
     m_qps.clear();
+    for (const auto& port : m_further)
+    {
+        port->SetNic(nullptr);
+    }
     m_further.clear();
-    FabricPort::DoDispose();
+    RdmaNicPort::DoDispose();
 }
 
 uint32_t
@@ -77,8 +85,6 @@ RdmaNic::PostMessage(Ptr<RdmaNic> to, uint64_t bytes, Time delay, uint32_t strea
                        "RdmaNic::PostMessage",
                        "both NICs of a message must be in one finished fabric: call "
                        "FabricHelper::Finish first");
-    EVENKEEL_REFUSE_IF(to == this, "RdmaNic::PostMessage", "a message must go to another host");
-    EVENKEEL_REFUSE_IF(bytes == 0, "RdmaNic::PostMessage", "a message must have at least one byte");
     EVENKEEL_REFUSE_IF(delay.IsStrictlyNegative(),
                        "RdmaNic::PostMessage",
                        "the delay of " << delay.As(Time::NS) << " must not be negative");
@@ -93,31 +99,29 @@ RdmaNic::PostMessage(Ptr<RdmaNic> to, uint64_t bytes, Time delay, uint32_t strea
 }
 
 void
-RdmaNic::NotifyCompletion(uint32_t message, MessageCallback callback)
+RdmaNic::SetCallback(const char* call,
+                     MessageCallbacks& callbacks,
+                     uint32_t message,
+                     MessageCallback callback)
 {
-    NS_LOG_FUNCTION(this << message);
+    NS_LOG_FUNCTION(call << message);
     EVENKEEL_REFUSE_IF(callback.IsNull(),
-                       "RdmaNic::NotifyCompletion",
+                       call,
                        "the callback of message " << message
                                                   << " is null: pass MakeCallback of a function");
-    m_onCompletion[message] = callback;
+    callbacks[message] = callback;
+}
+
+void
+RdmaNic::NotifyCompletion(uint32_t message, MessageCallback callback)
+{
+    SetCallback("RdmaNic::NotifyCompletion", m_onCompletion, message, callback);
 }
 
 void
 RdmaNic::NotifyDelivery(uint32_t message, MessageCallback callback)
 {
-    NS_LOG_FUNCTION(this << message);
-    EVENKEEL_REFUSE_IF(callback.IsNull(),
-                       "RdmaNic::NotifyDelivery",
-                       "the callback of message " << message
-                                                  << " is null: pass MakeCallback of a function");
-    m_onDelivery[message] = callback;
-}
-
-void
-RdmaNic::Begin(uint64_t nowPs)
-{
-    FollowUp(nowPs);
+    SetCallback("RdmaNic::NotifyDelivery", m_onDelivery, message, callback);
 }
 
 uint32_t
@@ -146,16 +150,6 @@ RdmaNic::Settle(uint64_t nowPs)
 }
 
 void
-RdmaNic::Receive(uint64_t nowPs, uint32_t slot)
-{
-    if (ReceiveIp(slot))
-    {
-        return;
-    }
-    ReceiveRdma(nowPs, slot);
-}
-
-void
 RdmaNic::ReceiveRdma(uint64_t nowPs, uint32_t slot)
 {
     const Handling handling(*this);
@@ -170,12 +164,6 @@ RdmaNic::ReceiveRdma(uint64_t nowPs, uint32_t slot)
         m_fabric->ReportEvents(nowPs);
     }
     FollowUp(nowPs);
-}
-
-void
-RdmaNic::ApplyPfcOrder(uint64_t nowPs, FabricPfcOrder order, uint32_t trafficClass)
-{
-    ApplyPfcOrderTo(*this, nowPs, order, trafficClass);
 }
 
 void
@@ -199,13 +187,6 @@ RdmaNic::ApplyPfcOrderTo(FabricPort& port,
     }
     FollowUp(nowPs);
     SendDue(nowPs);
-}
-
-void
-RdmaNic::HandleStart(uint64_t nowPs)
-{
-    m_startArmed = false;
-    Settle(nowPs);
 }
 
 void
@@ -261,7 +242,7 @@ RdmaNic::SendDue(uint64_t nowPs)
             m_free = start;
             break;
         }
-        Inject(start, packet);
+        Inject(*this, start, packet);
     }
     // If the wire is free, the remaining packets wait for the pacer, which has requested a wake-up.
     ArmBusy(nowPs);
@@ -274,7 +255,7 @@ RdmaNic::SendDueControl(uint64_t nowPs)
     while (m_fabric->GetSettings().ackPriority && m_free <= nowPs &&
            m_fabric->GetRust().poll_transmit_control(m_host, packet))
     {
-        Inject(m_free, packet);
+        Inject(*this, m_free, packet);
     }
     // Data that the pacer permits during the pause must start at the resume, not before.
     m_free = std::max(m_free, nowPs);
@@ -342,13 +323,7 @@ RdmaNic::ScheduleWakeAt(uint64_t timePs)
 }
 
 void
-RdmaNic::Inject(uint64_t startPs, const FabricPacket& packet)
-{
-    InjectInto(*this, startPs, packet);
-}
-
-void
-RdmaNic::InjectInto(FabricPort& port, uint64_t startPs, const FabricPacket& packet)
+RdmaNic::Inject(FabricPort& port, uint64_t startPs, const FabricPacket& packet)
 {
     m_dataSent += packet.IsData() ? 1 : 0;
     m_fabric->RecordSent(packet);

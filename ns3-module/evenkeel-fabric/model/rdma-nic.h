@@ -4,8 +4,9 @@
 #ifndef RDMA_NIC_H
 #define RDMA_NIC_H
 
-#include "fabric-port.h"
+#include "core-attributes.h"
 #include "fabric-verbs.h"
+#include "rdma-nic-port.h"
 
 #include <functional>
 #include <map>
@@ -15,7 +16,6 @@
 namespace ns3
 {
 
-class RdmaNicPort;
 class RdmaQp;
 
 /**
@@ -39,7 +39,7 @@ class RdmaQp;
  * retransmission timer, the receiver acknowledgements. A fabric that is made from a scenario
  * ignores the attributes and uses the values of the scenario.
  */
-class RdmaNic : public FabricPort
+class RdmaNic : public RdmaNicPort, public CoreAttributes
 {
   public:
     /**
@@ -128,9 +128,6 @@ class RdmaNic : public FabricPort
     /// @return the settings of its queue pairs, from the attributes
     FabricQpSettings DescribeQueuePairs() const;
 
-    /// @return all attributes that the fabric reads, as text
-    std::string DescribeAttributes() const;
-
     // For the fabric and for queue pairs; not for scripts.
 
     /// A function that calls a verb, with the verbs, the host and the time as arguments.
@@ -154,11 +151,12 @@ class RdmaNic : public FabricPort
      */
     void ReportCompletion(const FabricCompletion& completion);
     /**
-     * @brief Starts the messages and the work posted before the simulation.
+     * @brief Sends packets and schedules the next wake-up: at the start of the simulation, after
+     * the host has handled an event, and when the NIC has detected that a port is dead or works
+     * again.
      * @param nowPs the time
      */
-    void Begin(uint64_t nowPs);
-
+    void FollowUp(uint64_t nowPs);
     /**
      * @brief Sets the number of the host; must be called after Join.
      * @param host the number
@@ -188,12 +186,6 @@ class RdmaNic : public FabricPort
                          uint64_t nowPs,
                          FabricPfcOrder order,
                          uint32_t trafficClass);
-    /**
-     * @brief Sends what can be sent after the NIC has detected that one of its ports is dead or
-     * works again.
-     * @param nowPs the time
-     */
-    void HandlePortStatus(uint64_t nowPs);
 
     /**
      * @brief Sends a packet of an IP stack. Aborts with a message if the fabric is not made, or if
@@ -216,11 +208,7 @@ class RdmaNic : public FabricPort
      */
     uint32_t PlaneOf(const FabricPort& port) const;
 
-    bool Send(Ptr<Packet> packet, const Address& dest, uint16_t protocolNumber) override;
     void Settle(uint64_t nowPs) override;
-    void Receive(uint64_t nowPs, uint32_t slot) override;
-    void ApplyPfcOrder(uint64_t nowPs, FabricPfcOrder order, uint32_t trafficClass) override;
-    void HandleStart(uint64_t nowPs) override;
 
   protected:
     void DoDispose() override;
@@ -233,20 +221,12 @@ class RdmaNic : public FabricPort
         FabricPacket packet; //!< the packet
     };
 
-    /// Aborts with a message if the fabric has already been made: it reads the attributes only
-    /// once.
-    void HandleAttribute();
     /**
      * @brief Enqueues IP packets at their ports, or drops them.
      * @param nowPs the time
      * @param entering the packets
      */
     void Enqueue(uint64_t nowPs, const std::vector<EnteringIp>& entering);
-    /**
-     * @brief Starts the first IP packet in a port's queue once the wire is free.
-     * @param port the port
-     */
-    void SendIp(FabricPort& port);
     /**
      * @brief Starts an IP packet that has left its queue.
      * @param port the port
@@ -294,11 +274,6 @@ class RdmaNic : public FabricPort
      */
     void SendDueControl(uint64_t nowPs);
     /**
-     * @brief Sends packets and schedules the next wake-up, after the host has handled an event.
-     * @param nowPs the time
-     */
-    void FollowUp(uint64_t nowPs);
-    /**
      * @brief Schedules an event for when the wire becomes free, if a packet waits for it.
      * @param nowPs the time
      */
@@ -311,18 +286,12 @@ class RdmaNic : public FabricPort
     /// Releases destroyed queue pairs after their flushed work is reported.
     void ReleaseDestroyed();
     /**
-     * @brief Puts a packet of the NIC on its wire.
-     * @param startPs when it starts
-     * @param packet the packet
-     */
-    void Inject(uint64_t startPs, const FabricPacket& packet);
-    /**
      * @brief Puts a packet of the NIC on the wire of one of its ports.
      * @param port the port
      * @param startPs when it starts
      * @param packet the packet
      */
-    void InjectInto(FabricPort& port, uint64_t startPs, const FabricPacket& packet);
+    void Inject(FabricPort& port, uint64_t startPs, const FabricPacket& packet);
     /**
      * @param plane a plane
      * @return its port there
@@ -341,6 +310,21 @@ class RdmaNic : public FabricPort
      */
     void ArmPorts(uint64_t nowPs);
 
+    /// Callbacks for an event of a message, by message.
+    using MessageCallbacks = std::map<uint32_t, MessageCallback>;
+
+    /**
+     * @brief Sets a callback for an event of one message.
+     * @param call name of the script's call, for messages
+     * @param callbacks the callbacks for the event
+     * @param message number of the message
+     * @param callback the callback
+     */
+    static void SetCallback(const char* call,
+                            MessageCallbacks& callbacks,
+                            uint32_t message,
+                            MessageCallback callback);
+
     /// Marks the NIC as handling an event; packets are polled when the event ends.
     class Handling;
 
@@ -355,10 +339,8 @@ class RdmaNic : public FabricPort
     std::vector<EnteringIp> m_entering;      //!< IP packets sent since the last event
     std::map<uint32_t, Ptr<RdmaQp>> m_qps;   //!< queue pairs of scripts, by number
     std::vector<uint32_t> m_destroyed;       //!< destroyed queue pairs to release
-    /// Completion callbacks of sent messages, by message.
-    std::map<uint32_t, MessageCallback> m_onCompletion;
-    /// Delivery callbacks of received messages, by message.
-    std::map<uint32_t, MessageCallback> m_onDelivery;
+    MessageCallbacks m_onCompletion;         //!< for completions of sent messages
+    MessageCallbacks m_onDelivery;           //!< for deliveries of received messages
 
     TracedCallback<const FabricMessageEvent&> m_deliveredTrace; //!< a message is delivered
     TracedCallback<const FabricMessageEvent&> m_completedTrace; //!< a message completed
@@ -366,7 +348,6 @@ class RdmaNic : public FabricPort
     TracedCallback<const FabricCompletion&> m_completionTrace;  //!< work of a queue pair completed
 
     uint32_t m_ipQueueBytes{4000000}; //!< capacity of a port's IP queue, in bytes
-    std::map<std::string, Ptr<AttributeValue>> m_values; //!< attributes that the core reads
 };
 
 /**

@@ -72,8 +72,11 @@ RdmaQp::Connect(Ptr<RdmaQp> a, Ptr<RdmaQp> b)
             throw std::invalid_argument(reason.str());
         }
     }
-    a->SetPeerNumber(b->m_number);
-    b->SetPeerNumber(a->m_number);
+    bridge::CallVerb([&] {
+        evenkeel::contract::Core& verbs = a->NicOrThrow().GetVerbs();
+        verbs.set_peer_qp(a->m_nic->GetHostNumber(), a->m_number, b->m_number);
+        verbs.set_peer_qp(b->m_nic->GetHostNumber(), b->m_number, a->m_number);
+    });
     for (const FabricQpState state : {FabricQpState::INIT, FabricQpState::RTR, FabricQpState::RTS})
     {
         a->SetState(state);
@@ -164,22 +167,10 @@ RdmaQp::SetCompletionCallback(CompletionCallback callback)
     m_callback = callback;
 }
 
-uint32_t
-RdmaQp::GetNumber() const
-{
-    return m_number;
-}
-
 Ptr<RdmaNic>
 RdmaQp::GetNic() const
 {
     return m_nic;
-}
-
-Ptr<RdmaNic>
-RdmaQp::GetPeer() const
-{
-    return m_peer;
 }
 
 FabricQpState
@@ -197,14 +188,6 @@ RdmaQp::SetState(FabricQpState state)
     NicOrThrow().UseVerbs([=](evenkeel::contract::Core& verbs, uint32_t host, uint64_t nowPs) {
         verbs.modify_qp(host, number, state, nowPs);
     });
-}
-
-void
-RdmaQp::SetPeerNumber(uint32_t peerQp)
-{
-    NS_LOG_FUNCTION(this << peerQp);
-    evenkeel::contract::Core& verbs = NicOrThrow().GetVerbs();
-    bridge::CallVerb([&] { verbs.set_peer_qp(m_nic->GetHostNumber(), m_number, peerQp); });
 }
 
 void

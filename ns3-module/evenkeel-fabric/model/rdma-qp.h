@@ -142,12 +142,8 @@ class RdmaQp : public Object
 
     // The queue pair itself.
 
-    /// @return number of the queue pair at its NIC, as in packet headers
-    uint32_t GetNumber() const;
     /// @return its NIC
     Ptr<RdmaNic> GetNic() const;
-    /// @return the NIC at its other end
-    Ptr<RdmaNic> GetPeer() const;
     /// @return its state
     FabricQpState GetState() const;
     /**
@@ -156,11 +152,6 @@ class RdmaQp : public Object
      * @param state a state that may follow the current one
      */
     void SetState(FabricQpState state);
-    /**
-     * @brief Sets the number of its peer, before the change to RTR; Connect calls it.
-     * @param peerQp the number
-     */
-    void SetPeerNumber(uint32_t peerQp);
     /**
      * @brief Destroys the queue pair: its incomplete work is flushed, and packets for it are
      * dropped.

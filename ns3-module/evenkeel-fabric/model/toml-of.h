@@ -8,7 +8,6 @@
 #include "ns3/boolean.h"
 #include "ns3/data-rate.h"
 #include "ns3/double.h"
-#include "ns3/integer.h"
 #include "ns3/nstime.h"
 #include "ns3/quoted.h"
 #include "ns3/refuse.h"
@@ -44,10 +43,6 @@ TomlOf(const std::string& key, const AttributeValue& value, const std::string& u
         text << it->Get() << unit;
         return unit.empty() ? text.str() : Quoted(text.str());
     }
-    if (const auto* it = dynamic_cast<const IntegerValue*>(&value))
-    {
-        return std::to_string(it->Get());
-    }
     if (const auto* it = dynamic_cast<const DoubleValue*>(&value))
     {
         text << std::showpoint << std::setprecision(17) << it->Get();
@@ -66,7 +61,7 @@ TomlOf(const std::string& key, const AttributeValue& value, const std::string& u
     EVENKEEL_REFUSE_IF(!rate,
                        key,
                        "a scenario has no value of this type: pass a StringValue, UintegerValue, "
-                       "IntegerValue, DoubleValue, BooleanValue, TimeValue or DataRateValue");
+                       "DoubleValue, BooleanValue, TimeValue or DataRateValue");
     text << rate->Get().GetBitRate() << "bps";
     return Quoted(text.str());
 }

@@ -193,7 +193,7 @@ class RefusedTestCase : public TestCase
              "in one finished fabric",
              [=](FabricHelper& it) { made(it)->GetNic(0)->PostMessage(nullptr, 1); }},
             {"RdmaNic::PostMessage",
-             "must go to another host",
+             "expected two different hosts",
              [=](FabricHelper& it) {
                  Ptr<Fabric> fabric = made(it);
                  fabric->GetNic(0)->PostMessage(fabric->GetNic(0), 1);
