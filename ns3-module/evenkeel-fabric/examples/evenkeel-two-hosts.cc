@@ -60,9 +60,8 @@ main(int argc, char* argv[])
     NodeContainer hosts(2);
     NodeContainer switches(1);
 
-    SwitchHelper switchHelper;
-    switchHelper.SetPolicy("ecmp");
-    switchHelper.Install(switches);
+    fabricHelper.SetPolicy("ecmp");
+    fabricHelper.InstallSwitches(switches);
 
     RdmaNicHelper nicHelper;
     nicHelper.SetAttribute("CongestionControl", StringValue("dcqcn"));

@@ -26,21 +26,9 @@ CollectiveHelper::SetBytes(uint64_t bytes)
 }
 
 void
-CollectiveHelper::SetAlgorithm(const std::string& algorithm)
-{
-    SetOnce("CollectiveHelper::SetAlgorithm", "algorithm", Quoted(algorithm));
-}
-
-void
 CollectiveHelper::SetClass(const std::string& trafficClass)
 {
     SetOnce("CollectiveHelper::SetClass", "class", Quoted(trafficClass));
-}
-
-void
-CollectiveHelper::SetFile(const std::string& path)
-{
-    SetOnce("CollectiveHelper::SetFile", "file", Quoted(path));
 }
 
 void

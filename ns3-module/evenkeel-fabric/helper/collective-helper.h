@@ -40,22 +40,13 @@ class CollectiveHelper
      */
     void SetBytes(uint64_t bytes);
     /**
-     * @brief Sets the algorithm of a collective that has several.
-     * @param algorithm such as ring or halving-doubling
-     */
-    void SetAlgorithm(const std::string& algorithm);
-    /**
      * @brief Sets the traffic class of the messages; the default is the first class.
      * @param trafficClass a name of FabricHelper::AddClass
      */
     void SetClass(const std::string& trafficClass);
     /**
-     * @brief Reads a trace or a list of flows from a file.
-     * @param path of the file; for Chakra the part before ".RANK.et"
-     */
-    void SetFile(const std::string& path);
-    /**
-     * @brief Sets any other key of a scenario's section [workload]. Each key can be set once.
+     * @brief Sets any other key of a scenario's section [workload], such as algorithm or file. Each
+     * key can be set once.
      * @param key the key
      * @param value its value; a size is a StringValue, such as "64KiB"
      */

@@ -53,21 +53,6 @@ FabricHelper::CreateLeafSpine(uint32_t leaves, uint32_t spines, uint32_t hostsPe
 }
 
 Ptr<Fabric>
-FabricHelper::CreateFatTree(uint32_t k)
-{
-    const std::string keys = "k = " + std::to_string(k) + "\n";
-    return BuildTopology("fat-tree", keys + DescribeLinks(), "FabricHelper::CreateFatTree");
-}
-
-Ptr<Fabric>
-FabricHelper::CreateFromTopologyFile(const std::string& path, const std::string& format)
-{
-    return BuildTopology("file",
-                         "path = " + Quoted(path) + "\nformat = " + Quoted(format) + "\n",
-                         "FabricHelper::CreateFromTopologyFile");
-}
-
-Ptr<Fabric>
 FabricHelper::BuildTopology(const std::string& kind,
                             const std::string& keys,
                             const std::string& call)
@@ -132,7 +117,7 @@ FabricHelper::Build(const FabricGraph& graph, const std::string& call)
     }
     NodeContainer switches;
     switches.Create(static_cast<uint32_t>(graph.switches.size()));
-    m_switchHelper.Install(switches);
+    InstallSwitches(switches);
     const NetDeviceContainer nics = m_nicHelper.Install(hosts);
     for (uint32_t host = 0; host < nics.GetN(); ++host)
     {

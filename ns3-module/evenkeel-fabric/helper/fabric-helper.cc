@@ -11,6 +11,7 @@
 #include "ns3/mac48-address.h"
 #include "ns3/refuse.h"
 #include "ns3/simulator.h"
+#include "ns3/string.h"
 
 #include <algorithm>
 #include <sstream>
@@ -20,35 +21,21 @@ namespace ns3
 
 NS_LOG_COMPONENT_DEFINE("FabricHelper");
 
-/// Makes the fabric when the simulation starts, unless it has been made by then.
-struct FabricHelper::Start
-{
-    FabricHelper* helper{nullptr};      //!< the helper; null if it needs no start
-    std::unique_ptr<FabricHelper> kept; //!< takes its place if the script has destroyed it
-};
-
 FabricHelper::FabricHelper()
 {
     NS_LOG_FUNCTION(this);
     m_channelFactory.SetTypeId(FabricChannel::GetTypeId());
+    m_switchFactory.SetTypeId(FabricSwitch::GetTypeId());
     m_fabricFactory.SetTypeId(Fabric::GetTypeId());
 }
-
-FabricHelper::FabricHelper(FabricHelper&&) = default;
 
 FabricHelper::~FabricHelper()
 {
     NS_LOG_FUNCTION(this);
-    if (!m_start)
+    if (m_madeBy.empty() && !m_start.IsExpired())
     {
-        return;
-    }
-    const std::shared_ptr<Start> start = std::move(m_start);
-    start->helper = nullptr;
-    if (m_madeBy.empty())
-    {
-        start->kept.reset(new FabricHelper(std::move(*this)));
-        start->helper = start->kept.get();
+        m_start.Cancel();
+        FinishFor("FabricHelper::~FabricHelper");
     }
 }
 
@@ -57,18 +44,15 @@ FabricHelper::Change(const std::string& call)
 {
     NS_LOG_FUNCTION(this << call);
     ExpectOpen(call);
-    if (m_start)
+    if (m_start.IsExpired())
     {
-        return;
+        m_start = Simulator::ScheduleNow([this] {
+            if (m_madeBy.empty())
+            {
+                FinishFor("Simulator::Run");
+            }
+        });
     }
-    m_start = std::make_shared<Start>();
-    m_start->helper = this;
-    Simulator::ScheduleNow([start = m_start] {
-        if (start->helper && start->helper->m_madeBy.empty())
-        {
-            start->helper->FinishFor("Simulator::Run");
-        }
-    });
 }
 
 void
@@ -89,7 +73,7 @@ void
 FabricHelper::SetSwitchAttribute(const std::string& name, const AttributeValue& value)
 {
     ExpectOpen("FabricHelper::SetSwitchAttribute");
-    m_switchHelper.SetAttribute(name, value);
+    m_switchFactory.Set(name, value);
 }
 
 void
@@ -110,7 +94,8 @@ void
 FabricHelper::SetPolicy(const std::string& policy, const std::string& parameters)
 {
     ExpectOpen("FabricHelper::SetPolicy");
-    m_switchHelper.SetPolicy(policy, parameters);
+    m_switchFactory.Set("Policy", StringValue(policy));
+    m_switchFactory.Set("PolicyParameters", StringValue(parameters));
 }
 
 void
@@ -185,6 +170,20 @@ FabricHelper::AssignStreams(int64_t stream)
     ExpectOpen("FabricHelper::AssignStreams");
     m_stream = stream;
     return 1;
+}
+
+void
+FabricHelper::InstallSwitches(const NodeContainer& nodes)
+{
+    NS_LOG_FUNCTION(this << nodes.GetN());
+    ExpectOpen("FabricHelper::InstallSwitches");
+    for (auto node = nodes.Begin(); node != nodes.End(); ++node)
+    {
+        if (!(*node)->GetObject<FabricSwitch>())
+        {
+            (*node)->AggregateObject(m_switchFactory.Create<FabricSwitch>());
+        }
+    }
 }
 
 Ptr<FabricPort>

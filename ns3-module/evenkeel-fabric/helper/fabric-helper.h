@@ -5,9 +5,9 @@
 #define FABRIC_HELPER_H
 
 #include "rdma-nic-helper.h"
-#include "switch-helper.h"
 
 #include "ns3/attribute.h"
+#include "ns3/event-id.h"
 #include "ns3/fabric-channel.h"
 #include "ns3/fabric-core.h"
 #include "ns3/fabric-switch.h"
@@ -29,9 +29,10 @@ namespace ns3
  * @ingroup evenkeel
  * @brief Builds fabrics: link by link, in one call, or from files.
  *
- * Link by link: SwitchHelper::Install turns nodes into switches, Install(a, b) connects two nodes,
- * and Finish makes the fabric; without Finish, the start of the simulation makes it. In one call:
- * CreateLeafSpine, CreateTopology, CreateFromScenario.
+ * Link by link: InstallSwitches turns nodes into switches, Install(a, b) connects two nodes,
+ * and Finish makes the fabric. Without Finish, the start of the simulation makes it, or the
+ * destructor of the helper if it comes first. In one call: CreateLeafSpine, CreateTopology,
+ * CreateFromScenario.
  *
  * An invalid fabric, or a call that comes too late to take effect, aborts with a message. A helper
  * makes one fabric.
@@ -39,7 +40,6 @@ namespace ns3
 class FabricHelper
 {
   public:
-
     /// Order in which the packets of traffic classes start.
     enum Scheduling
     {
@@ -144,6 +144,11 @@ class FabricHelper
     // Link by link.
 
     /**
+     * @brief Turns each node into a switch, unless it is one already.
+     * @param nodes the nodes
+     */
+    void InstallSwitches(const NodeContainer& nodes);
+    /**
      * @brief Connects two nodes. A node that is not a switch is a host. Install adds a NIC to a
      * host unless it has one with a free port (see SetPortsPerNic).
      * @param a first node
@@ -174,12 +179,6 @@ class FabricHelper
      * @return the fabric
      */
     Ptr<Fabric> CreateLeafSpine(uint32_t leaves, uint32_t spines, uint32_t hostsPerLeaf);
-    /**
-     * @brief Makes a fat-tree of three tiers with the link properties of SetChannelAttribute.
-     * @param k ports of each switch, an even number
-     * @return the fabric
-     */
-    Ptr<Fabric> CreateFatTree(uint32_t k);
 
     /**
      * @brief Makes a fabric with any of evenkeel's topologies, such as
@@ -197,13 +196,6 @@ class FabricHelper
         return BuildTopology(kind, keys, "FabricHelper::CreateTopology");
     }
 
-    /**
-     * @brief Makes a fabric from a topology file.
-     * @param path of the file
-     * @param format "hpcc" or "htsim"
-     * @return the fabric
-     */
-    Ptr<Fabric> CreateFromTopologyFile(const std::string& path, const std::string& format = "hpcc");
     /**
      * @brief Makes a fabric from a scenario, with its workload, failures and seed.
      * @param path of the file
@@ -234,8 +226,6 @@ class FabricHelper
     friend class CollectiveHelper;
     friend class FailureHelper;
 
-    struct Start;
-
     /// An attribute of the NIC of one host.
     struct OwnAttribute
     {
@@ -244,10 +234,6 @@ class FabricHelper
         Ptr<AttributeValue> value; //!< its value
     };
 
-    /**
-     * @brief Moves everything to a helper that outlives the script's.
-     */
-    FabricHelper(FabricHelper&&);
     /**
      * @brief Aborts with a message if the fabric has been made, because later settings have no
      * effect.
@@ -371,7 +357,7 @@ class FabricHelper
                          std::unique_ptr<FabricCore> core,
                          const std::string& call);
     RdmaNicHelper m_nicHelper;                  //!< makes NICs
-    SwitchHelper m_switchHelper;                //!< makes switches
+    ObjectFactory m_switchFactory;              //!< makes switches
     ObjectFactory m_channelFactory;             //!< makes links
     ObjectFactory m_fabricFactory;              //!< makes the fabric
     std::vector<Ptr<RdmaNic>> m_nics;           //!< by number of host
@@ -384,11 +370,11 @@ class FabricHelper
     std::vector<std::pair<Ptr<FabricChannel>, std::string>> m_failures; //!< see AddFailure
     uint32_t m_nicsPerNode{1};                                          //!< see SetNicsPerNode
     uint32_t m_portsPerNic{1};                                          //!< see SetPortsPerNic
-    bool m_joinedPorts{false};      //!< ports of a host belong to one fabric
-    int64_t m_stream{0};            //!< see AssignStreams
-    std::shared_ptr<Start> m_start; //!< makes the fabric at the start; null before a change
-    std::string m_madeBy;           //!< name of the call that made the fabric; empty before
-    Ptr<Fabric> m_fabric;           //!< the fabric; null before it is made
+    bool m_joinedPorts{false}; //!< ports of a host belong to one fabric
+    int64_t m_stream{0};       //!< see AssignStreams
+    EventId m_start;           //!< makes the fabric at the start, after a change
+    std::string m_madeBy;      //!< name of the call that made the fabric; empty before
+    Ptr<Fabric> m_fabric;      //!< the fabric; null before it is made
 };
 
 } // namespace ns3

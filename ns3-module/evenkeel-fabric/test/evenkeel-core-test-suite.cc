@@ -72,7 +72,7 @@ class CoreIdlePathTestCase : public TestCase
             NodeContainer hosts(2);
             NodeContainer switches(3);
             FabricHelper helper;
-            SwitchHelper().Install(switches);
+            helper.InstallSwitches(switches);
             helper.SetNicAttribute("CongestionControl", StringValue("line-rate"));
             helper.SetFabricAttribute("StopWhenDone", BooleanValue(true));
             helper.Install(hosts.Get(0), switches.Get(0));
@@ -246,8 +246,8 @@ class CoreRanksTestCase : public TestCase
     {
         NodeContainer hosts(5);
         NodeContainer leaf(1);
-        SwitchHelper().Install(leaf);
         FabricHelper helper;
+        helper.InstallSwitches(leaf);
         helper.SetFabricAttribute("StopWhenDone", BooleanValue(true));
         helper.Install(hosts, leaf.Get(0));
         NodeContainer ranks(hosts.Get(4), hosts.Get(1), hosts.Get(2));
@@ -284,7 +284,15 @@ class CoreTopologiesTestCase : public TestCase
     {
         FabricHelper helper;
         helper.SetFabricAttribute("StopWhenDone", BooleanValue(true));
-        Ptr<Fabric> fabric = helper.CreateFatTree(4);
+        Ptr<Fabric> fabric = helper.CreateTopology("fat-tree",
+                                                   "k",
+                                                   UintegerValue(4),
+                                                   "host_rate",
+                                                   StringValue("400Gbps"),
+                                                   "fabric_rate",
+                                                   StringValue("400Gbps"),
+                                                   "delay",
+                                                   StringValue("500ns"));
         NS_TEST_EXPECT_MSG_EQ(helper.GetHosts().GetN(), 16, "k^3 / 4 hosts");
         NS_TEST_EXPECT_MSG_EQ(helper.GetSwitches().GetN(), 20, "5 k^2 / 4 switches");
         fabric->GetNic(0)->PostMessage(fabric->GetNic(15), 4096);

@@ -12,7 +12,6 @@
 #include "ns3/rdma-nic.h"
 #include "ns3/simulator.h"
 #include "ns3/string.h"
-#include "ns3/switch-helper.h"
 #include "ns3/uinteger.h"
 
 #include <cstdint>
@@ -81,15 +80,14 @@ class FailureSite
         m_helper.SetChannelAttribute("DataRate", StringValue("100Gbps"));
         m_helper.SetNicAttribute("RetransmitTimeout", StringValue("40us"));
         m_helper.SetNicAttribute("Punctual", BooleanValue(variant.traced));
-        SwitchHelper switches;
-        switches.SetPolicy(variant.policy);
-        switches.SetAttribute("BufferBytes", UintegerValue(400000));
-        switches.SetAttribute("Pfc", BooleanValue(variant.pfc));
+        m_helper.SetPolicy(variant.policy);
+        m_helper.SetSwitchAttribute("BufferBytes", UintegerValue(400000));
+        m_helper.SetSwitchAttribute("Pfc", BooleanValue(variant.pfc));
         NodeContainer hosts(6);
         for (uint32_t plane = 0; plane < variant.planes; ++plane)
         {
             NodeContainer nodes(4);
-            switches.Install(nodes);
+            m_helper.InstallSwitches(nodes);
             for (uint32_t host = 0; host < 6; ++host)
             {
                 m_helper.Install(hosts.Get(host), nodes.Get(host / 3));

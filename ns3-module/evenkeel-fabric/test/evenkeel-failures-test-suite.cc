@@ -12,7 +12,6 @@
 #include "ns3/rdma-nic.h"
 #include "ns3/simulator.h"
 #include "ns3/string.h"
-#include "ns3/switch-helper.h"
 #include "ns3/test.h"
 #include "ns3/uinteger.h"
 

@@ -103,10 +103,9 @@ class EqualTestCase : public TestCase
         helper.SetChannelAttribute("DataRate", StringValue("100Gbps"));
         NodeContainer leaf(1);
         NodeContainer hosts(5);
-        SwitchHelper switches;
-        switches.SetAttribute("EcnKmin", UintegerValue(20000));
-        switches.SetAttribute("EcnKmax", UintegerValue(80000));
-        switches.Install(leaf);
+        helper.SetSwitchAttribute("EcnKmin", UintegerValue(20000));
+        helper.SetSwitchAttribute("EcnKmax", UintegerValue(80000));
+        helper.InstallSwitches(leaf);
         helper.Install(hosts.Get(0), leaf.Get(0));
         for (const auto& [name, value] : OTHER)
         {

@@ -12,7 +12,6 @@
 #include "ns3/rdma-nic.h"
 #include "ns3/simulator.h"
 #include "ns3/string.h"
-#include "ns3/switch-helper.h"
 #include "ns3/test.h"
 #include "ns3/uinteger.h"
 
@@ -51,18 +50,17 @@ struct TwoHosts
         helper.SetChannelAttribute("Delay", StringValue("500ns"));
         nodes.Create(2);
         switches.Create(planes);
-        switchHelper.SetPolicy("plane-jsq");
-        switchHelper.Install(switches);
+        helper.SetPolicy("plane-jsq");
+        helper.InstallSwitches(switches);
         for (uint32_t plane = 0; plane < planes; ++plane)
         {
             helper.Install(nodes, switches.Get(shared ? 0 : plane));
         }
     }
 
-    FabricHelper helper;       //!< makes the fabric
-    SwitchHelper switchHelper; //!< makes switches
-    NodeContainer nodes;       //!< hosts
-    NodeContainer switches;    //!< a switch for each plane
+    FabricHelper helper;    //!< makes the fabric
+    NodeContainer nodes;    //!< hosts
+    NodeContainer switches; //!< a switch for each plane
 };
 
 /**

@@ -125,8 +125,8 @@ class DescriptionTestCase : public TestCase
     {
         NodeContainer hosts(4);
         NodeContainer switches(3);
-        SwitchHelper().Install(switches);
         FabricHelper helper;
+        helper.InstallSwitches(switches);
         helper.Install(NodeContainer(hosts.Get(2), hosts.Get(3)), switches.Get(0));
         helper.Install(NodeContainer(hosts.Get(0), hosts.Get(1)), switches.Get(1));
         helper.SetChannelAttribute("DataRate", StringValue("100Gbps"));

@@ -26,7 +26,7 @@ void
 ConnectTwo(FabricHelper& helper)
 {
     NodeContainer nodes(3);
-    SwitchHelper().Install(NodeContainer(nodes.Get(2)));
+    helper.InstallSwitches(NodeContainer(nodes.Get(2)));
     helper.Install(NodeContainer(nodes.Get(0), nodes.Get(1)), nodes.Get(2));
 }
 
@@ -138,7 +138,7 @@ class JobsTestCase : public TestCase
     {
         FabricHelper helper;
         NodeContainer nodes(7);
-        SwitchHelper().Install(NodeContainer(nodes.Get(6)));
+        helper.InstallSwitches(NodeContainer(nodes.Get(6)));
         for (uint32_t host = 0; host < 6; ++host)
         {
             helper.Install(nodes.Get(host), nodes.Get(6));
