@@ -44,12 +44,14 @@ IndexIn(const std::vector<T>& all, const T& one)
 Ptr<Fabric>
 FabricHelper::CreateLeafSpine(uint32_t leaves, uint32_t spines, uint32_t hostsPerLeaf)
 {
+    Ptr<FabricChannel> sample = m_channelFactory.Create<FabricChannel>();
+    const uint64_t rate = sample->GetDataRate().GetBitRate();
     std::ostringstream keys;
     keys << "leaves = " << leaves << "\nspines = " << spines
-         << "\nhosts_per_leaf = " << hostsPerLeaf << "\n";
-    return BuildTopology("leaf-spine",
-                         keys.str() + DescribeLinks(),
-                         "FabricHelper::CreateLeafSpine");
+         << "\nhosts_per_leaf = " << hostsPerLeaf << "\nhost_rate = \"" << rate
+         << "bps\"\nfabric_rate = \"" << rate << "bps\"\ndelay = \""
+         << sample->GetDelay().GetPicoSeconds() << "ps\"\n";
+    return BuildTopology("leaf-spine", keys.str(), "FabricHelper::CreateLeafSpine");
 }
 
 Ptr<Fabric>
@@ -149,15 +151,6 @@ FabricHelper::Build(const FabricGraph& graph, const std::string& call)
         channel->Attach(port(link.b));
         m_channels.push_back(channel);
     }
-}
-
-std::string
-FabricHelper::DescribeLinks() const
-{
-    Ptr<FabricChannel> sample = m_channelFactory.Create<FabricChannel>();
-    const std::string rate = std::to_string(sample->GetDataRate().GetBitRate()) + "bps\"\n";
-    return "host_rate = \"" + rate + "fabric_rate = \"" + rate + "delay = \"" +
-           std::to_string(sample->GetDelay().GetPicoSeconds()) + "ps\"\n";
 }
 
 FabricGraph

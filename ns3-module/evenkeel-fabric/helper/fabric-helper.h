@@ -305,8 +305,6 @@ class FabricHelper
     void SetOwnAttributes();
     /// @return the graph of the fabric
     FabricGraph DescribeGraph() const;
-    /// @return the rate and the delay of SetChannelAttribute, as keys of [topology]
-    std::string DescribeLinks() const;
     /// @return the workloads, as sections of a scenario
     std::string DescribeWorkloads() const;
     /**

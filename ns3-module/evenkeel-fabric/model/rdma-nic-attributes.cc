@@ -67,11 +67,35 @@ NamesKey(const std::string& parameters, const std::string& key)
 TypeId
 RdmaNic::GetTypeId()
 {
-    static TypeId tid = AddTraceSources(AddTo(
+    static TypeId tid = AddTo(
         TypeId("ns3::RdmaNic")
             .SetParent<FabricPort>()
             .SetGroupName("Evenkeel")
-            .AddConstructor<RdmaNic>(),
+            .AddConstructor<RdmaNic>()
+            .AddAttribute(
+                "IpQueueBytes",
+                "IP packets that wait at each port to be sent, as frames in bytes; a packet "
+                "that does not fit is dropped (MacTxDrop). Each packet waits before it "
+                "starts, so a longer frame is always dropped.",
+                UintegerValue(4000000),
+                MakeUintegerAccessor(&RdmaNic::m_ipQueueBytes),
+                MakeUintegerChecker<uint32_t>())
+            .AddTraceSource("Completion",
+                            "A work request or a receive of a queue pair of this NIC completed.",
+                            MakeTraceSourceAccessor(&RdmaNic::m_completionTrace),
+                            "ns3::RdmaQp::CompletionTracedCallback")
+            .AddTraceSource("MessageDelivered",
+                            "A message is delivered: this receiver has received every byte.",
+                            MakeTraceSourceAccessor(&RdmaNic::m_deliveredTrace),
+                            "ns3::RdmaNic::MessageTracedCallback")
+            .AddTraceSource("MessageCompleted",
+                            "A message of this sender completed: it is delivered and acknowledged.",
+                            MakeTraceSourceAccessor(&RdmaNic::m_completedTrace),
+                            "ns3::RdmaNic::MessageTracedCallback")
+            .AddTraceSource("CnpReceived",
+                            "A congestion notification packet (CNP) arrived.",
+                            MakeTraceSourceAccessor(&RdmaNic::m_cnpTrace),
+                            "ns3::FabricPort::PacketTracedCallback"),
         {
             {"Payload",
              "4096",
@@ -131,37 +155,8 @@ RdmaNic::GetTypeId()
              MakeUintegerChecker<uint32_t>(),
              "The number of retries of work after consecutive timeouts before it fails; the "
              "largest value means no limit. Messages retry without limit."},
-        }));
+        });
     return tid;
-}
-
-TypeId
-RdmaNic::AddTraceSources(TypeId tid)
-{
-    return tid
-        .AddAttribute("IpQueueBytes",
-                      "IP packets that wait at each port to be sent, as frames in bytes; a packet "
-                      "that does not fit is dropped (MacTxDrop). Each packet waits before it "
-                      "starts, so a longer frame is always dropped.",
-                      UintegerValue(4000000),
-                      MakeUintegerAccessor(&RdmaNic::m_ipQueueBytes),
-                      MakeUintegerChecker<uint32_t>())
-        .AddTraceSource("Completion",
-                        "A work request or a receive of a queue pair of this NIC completed.",
-                        MakeTraceSourceAccessor(&RdmaNic::m_completionTrace),
-                        "ns3::RdmaQp::CompletionTracedCallback")
-        .AddTraceSource("MessageDelivered",
-                        "A message is delivered: this receiver has received every byte.",
-                        MakeTraceSourceAccessor(&RdmaNic::m_deliveredTrace),
-                        "ns3::RdmaNic::MessageTracedCallback")
-        .AddTraceSource("MessageCompleted",
-                        "A message of this sender completed: it is delivered and acknowledged.",
-                        MakeTraceSourceAccessor(&RdmaNic::m_completedTrace),
-                        "ns3::RdmaNic::MessageTracedCallback")
-        .AddTraceSource("CnpReceived",
-                        "A congestion notification packet (CNP) arrived.",
-                        MakeTraceSourceAccessor(&RdmaNic::m_cnpTrace),
-                        "ns3::FabricPort::PacketTracedCallback");
 }
 
 std::string

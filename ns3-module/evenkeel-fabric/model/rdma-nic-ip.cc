@@ -93,30 +93,22 @@ RdmaNic::StartIp(FabricPort& port, uint32_t slot)
 void
 RdmaNic::SendBesideIp()
 {
-    if (m_classes > 0)
-    {
-        SendBesideIpByClass();
-        return;
-    }
     evenkeel::contract::Core& core = m_fabric->GetRust();
     FabricPacket packet;
-    uint64_t start = m_free;
-    const bool ackPriority = m_fabric->GetSettings().ackPriority;
-    const bool sends = m_ipFirst ? ackPriority && core.poll_transmit_control(m_host, packet)
-                                 : core.poll_transmit(m_host, m_free, start, packet);
-    if (sends)
+    if (m_classes == 0)
     {
-        Inject(*this, start, packet);
+        uint64_t start = m_free;
+        const bool ackPriority = m_fabric->GetSettings().ackPriority;
+        const bool sends = m_ipFirst ? ackPriority && core.poll_transmit_control(m_host, packet)
+                                     : core.poll_transmit(m_host, m_free, start, packet);
+        if (sends)
+        {
+            Inject(*this, start, packet);
+            return;
+        }
+        StartIp(*this, PopQueue());
         return;
     }
-    StartIp(*this, PopQueue());
-}
-
-void
-RdmaNic::SendBesideIpByClass()
-{
-    evenkeel::contract::Core& core = m_fabric->GetRust();
-    FabricPacket packet;
     uint32_t trafficClass = 0;
     if (core.poll_transmit_beside(m_host, m_free, GetReady(), m_ipFirst, packet, trafficClass))
     {
@@ -144,12 +136,6 @@ RdmaNic::FindPortForIp(uint64_t nowPs)
         }
     }
     return first;
-}
-
-bool
-RdmaNic::IsHostDue(uint64_t nowPs) const
-{
-    return m_wakesHost || m_fabric->GetRust().next_wake(m_host, nowPs, GetFree()) <= nowPs;
 }
 
 bool

@@ -134,12 +134,7 @@ RdmaNic::SendDueOnPorts(uint64_t nowPs)
         }
         free[plane] = PortIn(plane).m_free;
     }
-    ArmPorts(nowPs);
-}
-
-void
-RdmaNic::ArmPorts(uint64_t nowPs)
-{
+    // Schedule the next event of each port.
     const bool waits = m_fabric->GetRust().has_packets(m_host);
     for (uint32_t plane = 0; plane < GetNPorts(); ++plane)
     {

@@ -202,7 +202,9 @@ RdmaNic::HandleWake(uint64_t nowPs)
     std::vector<EnteringIp> entering;
     entering.swap(m_entering);
     SendDue(nowPs);
-    const bool isOfHost = entering.empty() || IsHostDue(nowPs);
+    // If the NIC is awake only because IP packets were sent, the host has no event.
+    const bool isOfHost = entering.empty() || m_wakesHost ||
+                          m_fabric->GetRust().next_wake(m_host, nowPs, GetFree()) <= nowPs;
     m_wakesHost = false;
     if (isOfHost && m_fabric->GetRust().handle_timeout(m_host, nowPs))
     {
@@ -223,12 +225,20 @@ RdmaNic::SendDue(uint64_t nowPs)
         SendDueOnPorts(nowPs);
         return;
     }
+    FabricPacket packet;
     if (m_paused && m_classes == 0)
     {
-        SendDueControl(nowPs);
+        // Only control packets with priority are sent.
+        while (m_fabric->GetSettings().ackPriority && m_free <= nowPs &&
+               m_fabric->GetRust().poll_transmit_control(m_host, packet))
+        {
+            Inject(*this, m_free, packet);
+        }
+        // Data that the pacer permits during the pause must start at the resume, not before.
+        m_free = std::max(m_free, nowPs);
+        ArmBusy(nowPs);
         return;
     }
-    FabricPacket packet;
     while (m_free <= nowPs)
     {
         if (HasWaiting())
@@ -245,20 +255,6 @@ RdmaNic::SendDue(uint64_t nowPs)
         Inject(*this, start, packet);
     }
     // If the wire is free, the remaining packets wait for the pacer, which has requested a wake-up.
-    ArmBusy(nowPs);
-}
-
-void
-RdmaNic::SendDueControl(uint64_t nowPs)
-{
-    FabricPacket packet;
-    while (m_fabric->GetSettings().ackPriority && m_free <= nowPs &&
-           m_fabric->GetRust().poll_transmit_control(m_host, packet))
-    {
-        Inject(*this, m_free, packet);
-    }
-    // Data that the pacer permits during the pause must start at the resume, not before.
-    m_free = std::max(m_free, nowPs);
     ArmBusy(nowPs);
 }
 

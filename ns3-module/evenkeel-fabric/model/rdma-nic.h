@@ -234,22 +234,14 @@ class RdmaNic : public RdmaNicPort, public CoreAttributes
      */
     void StartIp(FabricPort& port, uint32_t slot);
     /// Starts one packet when the wire of a single-port NIC is free and IP is queued: a control
-    /// packet with priority, or alternately a packet of RDMA and one of IP.
+    /// packet with priority, or alternately a packet of RDMA and one of IP, in each traffic class.
     void SendBesideIp();
-    /// Does the same with traffic classes. Each class may have RDMA and IP packets.
-    void SendBesideIpByClass();
     /**
      * @param nowPs the time
      * @return the port whose wire is free first among those with IP that may start by now; null
      *         without such a port
      */
     FabricPort* FindPortForIp(uint64_t nowPs);
-    /**
-     * @param nowPs the time
-     * @return true if the host requested a wake-up by now, or flushed work must be reported; false
-     *         if the NIC is awake only because IP packets were sent
-     */
-    bool IsHostDue(uint64_t nowPs) const;
     /// Schedules a wake-up now that the host did not request, because flushed work must be
     /// reported.
     void WakeHost();
@@ -259,20 +251,10 @@ class RdmaNic : public RdmaNicPort, public CoreAttributes
      */
     bool HasPacketsFor(const FabricPort& port) const;
     /**
-     * @param tid the type
-     * @return the type with the trace sources added
-     */
-    static TypeId AddTraceSources(TypeId tid);
-    /**
      * @brief Sends every packet that is due by now, each with its own start time.
      * @param nowPs the time
      */
     void SendDue(uint64_t nowPs);
-    /**
-     * @brief Does the same while the port is paused: only control packets with priority are sent.
-     * @param nowPs the time
-     */
-    void SendDueControl(uint64_t nowPs);
     /**
      * @brief Schedules an event for when the wire becomes free, if a packet waits for it.
      * @param nowPs the time
@@ -304,11 +286,6 @@ class RdmaNic : public RdmaNicPort, public CoreAttributes
      * @param nowPs the time
      */
     void SendDueOnPorts(uint64_t nowPs);
-    /**
-     * @brief Schedules the next event of each port of a multi-port NIC.
-     * @param nowPs the time
-     */
-    void ArmPorts(uint64_t nowPs);
 
     /// Callbacks for an event of a message, by message.
     using MessageCallbacks = std::map<uint32_t, MessageCallback>;

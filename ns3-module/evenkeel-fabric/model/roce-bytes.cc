@@ -149,17 +149,6 @@ RoceBytes::SetHasClasses(bool hasClasses)
     m_hasClasses = hasClasses;
 }
 
-uint8_t
-RoceBytes::DscpOf(const FabricPacket& packet) const
-{
-    if (!m_hasClasses)
-    {
-        return FabricCodePoints::WITHOUT_CLASSES;
-    }
-    return packet.IsControl() ? FabricCodePoints::CONTROL
-                              : FabricCodePoints::Of(packet.GetTrafficClass());
-}
-
 void
 RoceBytes::RecordSent(const FabricPacket& packet)
 {
@@ -257,8 +246,11 @@ RoceBytes::MakePacket(const FabricPacket& packet) const
     ethernet.SetLengthType(0x0800);
     Ipv4Header ip;
     const bool marked = !packet.IsControl() && packet.Has(FabricPacket::MARKED);
-    ip.SetTos(static_cast<uint8_t>(DscpOf(packet) << 2 |
-                                   (marked ? Ipv4Header::ECN_CE : Ipv4Header::ECN_ECT0)));
+    const uint8_t dscp = !m_hasClasses        ? FabricCodePoints::WITHOUT_CLASSES
+                         : packet.IsControl() ? FabricCodePoints::CONTROL
+                                              : FabricCodePoints::Of(packet.GetTrafficClass());
+    ip.SetTos(
+        static_cast<uint8_t>(dscp << 2 | (marked ? Ipv4Header::ECN_CE : Ipv4Header::ECN_ECT0)));
     ip.SetDontFragment();
     ip.SetTtl(64);
     ip.SetProtocol(17);

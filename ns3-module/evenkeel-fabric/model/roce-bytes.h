@@ -85,12 +85,6 @@ class RoceBytes
      */
     std::vector<uint8_t> MakeTransport(const FabricPacket& packet) const;
 
-    /**
-     * @param packet a packet
-     * @return its DSCP
-     */
-    uint8_t DscpOf(const FabricPacket& packet) const;
-
     std::map<Stream, Sent> m_sent; //!< by queue pair
     bool m_hasClasses{false};      //!< data has traffic classes
 };
