@@ -53,8 +53,8 @@ fn keep_or_write(path: &Path) -> anyhow::Result<()> {
     match fs::read_to_string(path) {
         Ok(text) if text == SCENARIO => Ok(()),
         Ok(_) => bail!(
-            "{}: the file differs from the demo's; to run it use evenkeel compare, or choose another \
-             folder with --out DIR",
+            "{}: the file differs from the demo's; to run it use evenkeel compare, or choose \
+             another folder with --out DIR",
             path.display()
         ),
         Err(_) => Ok(write_new(path, SCENARIO)?),

@@ -82,5 +82,7 @@ pub use rails::{compare_rails, rail_identity, run_rails};
 pub use run::{Finished, Run, RunObservers, identity, run};
 pub use session::{FinishedSession, Scratch, Session, SessionObservers, SessionOptions, Subject};
 pub use session_error::SessionError;
-pub use sweep::{Shard, ShardError, Sweep, SweepFolder, SweepFolderError, SweepPoint, SweepRow, SweepTable};
+pub use sweep::{
+    Shard, ShardError, Sweep, SweepFolder, SweepFolderError, SweepPoint, SweepRow, SweepTable,
+};
 pub use threads::{cores, default_threads};
