@@ -33,7 +33,7 @@ impl FabricPacket {
     /// is not counted there.
     fn ingress(&self, link: u32) -> Option<LinkClass> {
         let counts = link != NONE && !Flags::from_bits(self.flags).has(Flags::PRIORITY);
-        counts.then(|| LinkClass { link: PortId(link), class: ClassId(self.ack >> CLASS) })
+        counts.then_some(LinkClass { link: PortId(link), class: ClassId(self.ack >> CLASS) })
     }
 }
 
