@@ -93,7 +93,9 @@ def reduced(manifest, chosen):
         if head.startswith("[[") or head.endswith("dev-dependencies]"):
             continue
         if head == "[features]":
-            lines = [f"{name} = {features[name]!r}".replace("'", '"') for name in chosen]
+            # The others keep their names, which the sources mention, and turn nothing on.
+            parts = {name: features[name] if name in chosen else [] for name in features}
+            lines = [f"{name} = {part!r}".replace("'", '"') for name, part in parts.items()]
             section = "\n".join([head, *lines, "\n"])
         elif head.endswith("dependencies]"):
             section = "\n".join(
