@@ -5,9 +5,7 @@
 #define FABRIC_CLASSES_H
 
 #include <cstdint>
-#include <optional>
 #include <string>
-#include <vector>
 
 namespace ns3
 {
@@ -23,21 +21,6 @@ struct FabricClass
 {
     std::string name; //!< its name
     bool pfc{true};   //!< protected by priority flow control, if switches have it
-
-    /**
-     * @param classes of a fabric; empty if data has one queue
-     * @param name name of a class; empty for the first one
-     * @return its number, or nothing if no class has that name; an empty name gives 0 even if there
-     *         are no classes
-     */
-    static std::optional<uint32_t> Find(const std::vector<FabricClass>& classes,
-                                        const std::string& name);
-    /**
-     * @param classes of a fabric
-     * @param name a name that no class has
-     * @return an error message that names the classes of the fabric
-     */
-    static std::string Explain(const std::vector<FabricClass>& classes, const std::string& name);
 };
 
 /**

@@ -6,6 +6,7 @@
 #include "fabric-pool.h"
 #include "fabric-port.h"
 #include "fabric.h"
+#include "rdma-nic.h"
 
 #include "ns3/boolean.h"
 #include "ns3/log.h"
@@ -31,6 +32,7 @@ FabricPort::GetTypeId()
         TypeId("ns3::FabricPort")
             .SetParent<NetDevice>()
             .SetGroupName("Evenkeel")
+            .AddConstructor<FabricPort>()
             .AddAttribute("Punctual",
                           "Schedule an event for each start of a packet, so that trace sinks "
                           "connected after the start of the simulation are called at the right "
@@ -166,7 +168,9 @@ FabricPort::GetMulticast(Ipv6Address addr) const
 bool
 FabricPort::Send(Ptr<Packet> packet, const Address& dest, uint16_t protocolNumber)
 {
-    return SendFrom(packet, m_address, dest, protocolNumber);
+    // A host's port has no NIC before AddPort and after the end of the simulation.
+    return m_nic ? m_nic->SendIpBy(m_nic->PlaneOf(*this), packet, protocolNumber)
+                 : SendFrom(packet, m_address, dest, protocolNumber);
 }
 
 bool

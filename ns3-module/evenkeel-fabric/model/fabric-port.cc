@@ -40,6 +40,7 @@ FabricPort::DoDispose()
 {
     NS_LOG_FUNCTION(this);
     m_fabric = nullptr;
+    m_nic = nullptr;
     m_pool = nullptr;
     m_end = nullptr;
     m_channel = nullptr;

@@ -37,6 +37,9 @@ class RdmaNic;
  * control (PFC) stops the other queue. With traffic classes (FabricHelper::AddClass), the second
  * queue is split into one per class, and each class is paused separately.
  *
+ * RdmaNic and FabricSwitchPort are the ends of a link. A NIC with several ports has a FabricPort
+ * for each of the others. The NIC decides which of its ports sends a packet.
+ *
  * A port decides as late as possible which packet starts next: at the port's next event, when every
  * packet that could start first has arrived. A packet thus costs one event per hop. If a trace sink
  * is connected (see the attribute Punctual), each start is a separate event. The results do not
@@ -161,20 +164,20 @@ class FabricPort : public NetDevice
      * @brief Starts every packet that is due by now, and schedules the next event.
      * @param nowPs the time
      */
-    virtual void Settle(uint64_t nowPs) = 0;
+    virtual void Settle(uint64_t nowPs);
     /**
      * @brief Handles a packet that arrived from the far end.
      * @param nowPs the time
      * @param slot slot of the packet
      */
-    virtual void Receive(uint64_t nowPs, uint32_t slot) = 0;
+    virtual void Receive(uint64_t nowPs, uint32_t slot);
     /**
      * @brief Applies a frame of priority flow control (PFC) from the far end.
      * @param nowPs the time
      * @param order the order of the frame
      * @param trafficClass the class of the frame; 0 without classes
      */
-    virtual void ApplyPfcOrder(uint64_t nowPs, FabricPfcOrder order, uint32_t trafficClass) = 0;
+    virtual void ApplyPfcOrder(uint64_t nowPs, FabricPfcOrder order, uint32_t trafficClass);
     /**
      * @brief Handles the expiry of a pause, unless a later frame has extended it.
      * @param nowPs the time
@@ -190,7 +193,7 @@ class FabricPort : public NetDevice
      * @brief Handles a start event: the wire is free for a queued packet.
      * @param nowPs the time
      */
-    virtual void HandleStart(uint64_t nowPs) = 0;
+    virtual void HandleStart(uint64_t nowPs);
     /**
      * @brief Changes the rate of packets that start from now on.
      * @param rateBps bits per second
@@ -380,6 +383,7 @@ class FabricPort : public NetDevice
     bool ReceiveIp(uint32_t slot);
 
     Fabric* m_fabric{nullptr};                   //!< the fabric of the port
+    RdmaNic* m_nic{nullptr};                     //!< the NIC of the port; null for a switch
     FabricPool* m_pool{nullptr};                 //!< packets of the fabric
     uint64_t m_free{0};                          //!< time from which the wire is free
     FabricSlots m_wire;                          //!< packets on the wire, by arrival

@@ -7,7 +7,6 @@
 #include "fabric-ip.h"
 #include "fabric-pool.h"
 #include "fabric.h"
-#include "rdma-nic-port.h"
 #include "rdma-nic.h"
 
 #include "ns3/log.h"

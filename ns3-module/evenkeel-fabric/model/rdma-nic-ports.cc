@@ -3,7 +3,6 @@
 
 #include "fabric-bridge.h"
 #include "fabric.h"
-#include "rdma-nic-port.h"
 #include "rdma-nic.h"
 
 #include "ns3/log.h"
@@ -14,7 +13,7 @@
 #include <algorithm>
 #include <array>
 
-// RdmaNic's methods for several ports, each in its own plane.
+// RdmaNic's methods for several ports, each in its own plane, and what its ports leave to it.
 
 namespace ns3
 {
@@ -29,8 +28,8 @@ RdmaNic::AddPort()
     EVENKEEL_REFUSE_IF(m_fabric,
                        "RdmaNic::AddPort",
                        "the fabric has been made: add ports before FabricHelper::Finish");
-    Ptr<RdmaNicPort> port = CreateObject<RdmaNicPort>();
-    port->SetNic(this);
+    Ptr<FabricPort> port = CreateObject<FabricPort>();
+    port->m_nic = this;
     port->SetAddress(Mac48Address::Allocate());
     port->SetMtu(GetMtu());
     port->m_punctual = m_punctual;
@@ -81,8 +80,8 @@ RdmaNic::PlaneOf(const FabricPort& port) const
 Ptr<RdmaNic>
 RdmaNic::Of(Ptr<NetDevice> device)
 {
-    const Ptr<RdmaNicPort> port = DynamicCast<RdmaNicPort>(device);
-    return port ? port->GetNic() : nullptr;
+    const Ptr<FabricPort> port = DynamicCast<FabricPort>(device);
+    return port ? port->m_nic : nullptr;
 }
 
 uint64_t
@@ -146,6 +145,34 @@ RdmaNic::SendDueOnPorts(uint64_t nowPs)
         }
         port.ArmFor(busy && (waits || port.HasWaiting()));
     }
+}
+
+void
+FabricPort::Settle(uint64_t nowPs)
+{
+    m_nic->Settle(nowPs);
+}
+
+void
+FabricPort::Receive(uint64_t nowPs, uint32_t slot)
+{
+    if (!ReceiveIp(slot))
+    {
+        m_nic->ReceiveRdma(nowPs, slot);
+    }
+}
+
+void
+FabricPort::ApplyPfcOrder(uint64_t nowPs, FabricPfcOrder order, uint32_t trafficClass)
+{
+    m_nic->ApplyPfcOrderTo(*this, nowPs, order, trafficClass);
+}
+
+void
+FabricPort::HandleStart(uint64_t nowPs)
+{
+    m_startArmed = false;
+    m_nic->Settle(nowPs);
 }
 
 } // namespace ns3

@@ -3,15 +3,13 @@
 
 #include "fabric-bridge.h"
 #include "fabric-calendar.h"
+#include "fabric-or-abort.h"
 #include "fabric.h"
-#include "rdma-nic-port.h"
 #include "rdma-nic.h"
 #include "rdma-qp.h"
 
 #include "ns3/log.h"
-#include "ns3/refuse.h"
 
-#include <optional>
 #include <stdexcept>
 #include <vector>
 
@@ -21,16 +19,6 @@ namespace ns3
 {
 
 NS_LOG_COMPONENT_DEFINE("RdmaNicQueuePairs");
-
-namespace
-{
-
-/// Size of a traffic class's range of streams for queue pairs. The range of class c
-/// begins at c + 1 times this; workloads and scripts use the streams below. The Rust library has
-/// the same number in rust/bridge/world/classes.rs.
-constexpr uint32_t STREAMS = 1U << 24;
-
-} // namespace
 
 Ptr<RdmaQp>
 RdmaNic::CreateQp(Ptr<RdmaNic> peer, const std::string& trafficClass)
@@ -42,20 +30,11 @@ RdmaNic::CreateQp(Ptr<RdmaNic> peer, const std::string& trafficClass)
                                     "call FabricHelper::Finish first");
     }
     evenkeel::contract::Core& verbs = GetVerbs();
-    const std::vector<FabricClass>& classes = m_fabric->GetClasses();
-    const std::optional<uint32_t> ofClass = FabricClass::Find(classes, trafficClass);
-    if (!ofClass)
-    {
-        throw std::invalid_argument(FabricClass::Explain(classes, trafficClass));
-    }
-    // The upper half of a class's streams belongs to Fabric::GetStreamIn.
-    if (!classes.empty() && m_streams >= STREAMS / 2)
-    {
-        throw std::runtime_error("with traffic classes a NIC has at most 2^23 queue pairs");
-    }
-    const uint32_t stream = (*ofClass + 1) * STREAMS + m_streams++;
-    const uint32_t number =
-        bridge::CallVerb([&] { return verbs.create_qp(m_host, peer->m_host, stream); });
+    const uint32_t number = bridge::CallVerb([&] {
+        const uint32_t stream = verbs.stream_in(trafficClass, m_streams, true);
+        ++m_streams;
+        return verbs.create_qp(m_host, peer->m_host, stream);
+    });
     Ptr<RdmaQp> qp = CreateObject<RdmaQp>();
     qp->Attach(this, peer, number);
     m_qps[number] = qp;
@@ -155,16 +134,8 @@ RdmaNic::ReportCompletion(const FabricCompletion& completion)
 uint32_t
 Fabric::GetStreamIn(const std::string& trafficClass, uint32_t stream) const
 {
-    const std::optional<uint32_t> ofClass = FabricClass::Find(GetClasses(), trafficClass);
-    EVENKEEL_REFUSE_IF(!ofClass,
-                       "Fabric::GetStreamIn",
-                       FabricClass::Explain(GetClasses(), trafficClass));
-    // Use the upper half of the class's streams, because CreateQp uses the lower half.
-    EVENKEEL_REFUSE_IF(stream >= STREAMS / 2,
-                       "Fabric::GetStreamIn",
-                       "stream " << stream << " is not available to scripts: use one below "
-                                 << STREAMS / 2);
-    return (*ofClass + 1) * STREAMS + STREAMS / 2 + stream;
+    return fabrichelper::OrAbort("Fabric::GetStreamIn",
+                                 [&] { return m_rust->stream_in(trafficClass, stream, false); });
 }
 
 } // namespace ns3

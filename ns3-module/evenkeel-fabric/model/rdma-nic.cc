@@ -8,7 +8,6 @@
 #include "fabric-or-abort.h"
 #include "fabric-pool.h"
 #include "fabric.h"
-#include "rdma-nic-port.h"
 #include "rdma-qp.h"
 
 #include "ns3/log.h"
@@ -53,7 +52,7 @@ class RdmaNic::Handling
 
 RdmaNic::RdmaNic()
 {
-    SetNic(this);
+    m_nic = this;
 }
 
 RdmaNic::~RdmaNic() = default;
@@ -71,10 +70,10 @@ RdmaNic::DoDispose()
     m_qps.clear();
     for (const auto& port : m_further)
     {
-        port->SetNic(nullptr);
+        port->m_nic = nullptr;
     }
     m_further.clear();
-    RdmaNicPort::DoDispose();
+    FabricPort::DoDispose();
 }
 
 uint32_t

@@ -5,8 +5,8 @@
 #define RDMA_NIC_H
 
 #include "core-attributes.h"
+#include "fabric-port.h"
 #include "fabric-verbs.h"
-#include "rdma-nic-port.h"
 
 #include <functional>
 #include <map>
@@ -39,7 +39,7 @@ class RdmaQp;
  * retransmission timer, the receiver acknowledgements. A fabric that is made from a scenario
  * ignores the attributes and uses the values of the scenario.
  */
-class RdmaNic : public RdmaNicPort, public CoreAttributes
+class RdmaNic : public FabricPort, public CoreAttributes
 {
   public:
     /**
@@ -305,19 +305,19 @@ class RdmaNic : public RdmaNicPort, public CoreAttributes
     /// Marks the NIC as handling an event; packets are polled when the event ends.
     class Handling;
 
-    std::vector<Ptr<RdmaNicPort>> m_further; //!< ports in planes from 1 on
-    uint32_t m_host{0};                      //!< number of the host
-    uint64_t m_wake{FABRIC_NEVER};           //!< time of the scheduled wake-up
-    uint64_t m_dataSent{0};                  //!< data packets put on the wire
-    uint32_t m_streams{0};                   //!< streams of queue pairs
-    bool m_handling{false};                  //!< an event is being handled
-    bool m_hasWarned{false};                 //!< it warned that it has no link
-    bool m_wakesHost{false};                 //!< WakeHost was called since the last wake-up
-    std::vector<EnteringIp> m_entering;      //!< IP packets sent since the last event
-    std::map<uint32_t, Ptr<RdmaQp>> m_qps;   //!< queue pairs of scripts, by number
-    std::vector<uint32_t> m_destroyed;       //!< destroyed queue pairs to release
-    MessageCallbacks m_onCompletion;         //!< for completions of sent messages
-    MessageCallbacks m_onDelivery;           //!< for deliveries of received messages
+    std::vector<Ptr<FabricPort>> m_further; //!< ports in planes from 1 on
+    uint32_t m_host{0};                     //!< number of the host
+    uint64_t m_wake{FABRIC_NEVER};          //!< time of the scheduled wake-up
+    uint64_t m_dataSent{0};                 //!< data packets put on the wire
+    uint32_t m_streams{0};                  //!< streams of queue pairs
+    bool m_handling{false};                 //!< an event is being handled
+    bool m_hasWarned{false};                //!< it warned that it has no link
+    bool m_wakesHost{false};                //!< WakeHost was called since the last wake-up
+    std::vector<EnteringIp> m_entering;     //!< IP packets sent since the last event
+    std::map<uint32_t, Ptr<RdmaQp>> m_qps;  //!< queue pairs of scripts, by number
+    std::vector<uint32_t> m_destroyed;      //!< destroyed queue pairs to release
+    MessageCallbacks m_onCompletion;        //!< for completions of sent messages
+    MessageCallbacks m_onDelivery;          //!< for deliveries of received messages
 
     TracedCallback<const FabricMessageEvent&> m_deliveredTrace; //!< a message is delivered
     TracedCallback<const FabricMessageEvent&> m_completedTrace; //!< a message completed

@@ -2,7 +2,6 @@
 // Copyright (c) 2026 The evenkeel authors
 
 #include "../model/fabric-ip.h"
-#include "../model/rdma-nic-port.h"
 #include "evenkeel-ip-site.h"
 
 #include "ns3/boolean.h"
@@ -129,9 +128,9 @@ class BareTestCase : public TestCase
   private:
     void DoRun() override
     {
-        const Ptr<RdmaNicPort> port = CreateObject<RdmaNicPort>();
+        const Ptr<FabricPort> port = CreateObject<FabricPort>();
         const Ptr<RdmaNic> nic = CreateObject<RdmaNic>();
-        for (const Ptr<FabricPort>& each : {Ptr<FabricPort>(port), Ptr<FabricPort>(nic)})
+        for (const Ptr<FabricPort>& each : {port, Ptr<FabricPort>(nic)})
         {
             for (const uint64_t dropped : {1, 2})
             {

@@ -2,7 +2,6 @@
 // Copyright (c) 2026 The evenkeel authors
 
 #include "../../evenkeel-lb/test/evenkeel-aborts.h"
-#include "../model/rdma-nic-port.h"
 
 #include "ns3/boolean.h"
 #include "ns3/fabric-helper.h"

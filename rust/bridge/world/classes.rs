@@ -7,16 +7,36 @@ use evenkeel_engine::fabric::Setup;
 use evenkeel_engine::ids::{ClassId, HostId, PortId};
 use evenkeel_engine::nic::{ClassSet, Discipline, ExternalTraffic, Start, Turns};
 use evenkeel_engine::units::Time;
+use thiserror::Error;
 
 use super::contract::TrafficClass;
 use super::core::Core;
 use super::experiment::ExperimentError;
 use super::records::FabricPacket;
 
-/// Size of the range of message streams that programs have in each class. The range of class `c`
-/// begins at `c + 1` times this; the workload uses the streams below. `RdmaNic` in C++ has the same
-/// number.
+/// Size of the range of message streams that programs have in each class: one half for their queue
+/// pairs, the other for their messages. The range of class `c` begins at `c + 1` times this; the
+/// workload uses the streams below.
 pub(super) const STREAMS: u32 = 1 << 24;
+
+/// The reason why a program gets no stream.
+#[derive(Debug, Error)]
+pub(super) enum StreamError {
+    /// No class has this name.
+    #[error("there is no traffic class '{name}': {has}")]
+    NoClass {
+        /// The name.
+        name: String,
+        /// The classes of the fabric.
+        has: String,
+    },
+    /// All streams are used.
+    #[error("with traffic classes a NIC has at most {} queue pairs (ENOMEM)", STREAMS / 2)]
+    QueuePairs,
+    /// The number is too large.
+    #[error("stream {0} is not available to programs: use one below {most}", most = STREAMS / 2)]
+    Messages(u32),
+}
 
 /// The class scheduling state of switch ports.
 #[derive(Debug)]
@@ -60,6 +80,38 @@ impl Core {
     pub(super) fn classes(&self) -> Vec<TrafficClass> {
         let classes = self.setup.fabric.classes.iter();
         classes.map(|class| TrafficClass { name: class.name.clone(), pfc: class.pfc }).collect()
+    }
+
+    pub(super) fn stream_in(
+        &self,
+        name: &str,
+        stream: u32,
+        of_qp: bool,
+    ) -> Result<u32, StreamError> {
+        let classes = &self.setup.fabric.classes;
+        let found = classes.iter().position(|class| class.name == name);
+        let class = match found {
+            Some(class) => class as u32,
+            None if name.is_empty() => 0,
+            None => {
+                let names: Vec<_> = classes.iter().map(|it| format!("'{}'", it.name)).collect();
+                let has = if names.is_empty() {
+                    "add classes before the fabric is made".to_owned()
+                } else {
+                    format!("the fabric has {}", names.join(", "))
+                };
+                return Err(StreamError::NoClass { name: name.to_owned(), has });
+            }
+        };
+        let first = (class + 1) * STREAMS;
+        match (of_qp, stream < STREAMS / 2) {
+            (true, true) => Ok(first + stream),
+            // Without classes, the streams above belong to no class.
+            (true, false) if classes.is_empty() => Ok(first + stream),
+            (true, false) => Err(StreamError::QueuePairs),
+            (false, true) => Ok(first + STREAMS / 2 + stream),
+            (false, false) => Err(StreamError::Messages(stream)),
+        }
     }
 
     pub(super) fn choose_class(&mut self, port: u32, waiting: u8) -> u32 {

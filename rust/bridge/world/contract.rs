@@ -309,6 +309,10 @@ mod ffi {
             stream: u32,
         ) -> Result<u32>;
 
+        /// Returns a stream of a traffic class for programs; the empty name is that of the first
+        /// class. Streams of queue pairs and of messages are counted separately.
+        #[cxx_name = "stream_in"]
+        fn try_stream_in(self: &Core, name: &str, stream: u32, of_qp: bool) -> Result<u32>;
         /// Creates a queue pair with completions at a host, in state RESET, and returns its number
         /// there. Queue pairs of two hosts with different `stream` are balanced independently.
         #[cxx_name = "create_qp"]

@@ -1,5 +1,6 @@
 //! The contract's calls that can fail, as C++ makes them: a panic in one becomes its error.
 
+use super::classes::StreamError;
 use super::contract::{Graph, NicSettings, Overrides};
 use super::core::{Core, PostError};
 use super::enumerations::FabricQpState;
@@ -83,6 +84,15 @@ impl Core {
         stream: u32,
     ) -> Result<u32, Failure<PostError>> {
         catch_panic(|| self.post(src, dst, bytes, now_ps, start_ps, stream))
+    }
+
+    pub(super) fn try_stream_in(
+        &self,
+        name: &str,
+        stream: u32,
+        of_qp: bool,
+    ) -> Result<u32, Failure<StreamError>> {
+        catch_panic(|| self.stream_in(name, stream, of_qp))
     }
 
     pub(super) fn try_create_qp(&mut self, host: u32, peer: u32, stream: u32) -> Worked<u32> {

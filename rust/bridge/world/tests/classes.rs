@@ -154,9 +154,24 @@ fn a_workload_must_not_use_streams_of_programs() {
 }
 
 #[test]
-fn the_number_of_streams_is_the_same_in_cpp() {
-    let folder = concat!(env!("CARGO_MANIFEST_DIR"), "/../../ns3-module/evenkeel-fabric/model");
-    let text = std::fs::read_to_string(format!("{folder}/rdma-nic-queue-pairs.cc")).unwrap();
-    let line = format!("constexpr uint32_t STREAMS = 1U << {};", STREAMS.trailing_zeros());
-    assert!(STREAMS.is_power_of_two() && text.contains(&line), "{line}");
+fn programs_get_streams_of_their_class_by_name() {
+    let core = three("buffer = \"8MB\"").core();
+    let said = |name: &str, stream, of_qp| {
+        core.stream_in(name, stream, of_qp).map_err(|error| error.to_string())
+    };
+    let first = said("", 0, true).unwrap();
+    let classes = core.classes();
+    for (number, class) in (0_u32..).zip(&classes) {
+        let own = said(&class.name, 0, true).unwrap();
+        assert_eq!(own, first + number * STREAMS, "{}", class.name);
+        assert_eq!(said(&class.name, 3, true), Ok(own + 3));
+        // Messages have the other half.
+        assert_eq!(said(&class.name, 3, false), Ok(own + STREAMS / 2 + 3));
+    }
+    let most = STREAMS / 2;
+    assert!(said("", most - 1, false).is_ok() && said("", most - 1, true).is_ok());
+    assert!(said("", most, false).unwrap_err().contains("use one below 8388608"));
+    assert!(said("", most, true).unwrap_err().ends_with("(ENOMEM)"));
+    let named = said("other", 0, false).unwrap_err();
+    assert!(named.starts_with("there is no traffic class 'other': the fabric has '"), "{named}");
 }
