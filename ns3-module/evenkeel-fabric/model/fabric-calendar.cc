@@ -6,6 +6,7 @@
 #include "fabric-bridge.h"
 #include "fabric.h"
 
+#include "ns3/log.h"
 #include "ns3/make-event.h"
 #include "ns3/nstime.h"
 #include "ns3/refuse.h"
@@ -15,6 +16,8 @@
 
 namespace ns3
 {
+
+NS_LOG_COMPONENT_DEFINE("FabricCalendar");
 
 namespace
 {
@@ -35,6 +38,7 @@ FabricCalendar::FabricCalendar(Fabric& fabric)
 void
 FabricCalendar::Open()
 {
+    NS_LOG_FUNCTION(this);
     const int64_t perTick = Time::FromInteger(1, Time::PS).GetTimeStep();
     if (perTick == 0)
     {
@@ -52,6 +56,7 @@ FabricCalendar::Open()
 void
 FabricCalendar::Close()
 {
+    NS_LOG_FUNCTION(this);
     m_open = false;
     m_queue = {};
 }

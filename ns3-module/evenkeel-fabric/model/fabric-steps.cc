@@ -9,6 +9,7 @@
 #include "fabric.h"
 #include "rdma-nic.h"
 
+#include "ns3/log.h"
 #include "ns3/refuse.h"
 #include "ns3/simulator.h"
 
@@ -23,6 +24,8 @@
 
 namespace ns3
 {
+
+NS_LOG_COMPONENT_DEFINE("FabricSteps");
 
 uint64_t
 Fabric::ExpectAhead(const std::string& call, Time at) const
@@ -52,6 +55,7 @@ Fabric::NameOf(const std::string& call, Ptr<FabricChannel> link) const
 void
 Fabric::AddFailures(const std::string& sections)
 {
+    NS_LOG_FUNCTION(this << sections);
     bridge::OrThrow<std::invalid_argument>(
         [&] { m_rust->add_failures(sections, m_applied, m_calendar->Now()); });
     ScheduleSteps();
@@ -60,6 +64,7 @@ Fabric::AddFailures(const std::string& sections)
 void
 Fabric::EndFailures(const std::string& target, uint64_t atPs)
 {
+    NS_LOG_FUNCTION(this << target << atPs);
     bridge::OrThrow<std::invalid_argument>(
         [&] { m_rust->end_failures(target, atPs, m_applied, m_calendar->Now()); });
     ScheduleSteps();
@@ -102,6 +107,7 @@ Fabric::MarkFaulty()
 void
 Fabric::ApplyStep(uint64_t nowPs, uint32_t step)
 {
+    NS_LOG_FUNCTION(this << nowPs << step);
     const FabricStep what = m_steps[step];
     if (what.witness == FabricWitness::WIRE)
     {
