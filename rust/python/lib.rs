@@ -52,6 +52,7 @@ fn _evenkeel(module: &Bound<'_, PyModule>) -> PyResult<()> {
     module.add_function(wrap_pyfunction!(run::write_run, module)?)?;
     module.add_function(wrap_pyfunction!(run::table_of_csv, module)?)?;
     module.add_function(wrap_pyfunction!(figures::drawing, module)?)?;
+    module.add_function(wrap_pyfunction!(sweep::points, module)?)?;
     module.add_function(wrap_pyfunction!(sweep::sweep, module)?)?;
     module.add_function(wrap_pyfunction!(hpcc::hpcc, module)?)?;
     module.add_function(wrap_pyfunction!(figures::figures, module)?)

@@ -5,11 +5,12 @@ use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
 use pyo3::prelude::*;
+use serde_json::Value;
 
 use super::failure::{Failure, results};
 use super::json::json;
 use super::supervise::{Control, RunCounter, supervise};
-use evenkeel::study::{self, Shard, Sweep, SweepFolder, SweepTable};
+use evenkeel::study::{self, Shard, Sweep, SweepFolder, SweepPoint, SweepTable};
 
 /// The results of a sweep: a dict in Python.
 #[derive(Debug, IntoPyObject)]
@@ -26,18 +27,49 @@ pub(super) struct SweepResult {
     folder: PathBuf,
 }
 
-/// The arguments of a sweep.
+/// A study.
 #[derive(Debug, FromPyObject)]
-pub(super) struct Request {
+pub(super) struct Source {
     /// The text of the study; `None` to read it from `path`.
     #[pyo3(item)]
     text: Option<String>,
     #[pyo3(item)]
     path: PathBuf,
+}
+
+/// The arguments of a sweep.
+#[derive(Debug, FromPyObject)]
+pub(super) struct Request {
+    #[pyo3(item)]
+    study: Source,
+    /// The only point to simulate; `None` for all.
+    #[pyo3(item)]
+    point: Option<usize>,
     #[pyo3(item)]
     out: PathBuf,
     #[pyo3(item)]
     jobs: Option<NonZeroUsize>,
+}
+
+impl Source {
+    fn read(self) -> Result<Sweep, Failure> {
+        let Self { text, path } = self;
+        let sweep = match text {
+            Some(text) => Sweep::parse(text, &path),
+            None => Sweep::load(&path),
+        };
+        Ok(sweep?)
+    }
+}
+
+/// Returns the points of a study as JSON.
+#[pyfunction]
+pub(super) fn points(py: Python<'_>, study: Source) -> PyResult<String> {
+    let points = || {
+        let points = study.read()?.points();
+        Ok(Value::Array(points.iter().map(SweepPoint::json).collect()).to_string())
+    };
+    py.detach(points).map_err(|failure: Failure| failure.raise(py))
 }
 
 /// Simulates the missing runs of a study, and writes the results. If a signal or a listener ends
@@ -50,12 +82,12 @@ pub(super) fn sweep(
     listener: Option<Bound<'_, PyAny>>,
 ) -> PyResult<SweepResult> {
     let control = Arc::new(Control::default());
-    let Request { text, path, out, jobs } = request;
-    let sweep = py.detach(|| match text {
-        Some(text) => Sweep::parse(text, &path),
-        None => Sweep::load(&path),
-    });
-    let sweep = sweep.map_err(|error| Failure::from(error).raise(py))?;
+    let Request { study, point, out, jobs } = request;
+    let read = || match point {
+        Some(point) => Ok(study.read()?.only(point)?),
+        None => study.read(),
+    };
+    let sweep = py.detach(read).map_err(|failure: Failure| failure.raise(py))?;
     let jobs = jobs.unwrap_or_else(study::cores);
     let ended =
         supervise(py, listener.as_ref(), &control, || simulate(&sweep, &out, jobs, &control));

@@ -10,7 +10,7 @@ docs/python.md documents the whole package.
 
 from __future__ import annotations
 
-from ._api import bound, check, compare, hpcc, qps, run, sweep
+from ._api import bound, check, compare, hpcc, points, qps, run, sweep
 # `list` is not in `__all__`, so that `from evenkeel import *` leaves Python's own.
 from ._commands import explain, export, import_, list as list, report, trace
 from ._errors import (
@@ -128,6 +128,7 @@ __all__ = [
     "hpcc",
     "import_",
     "plot",
+    "points",
     "qps",
     "report",
     "run",

@@ -21,7 +21,7 @@ from ._source import ScenarioLike, source_of
 from ._stored import NativeRun
 from ._values import Path, flag, inline, optional_text, path, plain, text, whole
 
-__all__ = ["bound", "check", "compare", "hpcc", "qps", "run", "sweep"]
+__all__ = ["bound", "check", "compare", "hpcc", "points", "qps", "run", "sweep"]
 
 
 def _source(scenario: ScenarioLike, name: Optional[str]) -> Dict[str, Any]:
@@ -235,10 +235,25 @@ def _keeping(kind: Callable[[Dict[str, Any]], Union[Comparison, Sweep]]) -> Iter
         raise
 
 
+#: A study: a path, TOML text or a dict.
+StudyLike = Union[str, "os.PathLike[str]", Mapping[str, Any]]
+
+
+@documented
+def points(study: StudyLike, *, name: Optional[str] = None) -> List[Dict[str, Any]]:
+    """Lists the points of a study, each with its number, keys and seeds: ``evenkeel sweep --list``.
+
+    Example: [evenkeel.sweep(study, point=it["point"]) for it in evenkeel.points(study)]
+    """
+    found: List[Dict[str, Any]] = json.loads(_evenkeel.points(source_of(study, name, "study")))
+    return found
+
+
 @documented
 def sweep(
-    study: Union[str, "os.PathLike[str]", Mapping[str, Any]],
+    study: StudyLike,
     *,
+    point: Optional[int] = None,
     out: Optional[Path] = None,
     jobs: Optional[int] = None,
     progress: ProgressLike = None,
@@ -247,6 +262,7 @@ def sweep(
     """Simulates every point of a study on all cores: ``evenkeel sweep``.
 
     study: a path, TOML text or a dict; docs/sweeps.md describes the format.
+    point: simulates only this point, all its seeds. Points are numbered from 1.
     out: saves the results in this folder, and resumes an interrupted sweep there.
 
     A failing point does not stop the sweep. Its row has the reason in ``error``. Ctrl-C ends it
@@ -260,7 +276,12 @@ def sweep(
     if folder is None:
         temporary = tempfile.TemporaryDirectory(prefix="evenkeel-")
         folder = os.path.join(temporary.name, "sweep")
-    request = {**source, "out": folder, "jobs": None if jobs is None else whole("jobs", jobs)}
+    request = {
+        "study": source,
+        "point": None if point is None else whole("point", point),
+        "out": folder,
+        "jobs": None if jobs is None else whole("jobs", jobs),
+    }
     with Listener(progress) as listener, _keeping(lambda found: Sweep(found, temporary)):
         return Sweep(_evenkeel.sweep(request, listener), temporary)
 

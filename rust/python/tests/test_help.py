@@ -28,7 +28,7 @@ SECTIONS = {
 }
 
 FUNCTIONS = [
-    "run", "compare", "sweep", "hpcc", "check", "bound", "qps", "explain", "list", "report",
+    "run", "compare", "points", "sweep", "hpcc", "check", "bound", "qps", "explain", "list", "report",
     "import_", "export", "trace",
 ]
 

@@ -120,6 +120,23 @@ def test_a_sweep_is_the_same(command_line, tmp_path):
     assert all(run.cct_ns > 0 for run in sweep.runs)
 
 
+def test_points_are_the_same_and_together_the_sweep(command_line, tmp_path):
+    study = tmp_path / "study.toml"
+    study.write_text(STUDY)
+    points = evenkeel.points(study)
+    assert points == [json.loads(it) for it in command_line("sweep", study, "--list").splitlines()]
+    folders = [tmp_path / str(it["point"]) for it in points]
+    parts = [evenkeel.sweep(study, point=it["point"], out=to) for it, to in zip(points, folders)]
+    rows = [row for part in parts for row in zip(*part.table.to_dict().values())]
+    whole = evenkeel.sweep(study, out=tmp_path / "whole")
+    assert rows == list(zip(*whole.table.to_dict().values()))
+    command_line("merge", *folders, "--out", tmp_path / "merged")
+    merged = (tmp_path / "merged" / "results.csv").read_bytes()
+    assert merged == (tmp_path / "whole" / "results.csv").read_bytes()
+    with pytest.raises(evenkeel.StudyError, match="point 5 does not exist; expected 1 to 4"):
+        evenkeel.sweep(study, point=5)
+
+
 def test_bound_and_qps_are_the_same(command_line):
     path = "examples/all-to-all-256.toml"
     bound = evenkeel.bound(path)
