@@ -4,7 +4,7 @@
 #include "dscp-policies.h"
 
 #include <bitset>
-#include <cstdlib>
+#include <regex>
 
 namespace ns3
 {
@@ -14,20 +14,6 @@ namespace
 
 /// DSCPs have six bits.
 constexpr uint32_t DSCPS = 64;
-
-/**
- * @param text any text
- * @return the text without leading and trailing spaces
- */
-std::string
-Trimmed(const std::string& text)
-{
-    const char* const spaces = " \t\r\n";
-    const std::size_t first = text.find_first_not_of(spaces);
-    return first == std::string::npos
-               ? ""
-               : text.substr(first, text.find_last_not_of(spaces) - first + 1);
-}
 
 /**
  * @param text entries separated by commas
@@ -53,80 +39,33 @@ Entries(const std::string& text)
     return entries;
 }
 
-/**
- * @param text a number
- * @param[out] dscp the number
- * @return false if it is not a DSCP
- */
-bool
-ReadDscp(const std::string& text, uint8_t& dscp)
-{
-    if (text.empty() || text.size() > 2 || text.find_first_not_of("0123456789") != text.npos)
-    {
-        return false;
-    }
-    const uint32_t number = std::strtoul(text.c_str(), nullptr, 10);
-    dscp = static_cast<uint8_t>(number);
-    return number < DSCPS;
-}
-
-/**
- * @param text one entry
- * @param[out] policy the parsed entry
- * @return false if it is not a valid entry
- */
-bool
-ReadEntry(const std::string& text, DscpPolicy& policy)
-{
-    const std::size_t equals = text.find('=');
-    if (equals == std::string::npos)
-    {
-        return false;
-    }
-    const std::string range = Trimmed(text.substr(0, equals));
-    const std::size_t dash = range.find('-');
-    const std::string last = dash == std::string::npos ? range : range.substr(dash + 1);
-    if (!ReadDscp(Trimmed(range.substr(0, dash)), policy.first) ||
-        !ReadDscp(Trimmed(last), policy.last) || policy.first > policy.last)
-    {
-        return false;
-    }
-    policy.policy = Trimmed(text.substr(equals + 1));
-    policy.parameters.clear();
-    const std::size_t open = policy.policy.find('(');
-    if (open != std::string::npos)
-    {
-        if (policy.policy.back() != ')')
-        {
-            return false;
-        }
-        policy.parameters = policy.policy.substr(open + 1, policy.policy.size() - open - 2);
-        policy.policy = Trimmed(policy.policy.substr(0, open));
-    }
-    return !policy.policy.empty();
-}
-
 } // namespace
 
 std::string
 ReadDscpPolicies(const std::string& text, std::vector<DscpPolicy>& policies)
 {
+    // FIRST-LAST = POLICY(PARAMETERS), in which -LAST and (PARAMETERS) are optional.
+    static const std::regex format(
+        R"(\s*(\d\d?)\s*(?:-\s*(\d\d?)\s*)?=\s*([^\s(][^(]*?)\s*(?:\(([\s\S]*)\)\s*)?)");
     policies.clear();
-    if (Trimmed(text).empty())
+    if (text.find_first_not_of(" \t\r\n") == text.npos)
     {
         return "";
     }
     std::bitset<DSCPS> taken;
     for (const std::string& entry : Entries(text))
     {
-        DscpPolicy policy;
-        if (!ReadEntry(entry, policy))
+        std::smatch found;
+        const bool isEntry = std::regex_match(entry, found, format);
+        const uint32_t first = isEntry ? std::stoul(found[1]) : DSCPS;
+        const uint32_t last = isEntry && found[2].matched ? std::stoul(found[2]) : first;
+        if (first > last || last >= DSCPS)
         {
-            return "DscpPolicies has '" + Trimmed(entry) +
+            return "DscpPolicies has '" + entry +
                    "': expected DSCP = POLICY, FIRST-LAST = POLICY or "
                    "DSCP = POLICY(PARAMETERS), with DSCPs from 0 to 63; commas separate entries";
         }
-        for (uint32_t dscp = policy.first; dscp <= policy.last; dscp++)
+        for (uint32_t dscp = first; dscp <= last; dscp++)
         {
             if (taken[dscp])
             {
@@ -135,7 +74,8 @@ ReadDscpPolicies(const std::string& text, std::vector<DscpPolicy>& policies)
             }
             taken.set(dscp);
         }
-        policies.push_back(policy);
+        policies.push_back(
+            {static_cast<uint8_t>(first), static_cast<uint8_t>(last), found[3], found[4]});
     }
     return "";
 }
