@@ -6,6 +6,9 @@
 
 #include "route-policy-helper.h"
 
+#include "ns3/ipv6-load-balanced-routing.h"
+#include "ns3/ipv6-static-routing-helper.h"
+
 #include <string>
 
 namespace ns3
@@ -23,35 +26,35 @@ namespace ns3
  *   internet.SetRoutingHelper(routing.WithStaticRouting());
  * @endcode
  */
-class Ipv6LoadBalancedRoutingHelper : public RoutePolicyHelper<Ipv6Family>
+class Ipv6LoadBalancedRoutingHelper
+    : public RoutePolicyHelper<Ipv6Family, Ipv6LoadBalancedRoutingHelper>
 {
   public:
     /// Makes a helper for the policy that is the attribute's default.
-    Ipv6LoadBalancedRoutingHelper();
+    Ipv6LoadBalancedRoutingHelper()
+        : RoutePolicyHelper(Ipv6LoadBalancedRouting::GetTypeId())
+    {
+    }
+
     /**
      * @brief Makes a helper for a policy.
      * @param policy its name
      */
-    explicit Ipv6LoadBalancedRoutingHelper(const std::string& policy);
-
-    Ipv6LoadBalancedRoutingHelper* Copy() const override;
+    explicit Ipv6LoadBalancedRoutingHelper(const std::string& policy)
+        : Ipv6LoadBalancedRoutingHelper()
+    {
+        Set("Policy", StringValue(policy));
+    }
 
     /**
      * @brief Adds the policy to static routing, which InternetStackHelper installs by default, for
      * static routes of equal prefix and metric.
      * @return the helper of a list with both protocols
      */
-    Ipv6LoadBalancedRoutingHelper WithStaticRouting() const;
-    /**
-     * @brief Adds the policy above other protocols, among the paths with the fewest links.
-     *
-     * Use it for scripts with RipNgHelper, whose protocol keeps one route to each network. The
-     * other protocols route packets to destinations to which no node has several such paths.
-     *
-     * @param below the helper that the script passes to InternetStackHelper without a policy
-     * @return the helper of a list with the protocols of `below` and the policy
-     */
-    Ipv6LoadBalancedRoutingHelper WithShortestPaths(const Ipv6RoutingHelper& below) const;
+    Ipv6LoadBalancedRoutingHelper WithStaticRouting() const
+    {
+        return Above("static", Ipv6StaticRoutingHelper());
+    }
 };
 
 } // namespace ns3

@@ -6,7 +6,10 @@
 
 #include "route-policy-helper.h"
 
+#include "ns3/ipv4-global-routing-helper.h"
 #include "ns3/ipv4-list-routing-helper.h"
+#include "ns3/ipv4-static-routing-helper.h"
+#include "ns3/load-balanced-routing.h"
 
 #include <string>
 
@@ -25,18 +28,24 @@ namespace ns3
  *   internet.SetRoutingHelper(routing.WithGlobalRouting());
  * @endcode
  */
-class LoadBalancedRoutingHelper : public RoutePolicyHelper<Ipv4Family>
+class LoadBalancedRoutingHelper : public RoutePolicyHelper<Ipv4Family, LoadBalancedRoutingHelper>
 {
   public:
     /// Makes a helper for the policy that is the attribute's default.
-    LoadBalancedRoutingHelper();
+    LoadBalancedRoutingHelper()
+        : RoutePolicyHelper(LoadBalancedRouting::GetTypeId())
+    {
+    }
+
     /**
      * @brief Makes a helper for a policy.
      * @param policy its name
      */
-    explicit LoadBalancedRoutingHelper(const std::string& policy);
-
-    LoadBalancedRoutingHelper* Copy() const override;
+    explicit LoadBalancedRoutingHelper(const std::string& policy)
+        : LoadBalancedRoutingHelper()
+    {
+        Set("Policy", StringValue(policy));
+    }
 
     /**
      * @brief Adds the policy to static and global routing, which InternetStackHelper installs by
@@ -47,7 +56,13 @@ class LoadBalancedRoutingHelper : public RoutePolicyHelper<Ipv4Family>
      *
      * @return the helper of a list with these three protocols
      */
-    Ipv4ListRoutingHelper WithGlobalRouting() const;
+    Ipv4ListRoutingHelper WithGlobalRouting() const
+    {
+        Ipv4ListRoutingHelper list = WithGlobalRoutingOnly();
+        list.Add(Ipv4StaticRoutingHelper(), STATIC);
+        return list;
+    }
+
     /**
      * @brief Adds the policy above global routing alone.
      *
@@ -56,24 +71,36 @@ class LoadBalancedRoutingHelper : public RoutePolicyHelper<Ipv4Family>
      *
      * @return the helper of a list with these two protocols
      */
-    Ipv4ListRoutingHelper WithGlobalRoutingOnly() const;
+    Ipv4ListRoutingHelper WithGlobalRoutingOnly() const
+    {
+        Ipv4ListRoutingHelper list;
+        list.Add(*this, -5);
+        list.Add(Ipv4GlobalRoutingHelper(), GLOBAL);
+        return list;
+    }
 
     /**
      * @brief Adds the policy above static and global routing, which InternetStackHelper installs by
      * default, for static routes of equal prefix and metric.
      * @return the helper of a list with these three protocols
      */
-    Ipv4ListRoutingHelper WithStaticRouting() const;
-    /**
-     * @brief Adds the policy above other protocols, among the paths with the fewest links.
-     *
-     * Use it for scripts with Ipv4NixVectorHelper, whose protocol finds one such path. The other
-     * protocols route packets to destinations to which no node has several such paths.
-     *
-     * @param below the helper that the script passes to InternetStackHelper without a policy
-     * @return the helper of a list with the protocols of `below` and the policy
-     */
-    LoadBalancedRoutingHelper WithShortestPaths(const Ipv4RoutingHelper& below) const;
+    Ipv4ListRoutingHelper WithStaticRouting() const
+    {
+        LoadBalancedRoutingHelper above(*this);
+        above.Set("Routes", StringValue("static"));
+        Ipv4ListRoutingHelper list;
+        list.Add(above, 10);
+        list.Add(Ipv4StaticRoutingHelper(), STATIC);
+        // Global routing takes a random stream, also without routes: the script's streams follow
+        // it.
+        list.Add(Ipv4GlobalRoutingHelper(), GLOBAL);
+        return list;
+    }
+
+  private:
+    // Priorities in the lists of InternetStackHelper.
+    static constexpr int16_t STATIC = 0;   //!< static routing
+    static constexpr int16_t GLOBAL = -10; //!< global routing
 };
 
 } // namespace ns3
