@@ -65,7 +65,7 @@ FabricIp::Take(uint32_t from,
                FabricPacket& carried)
 {
     IpFields fields;
-    if (!IpFields::Read(packet, protocol, fields) || fields.isMulticast)
+    if (!IpFields::Read(packet, protocol, fields))
     {
         NS_LOG_LOGIC("not a unicast IPv4 or IPv6 packet: EtherType " << protocol);
         return false;

@@ -4,7 +4,6 @@
 #ifndef IP_FAMILY_H
 #define IP_FAMILY_H
 
-#include "ns3/hash.h"
 #include "ns3/ipv4-address.h"
 #include "ns3/ipv4-header.h"
 #include "ns3/ipv4-list-routing.h"
@@ -48,6 +47,31 @@ Mix(uint32_t hash, uint32_t value)
     hash = (hash ^ (hash >> 16)) * 0x85ebca6b;
     hash = (hash ^ (hash >> 13)) * 0xc2b2ae35;
     return hash ^ (hash >> 16);
+}
+
+/**
+ * @param bytes four bytes of a header
+ * @return their number
+ */
+inline uint32_t
+BigEndian(const uint8_t* bytes)
+{
+    return static_cast<uint32_t>(bytes[0]) << 24 | bytes[1] << 16 | bytes[2] << 8 | bytes[3];
+}
+
+/// The protocol number of TCP (IANA).
+constexpr uint8_t TCP = 6;
+/// The protocol number of UDP (IANA).
+constexpr uint8_t UDP = 17;
+
+/**
+ * @param protocol number of a protocol
+ * @return true if its header starts with two ports
+ */
+inline bool
+HasPorts(uint8_t protocol)
+{
+    return protocol == TCP || protocol == UDP;
 }
 
 /// The parameter types of RouteInput, which takes its callbacks by value up to ns-3.38 and by
@@ -108,11 +132,20 @@ struct Ipv4Family
 
     /**
      * @param destination an address
+     * @return true if it belongs to one node
+     */
+    static bool IsUnicast(const Address& destination)
+    {
+        return !destination.IsMulticast() && !destination.IsBroadcast();
+    }
+
+    /**
+     * @param destination an address
      * @return true if packets to it are routed, and to one node
      */
     static bool IsRouted(const Address& destination)
     {
-        return !destination.IsMulticast() && !destination.IsBroadcast();
+        return IsUnicast(destination);
     }
 
     /**
@@ -124,15 +157,6 @@ struct Ipv4Family
     static bool IsLocal(Ptr<Ip> ip, const Address& destination, uint32_t interface)
     {
         return ip->IsDestinationAddress(destination, interface);
-    }
-
-    /**
-     * @param address an address
-     * @return a 64-bit fingerprint; different addresses rarely share one
-     */
-    static uint64_t Fingerprint(const Address& address)
-    {
-        return address.Get();
     }
 
     /**
@@ -234,11 +258,20 @@ struct Ipv6Family
 
     /**
      * @param destination an address
+     * @return true if it belongs to one node
+     */
+    static bool IsUnicast(const Address& destination)
+    {
+        return !destination.IsMulticast();
+    }
+
+    /**
+     * @param destination an address
      * @return true if packets to it are routed, and to one node
      */
     static bool IsRouted(const Address& destination)
     {
-        return !destination.IsMulticast() && !destination.IsLinkLocal();
+        return IsUnicast(destination) && !destination.IsLinkLocal();
     }
 
     /**
@@ -249,17 +282,6 @@ struct Ipv6Family
     static bool IsLocal(Ptr<Ip> ip, const Address& destination, uint32_t)
     {
         return ip->GetInterfaceForAddress(destination) >= 0;
-    }
-
-    /**
-     * @param address an address
-     * @return a 64-bit fingerprint; different addresses rarely share one
-     */
-    static uint64_t Fingerprint(const Address& address)
-    {
-        uint8_t bytes[16];
-        address.GetBytes(bytes);
-        return Hash64(reinterpret_cast<const char*>(bytes), sizeof(bytes));
     }
 
     /**
@@ -350,10 +372,7 @@ struct Ipv6Family
             address.GetBytes(bytes);
             for (uint32_t at = 0; at < 16; at += 4)
             {
-                hash = evenkeelinternal::Mix(hash,
-                                             static_cast<uint32_t>(bytes[at]) << 24 |
-                                                 bytes[at + 1] << 16 | bytes[at + 2] << 8 |
-                                                 bytes[at + 3]);
+                hash = evenkeelinternal::Mix(hash, evenkeelinternal::BigEndian(bytes + at));
             }
         }
         return hash;

@@ -19,10 +19,9 @@ namespace ns3
  */
 struct IpFields
 {
-    Address destination;     //!< an Ipv4Address or an Ipv6Address
-    bool isMulticast{false}; //!< true for multicast and broadcast destinations
-    bool isCapable{false};   //!< ECN-capable transport (RFC 3168)
-    uint8_t dscp{0};         //!< the code point of its service (RFC 2474)
+    Address destination;   //!< an Ipv4Address or an Ipv6Address
+    bool isCapable{false}; //!< ECN-capable transport (RFC 3168)
+    uint8_t dscp{0};       //!< the code point of its service (RFC 2474)
     /// Hash of addresses and protocol, and of TCP and UDP ports unless in a fragment. For IPv6 it
     /// includes the flow label, and the protocol is the next header. In an IPv6 fragment, or before
     /// an extension header, that is the extension, and ports are left out.
@@ -33,7 +32,7 @@ struct IpFields
      * @param packet the packet, which starts with its IP header
      * @param protocol EtherType: 0x0800 (IPv4) or 0x86DD (IPv6)
      * @param fields set to the fields
-     * @return false if it is not an IPv4 or IPv6 packet
+     * @return false if it is not a unicast IPv4 or IPv6 packet
      */
     static bool Read(Ptr<const Packet> packet, uint16_t protocol, IpFields& fields);
     /**
