@@ -4,13 +4,21 @@
 #ifndef EQUAL_COST_ROUTES_H
 #define EQUAL_COST_ROUTES_H
 
+#include "ip-topology.h"
 #include "next-hop-source.h"
 
+#include "ns3/channel.h"
+#include "ns3/net-device.h"
+#include "ns3/node.h"
 #include "ns3/nstime.h"
+#include "ns3/simulator.h"
 
+#include <algorithm>
 #include <cstdint>
 #include <map>
 #include <memory>
+#include <numeric>
+#include <utility>
 #include <vector>
 
 namespace ns3
@@ -25,13 +33,11 @@ template <class F>
 struct RouteGroupOf
 {
     uint32_t edge{0};                           //!< id of the node that represents the edge switch
-    std::vector<uint32_t> interfaces;           //!< their outgoing interfaces
+    std::vector<NextHopOf<F>> hops;             //!< the next hops
     std::vector<Ptr<typename F::Route>> routes; //!< their routes
-    uint64_t version{0};                        //!< version of the routes at the last lookup
-    std::vector<NextHopOf<F>> hops;             //!< the next hops as looked up
+    std::vector<uint32_t> weights; //!< their weights, by link rate; empty if all rates are equal
     std::size_t shortest{0};       //!< with fewer than two: number of next hops on shortest paths
-    std::vector<uint64_t> rates;   //!< their link rates, in bit/s; 0 if unknown
-    std::vector<uint32_t> weights; //!< their weights, by rate; empty if all rates are equal
+    uint64_t version{0};           //!< version of the routes at the last lookup
 };
 
 /**
@@ -48,15 +54,13 @@ class EqualCostRoutesOf
 {
   public:
     using Address = typename F::Address; //!< an address
-    using Ip = typename F::Ip;           //!< the IP of a node
     using Source = NextHopSourceOf<F>;   //!< source of next hops
-
-    using Group = RouteGroupOf<F>; //!< the next hops to a destination
+    using Group = RouteGroupOf<F>;       //!< the next hops to a destination
 
     /**
      * @param ip the IP of the node
      */
-    void SetIp(Ptr<Ip> ip)
+    void SetIp(Ptr<typename F::Ip> ip)
     {
         m_ip = ip;
     }
@@ -65,18 +69,33 @@ class EqualCostRoutesOf
      * @brief Sets the source of next hops; all of them are looked up again.
      * @param source the source
      */
-    void SetSource(std::unique_ptr<Source> source);
+    void SetSource(std::unique_ptr<Source> source)
+    {
+        m_source = std::move(source);
+        m_interfaceChanges = UINT64_MAX;
+    }
 
     /// @return the source; null unless SetSource was called
-    Source* GetSource() const
+    const Source* GetSource() const
     {
         return m_source.get();
     }
 
-    /// Forgets the node and all next hops.
-    void Clear();
     /// @return false if the node has one link, so that no destination can have several next hops
-    bool HasChoice();
+    bool HasChoice()
+    {
+        // Interface 0 is the loopback. A node with one interface may still reach several routers,
+        // behind a shared channel.
+        const uint32_t interfaces = m_ip->GetNInterfaces();
+        if (interfaces != m_interfaces)
+        {
+            m_interfaces = interfaces;
+            Ptr<Channel> channel = interfaces == 2 ? m_ip->GetNetDevice(1)->GetChannel() : nullptr;
+            m_hasChoice = interfaces > 2 || (channel && channel->GetNDevices() > 2);
+        }
+        return m_hasChoice;
+    }
+
     /**
      * @brief Looks up the next hops to a destination, or returns them from the cache.
      * @param destination an address
@@ -85,7 +104,20 @@ class EqualCostRoutesOf
      * @param[out] changed true if they differ from those of an earlier call
      * @return the next hops; empty if the source has no route
      */
-    Group& GroupOf(Address destination, Time interval, bool& changed);
+    const Group& GroupOf(Address destination, Time interval, bool& changed)
+    {
+        UpdateVersion(interval);
+        changed = false;
+        const auto [found, isNew] = m_groups.try_emplace(destination);
+        Group& group = found->second;
+        if (isNew || group.version != m_version)
+        {
+            const std::vector<NextHopOf<F>> hops = std::exchange(group.hops, {});
+            group = LookUp(destination);
+            changed = !isNew && group.hops != hops;
+        }
+        return group;
+    }
 
     /// @return the groups that GroupOf has returned so far
     const std::map<Address, Group>& GetGroups() const
@@ -98,28 +130,89 @@ class EqualCostRoutesOf
      * @brief Increments the version if the source or an interface has changed.
      * @param interval how often to increment it anyway; 0 for never
      */
-    void UpdateVersion(Time interval);
-    /**
-     * @brief Looks up the next hops to a destination.
-     * @param destination the address
-     * @param group its next hops, replaced if they differ
-     * @return true if they differ
-     */
-    bool LookUp(Address destination, Group& group);
+    void UpdateVersion(Time interval)
+    {
+        const uint64_t signature = m_source->GetSignature();
+        const bool isDue =
+            interval.IsStrictlyPositive() && Simulator::Now() >= m_renewed + interval;
+        if (isDue || signature != m_signature || g_ipChanges != m_interfaceChanges)
+        {
+            m_version++;
+            m_source->Renew();
+            m_signature = signature;
+            m_interfaceChanges = g_ipChanges;
+            m_renewed = Simulator::Now();
+        }
+    }
 
-    Ptr<Ip> m_ip;                      //!< the IP of the node
+    /**
+     * @param destination an address
+     * @return the next hops to it
+     */
+    Group LookUp(Address destination) const
+    {
+        IpTopologyOf<F>& topology = IpTopologyOf<F>::Get();
+        Group group;
+        group.version = m_version;
+        group.hops = m_source->Find(destination);
+        const bool isChoice = group.hops.size() > 1;
+        group.edge = isChoice ? topology.EdgeOf(destination) : 0;
+        group.shortest =
+            isChoice
+                ? 0
+                : topology.NextHops(m_ip->template GetObject<Node>()->GetId(), destination).size();
+        std::vector<uint64_t> rates;
+        for (const NextHopOf<F>& hop : group.hops)
+        {
+            Ptr<NetDevice> device = m_ip->GetNetDevice(hop.interface);
+            rates.push_back(isChoice ? topology.RateOf(device) : 0);
+            Ptr<typename F::Route> route = Create<typename F::Route>();
+            route->SetDestination(destination);
+            route->SetSource(F::SourceOf(m_ip, hop.interface, destination));
+            route->SetGateway(hop.gateway);
+            route->SetOutputDevice(device);
+            group.routes.push_back(route);
+        }
+        group.weights = WeightsOf(rates);
+        return group;
+    }
+
+    /**
+     * @param rates rates of links
+     * @return weights in the same ratio; empty if all are equal or one is unknown
+     */
+    static std::vector<uint32_t> WeightsOf(const std::vector<uint64_t>& rates)
+    {
+        const auto [least, largest] = std::minmax_element(rates.begin(), rates.end());
+        if (rates.empty() || *least == 0 || *least == *largest)
+        {
+            return {};
+        }
+        uint64_t divisor = 0;
+        for (const uint64_t rate : rates)
+        {
+            divisor = std::gcd(divisor, rate);
+        }
+        // Rates without a common divisor are rounded to 16 bits.
+        divisor = std::max(divisor, *largest >> 16);
+        std::vector<uint32_t> weights;
+        for (const uint64_t rate : rates)
+        {
+            weights.push_back(static_cast<uint32_t>(std::max<uint64_t>(rate / divisor, 1)));
+        }
+        return weights;
+    }
+
+    Ptr<typename F::Ip> m_ip;          //!< the IP of the node
     std::unique_ptr<Source> m_source;  //!< source of next hops
     uint64_t m_signature{0};           //!< signature of the source at the last version
-    uint64_t m_interfaceChanges{0};    //!< topology changes at the last version
+    uint64_t m_interfaceChanges{0};    //!< topology changes at the last version, or UINT64_MAX
     uint64_t m_version{1};             //!< version of the routes
     Time m_renewed{0};                 //!< when the version was last incremented
     uint32_t m_interfaces{0};          //!< number of interfaces at the last HasChoice
     bool m_hasChoice{true};            //!< the result of HasChoice
     std::map<Address, Group> m_groups; //!< by destination
 };
-
-extern template class EqualCostRoutesOf<Ipv4Family>;
-extern template class EqualCostRoutesOf<Ipv6Family>;
 
 /// The next hops of IPv4.
 using EqualCostRoutes = EqualCostRoutesOf<Ipv4Family>;

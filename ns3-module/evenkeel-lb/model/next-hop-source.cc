@@ -10,6 +10,7 @@
 #include "ns3/node-list.h"
 #include "ns3/node.h"
 
+#include <algorithm>
 #include <map>
 #include <type_traits>
 #include <utility>
@@ -30,80 +31,114 @@ const std::string BELOW =
     "use WithShortestPaths(BELOW), with the helper that the script installs without a policy";
 
 /**
- * @brief Adds a number to a hash (FNV-1a, a word at a time).
- * @param hash the hash so far
- * @param value the number
- * @return the new hash
- */
-uint64_t
-Add(uint64_t hash, uint64_t value)
-{
-    return (hash ^ value) * 0x100000001b3ULL;
-}
-
-/**
- * @brief Adds a route to a hash.
+ * @brief Next hops from a protocol with a table of routes.
  * @tparam F IPv4 or IPv6
- * @param hash the hash so far
- * @param route the route
- * @return the new hash
+ * @tparam R the protocol
  */
-template <class F>
-uint64_t
-AddRoute(uint64_t hash, const typename F::TableEntry& route)
-{
-    hash = Add(hash, F::Fingerprint(route.GetDestNetwork()));
-    hash = Add(hash, F::Fingerprint(route.GetGateway()));
-    return Add(hash, static_cast<uint64_t>(F::PrefixLength(route)) << 32 | route.GetInterface());
-}
-
-/**
- * @brief The signature of a routing table: its length, its first and its last route.
- *
- * The public way to read a table is GetRoute(i), which walks to the i-th route. The last route of a
- * long table is therefore read at some calls only, so that a call walks WALK routes on average.
- */
-class TableSignature
+template <class F, class R>
+class TableSource : public NextHopSourceOf<F>
 {
   public:
+    /// A static route or a route of global routing.
+    using Entry = typename F::TableEntry;
+
     /**
-     * @tparam H type of the function
-     * @param count number of routes
-     * @param hashOf returns the hash of the route with an index
-     * @return the signature
+     * @param ip the IP of the node
      */
-    template <class H>
-    uint64_t Get(uint32_t count, H hashOf)
+    explicit TableSource(Ptr<typename F::Ip> ip)
+        : m_ip(ip),
+          m_routing(F::RoutingHelper::template GetRouting<R>(ip->GetRoutingProtocol()))
     {
-        const uint64_t first = count == 0 ? 0 : Add(count, hashOf(0));
+    }
+
+    /// @return a hash of the table's length, its first and its last route
+    ///
+    /// The public way to read a table is GetRoute(i), which walks to the i-th route. The last route
+    /// of a long table is therefore read at some calls only, so that a call walks WALK routes on
+    /// average.
+    uint64_t GetSignature() override
+    {
+        const uint32_t count = m_routing ? m_routing->GetNRoutes() : 0;
+        if (count == 0)
+        {
+            return 0;
+        }
+        const uint64_t first = Add(count, HashOf(0));
         m_walked += WALK;
         if (first != m_first || m_walked >= count)
         {
             m_first = first;
-            m_last = count == 0 ? 0 : hashOf(count - 1);
+            m_last = HashOf(count - 1);
             m_walked = 0;
         }
         return Add(m_first, m_last);
     }
 
+  protected:
+    Ptr<typename F::Ip> m_ip; //!< the IP of the node
+    Ptr<R> m_routing;         //!< null if the node has none
+
   private:
+    /**
+     * @brief Adds a number to a hash (FNV-1a, a word at a time).
+     * @param hash the hash so far
+     * @param value the number
+     * @return the new hash
+     */
+    static uint64_t Add(uint64_t hash, uint64_t value)
+    {
+        return (hash ^ value) * 0x100000001b3ULL;
+    }
+
+    /**
+     * @param index number of a route
+     * @return its hash
+     */
+    uint64_t HashOf(uint32_t index) const
+    {
+        if constexpr (std::is_same_v<R, Ipv4GlobalRouting>)
+        {
+            // Global routing replaces all routes when it recomputes them, so addresses in memory
+            // reveal that too.
+            const Entry* route = m_routing->GetRoute(index);
+            return HashOf(*route, reinterpret_cast<uintptr_t>(route));
+        }
+        else
+        {
+            return HashOf(m_routing->GetRoute(index), m_routing->GetMetric(index));
+        }
+    }
+
+    /**
+     * @param route a route
+     * @param hash a number that belongs to it
+     * @return hash of both
+     */
+    static uint64_t HashOf(const Entry& route, uint64_t hash)
+    {
+        for (const typename F::Address& address : {route.GetDestNetwork(), route.GetGateway()})
+        {
+            uint8_t bytes[16]{};
+            address.Serialize(bytes);
+            for (uint32_t at = 0; at < 16; at += 4)
+            {
+                hash = Add(hash, evenkeelinternal::BigEndian(bytes + at));
+            }
+        }
+        return Add(hash,
+                   static_cast<uint64_t>(F::PrefixLength(route)) << 32 | route.GetInterface());
+    }
+
     uint64_t m_first{0};  //!< hash of the length and the first route
     uint64_t m_last{0};   //!< hash of the last route
     uint32_t m_walked{0}; //!< routes that calls could have walked since the last one was read
 };
 
 /// Next hops from the routes that Ipv4GlobalRouting computed.
-class GlobalSource : public NextHopSource
+class GlobalSource : public TableSource<Ipv4Family, Ipv4GlobalRouting>
 {
   public:
-    /**
-     * @param ipv4 the IP of the node
-     */
-    explicit GlobalSource(Ptr<Ipv4> ipv4)
-        : m_ip(ipv4),
-          m_routing(Ipv4RoutingHelper::GetRouting<Ipv4GlobalRouting>(ipv4->GetRoutingProtocol()))
-    {
-    }
+    using TableSource::TableSource;
 
     std::vector<NextHop> Find(Ipv4Address destination) override
     {
@@ -112,7 +147,6 @@ class GlobalSource : public NextHopSource
         {
             return {};
         }
-        Read();
         // A lookup walks the table, so ask for the interfaces on shortest paths before all others.
         std::vector<NextHop> hops;
         if (m_isPlain)
@@ -135,19 +169,29 @@ class GlobalSource : public NextHopSource
         return hops;
     }
 
-    uint64_t GetSignature() override
-    {
-        // Global routing replaces all routes when it recomputes them, so addresses in memory
-        // reveal that too.
-        return !m_routing ? 0 : m_signature.Get(m_routing->GetNRoutes(), [this](uint32_t index) {
-            const Ipv4RoutingTableEntry* route = m_routing->GetRoute(index);
-            return AddRoute<Ipv4Family>(reinterpret_cast<uintptr_t>(route), *route);
-        });
-    }
-
     void Renew() override
     {
-        m_isRead = false;
+        m_isPlain = IpTopology::Get().IsPlain();
+        m_shared.clear();
+        for (uint32_t interface = 1; interface < m_ip->GetNInterfaces(); interface++)
+        {
+            Ptr<Channel> channel = m_ip->GetNetDevice(interface)->GetChannel();
+            if (!channel || channel->GetNDevices() > 2)
+            {
+                m_shared[interface];
+            }
+        }
+        // A lookup tells one gateway per interface, so a node on a shared channel reads its table.
+        const uint32_t count = m_routing && !m_shared.empty() ? m_routing->GetNRoutes() : 0;
+        for (uint32_t i = 0; i < count; i++)
+        {
+            const Ipv4RoutingTableEntry* route = m_routing->GetRoute(i);
+            const auto found = m_shared.find(route->GetInterface());
+            if (found != m_shared.end())
+            {
+                found->second[route->GetDest()].push_back(route->GetGateway());
+            }
+        }
     }
 
     std::string GetFault() const override
@@ -172,36 +216,6 @@ class GlobalSource : public NextHopSource
     }
 
   private:
-    /// Finds out which interfaces may lead to several routers, and whether all paths cost the
-    /// number of their links, unless it is known since the last change.
-    void Read()
-    {
-        if (std::exchange(m_isRead, true))
-        {
-            return;
-        }
-        m_isPlain = IpTopology::Get().IsPlain();
-        m_shared.clear();
-        for (uint32_t interface = 1; interface < m_ip->GetNInterfaces(); interface++)
-        {
-            Ptr<Channel> channel = m_ip->GetNetDevice(interface)->GetChannel();
-            if (!channel || channel->GetNDevices() > 2)
-            {
-                m_shared[interface];
-            }
-        }
-        // A lookup tells one gateway per interface, so a node on a shared channel reads its table.
-        for (uint32_t i = 0; !m_shared.empty() && i < m_routing->GetNRoutes(); i++)
-        {
-            const Ipv4RoutingTableEntry* route = m_routing->GetRoute(i);
-            const auto found = m_shared.find(route->GetInterface());
-            if (found != m_shared.end())
-            {
-                found->second[route->GetDest()].push_back(route->GetGateway());
-            }
-        }
-    }
-
     /**
      * @brief Adds the next hops behind an interface.
      * @param destination an address
@@ -266,11 +280,7 @@ class GlobalSource : public NextHopSource
         return false;
     }
 
-    Ptr<Ipv4> m_ip;                   //!< the IP of the node
-    Ptr<Ipv4GlobalRouting> m_routing; //!< null if the node has none
-    TableSignature m_signature;       //!< signature of the table
-    bool m_isRead{false};             //!< Read was called since the last change
-    bool m_isPlain{false};            //!< see IpTopologyOf::IsPlain
+    bool m_isPlain{false}; //!< see IpTopologyOf::IsPlain
     /// Gateways by destination, for each interface on a shared channel.
     std::map<uint32_t, std::map<Ipv4Address, std::vector<Ipv4Address>>> m_shared;
 };
@@ -278,71 +288,46 @@ class GlobalSource : public NextHopSource
 /// Next hops from static routes with gateways: longest prefix first, then lowest metric.
 /// @tparam F IPv4 or IPv6
 template <class F>
-class StaticSource : public NextHopSourceOf<F>
+class StaticSource : public TableSource<F, typename F::StaticRouting>
 {
   public:
-    /// A next hop.
-    using Hop = NextHopOf<F>;
+    using TableSource<F, typename F::StaticRouting>::TableSource;
 
-    /**
-     * @param ip the IP of the node
-     */
-    explicit StaticSource(Ptr<typename F::Ip> ip)
-        : m_routing(F::RoutingHelper::template GetRouting<typename F::StaticRouting>(
-              ip->GetRoutingProtocol()))
-    {
-    }
-
-    std::vector<Hop> Find(typename F::Address destination) override
+    std::vector<NextHopOf<F>> Find(typename F::Address destination) override
     {
         NS_LOG_FUNCTION(this << destination);
-        Read();
-        std::vector<Hop> hops;
-        uint32_t longest = 0;
-        uint32_t lowest = 0;
+        std::vector<NextHopOf<F>> hops;
+        std::pair<int64_t, int64_t> best(-1, 0);
         for (const auto& [route, metric] : m_routes)
         {
-            if (!F::Matches(route, destination))
+            const std::pair<int64_t, int64_t> rank(F::PrefixLength(route), -int64_t{metric});
+            if (rank < best || !F::Matches(route, destination))
             {
                 continue;
             }
-            const uint32_t length = F::PrefixLength(route);
-            const bool isBetter =
-                hops.empty() || length > longest || (length == longest && metric < lowest);
-            if (!isBetter && (length != longest || metric != lowest))
-            {
-                continue;
-            }
-            if (isBetter)
+            if (rank > best)
             {
                 hops.clear();
-                longest = length;
-                lowest = metric;
+                best = rank;
             }
             hops.push_back({route.GetInterface(), route.GetGateway()});
         }
         // Several routes without gateways are links that share a prefix, and only one of them has
         // the destination.
-        for (const Hop& hop : hops)
-        {
-            if (hops.size() > 1 && hop.gateway == F::Address::GetAny())
-            {
-                return {};
-            }
-        }
-        return hops;
-    }
-
-    uint64_t GetSignature() override
-    {
-        return !m_routing ? 0 : m_signature.Get(m_routing->GetNRoutes(), [this](uint32_t index) {
-            return AddRoute<F>(m_routing->GetMetric(index), m_routing->GetRoute(index));
-        });
+        const bool isShared =
+            hops.size() > 1 && std::any_of(hops.begin(), hops.end(), [](const auto& hop) {
+                return hop.gateway == F::Address::GetAny();
+            });
+        return isShared ? std::vector<NextHopOf<F>>() : hops;
     }
 
     void Renew() override
     {
-        m_isRead = false;
+        m_routes.clear();
+        for (uint32_t i = 0; this->m_routing && i < this->m_routing->GetNRoutes(); i++)
+        {
+            m_routes.emplace_back(this->m_routing->GetRoute(i), this->m_routing->GetMetric(i));
+        }
     }
 
     std::string GetReason() const override
@@ -353,23 +338,6 @@ class StaticSource : public NextHopSourceOf<F>
     }
 
   private:
-    /// Copies the table, unless it was copied since the last change.
-    void Read()
-    {
-        if (std::exchange(m_isRead, true))
-        {
-            return;
-        }
-        m_routes.clear();
-        for (uint32_t i = 0; m_routing && i < m_routing->GetNRoutes(); i++)
-        {
-            m_routes.emplace_back(m_routing->GetRoute(i), m_routing->GetMetric(i));
-        }
-    }
-
-    Ptr<typename F::StaticRouting> m_routing; //!< null if the node has none
-    TableSignature m_signature;               //!< signature of the table
-    bool m_isRead{false};                     //!< m_routes is a copy of the table
     std::vector<std::pair<typename F::TableEntry, uint32_t>> m_routes; //!< routes and metrics
 };
 
@@ -393,16 +361,6 @@ class ShortestPathSource : public NextHopSourceOf<F>
         // The protocol below routes packets that have no choice at any node. It gets none that have
         // had one: nix-vector routing does not forward packets that it has not sent.
         return IpTopologyOf<F>::Get().NextHops(m_node, destination, true);
-    }
-
-    uint64_t GetSignature() override
-    {
-        // Only interfaces and addresses change paths, and those are counted.
-        return 0;
-    }
-
-    void Renew() override
-    {
     }
 
     std::string GetFault() const override

@@ -71,10 +71,18 @@ class NextHopSourceOf
      * @return the equal-cost next hops to it; empty without a route
      */
     virtual std::vector<Hop> Find(typename F::Address destination) = 0;
-    /// @return a number that changes with almost every change of the routes; cheap to obtain
-    virtual uint64_t GetSignature() = 0;
-    /// Discards what the source has read of the routes, because they may have changed.
-    virtual void Renew() = 0;
+
+    /// @return a number that changes with almost every change of the routes, other than changes of
+    ///         interfaces and addresses; cheap to obtain
+    virtual uint64_t GetSignature()
+    {
+        return 0;
+    }
+
+    /// Reads what Find needs; called before the first Find and after each change.
+    virtual void Renew()
+    {
+    }
 
     /// @return why no packet can have a choice of next hops, and the cure; empty if one may
     virtual std::string GetFault() const

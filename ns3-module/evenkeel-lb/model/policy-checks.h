@@ -4,8 +4,17 @@
 #ifndef POLICY_CHECKS_H
 #define POLICY_CHECKS_H
 
+#include "equal-cost-routes.h"
+
+#include "ns3/data-rate.h"
+#include "ns3/simulation-singleton.h"
+
+#include <algorithm>
 #include <cstdint>
+#include <map>
+#include <sstream>
 #include <string>
+#include <utility>
 
 namespace ns3
 {
@@ -24,30 +33,202 @@ void WarnOfPolicy(const std::string& text);
  * @tparam F IPv4 or IPv6
  */
 template <class F>
-struct PolicyChecks
+class PolicyChecks
 {
+  public:
+    using Ip = typename F::Ip;         //!< the IP of a node
+    using Source = NextHopSourceOf<F>; //!< a source of next hops
+
+    /// @return the checks of this simulation
+    static PolicyChecks& Get()
+    {
+        return *SimulationSingleton<PolicyChecks>::Get();
+    }
+
     /// Warns at the end of the simulation at the latest.
     ~PolicyChecks()
     {
         WarnOfNoChoice();
     }
 
+    /**
+     * @brief Tells whether policies are to be checked, as mostly only those of the first node are.
+     * @param policies all attributes of the policies of a node
+     * @return true unless the previous call had the same
+     */
+    bool IsNew(const std::string& policies)
+    {
+        return std::exchange(m_accepted, policies) != policies;
+    }
+
+    /**
+     * @brief Prepares a warning if another protocol is above a policy, or its source has no routes.
+     * @tparam P type of the protocol with the policy
+     * @param policy name of the policy
+     * @param ip the IP of the node
+     * @param source the source of next hops; null if there is none of that name
+     */
+    template <class P>
+    void CheckPlace(const std::string& policy, Ptr<Ip> ip, const Source* source)
+    {
+        std::string fault = source ? source->GetFault() : "";
+        auto list = DynamicCast<typename F::ListRouting>(ip->GetRoutingProtocol());
+        for (uint32_t i = 0; fault.empty() && list && i < list->GetNRoutingProtocols(); i++)
+        {
+            int16_t priority = 0;
+            const auto protocol = list->GetRoutingProtocol(i, priority);
+            if (DynamicCast<P>(protocol))
+            {
+                break;
+            }
+            // Static routes above a policy are exceptions that a script makes.
+            if (const auto routes = DynamicCast<typename F::StaticRouting>(protocol))
+            {
+                CheckNetworks(routes, ip);
+                continue;
+            }
+            fault = protocol->GetInstanceTypeId().GetName() +
+                    " routes all packets first, with the priority " + std::to_string(priority) +
+                    " in the list: add the policy with a higher priority";
+        }
+        if (!fault.empty())
+        {
+            SetNoChoice(policy, ip, fault);
+        }
+    }
+
+    /**
+     * @brief Warns once per simulation if no packet has a choice, although there are several paths.
+     * @param policy name of the policy
+     * @param ip the IP of the node
+     * @param source the source of next hops
+     * @param destination of a packet
+     * @param group its next hops
+     */
+    void CheckChoice(const std::string& policy,
+                     Ptr<Ip> ip,
+                     const Source& source,
+                     typename F::Address destination,
+                     const RouteGroupOf<F>& group)
+    {
+        if (m_isChoiceDone)
+        {
+            return;
+        }
+        m_isChoiceDone = group.hops.size() > 1;
+        if (group.shortest > 1)
+        {
+            std::ostringstream fault;
+            fault << "there are " << group.shortest << " shortest paths to " << destination
+                  << ", but " << source.GetReason();
+            SetNoChoice(policy, ip, fault.str());
+        }
+        m_packets += m_noChoice.empty() ? 0 : 1;
+        if (m_packets == PATIENCE)
+        {
+            WarnOfNoChoice();
+        }
+    }
+
+    /**
+     * @brief Warns once per simulation if every packet starts a flowlet.
+     * @param gapPs the gap of flowlets, in picoseconds
+     * @param ip the IP of the node
+     * @param group next hops
+     */
+    void CheckFlowletGap(uint64_t gapPs, Ptr<Ip> ip, const RouteGroupOf<F>& group)
+    {
+        for (std::size_t hop = 0; !m_isGapDone && hop < group.hops.size(); hop++)
+        {
+            const uint32_t interface = group.hops[hop].interface;
+            const uint64_t rate = IpTopologyOf<F>::RateOf(ip->GetNetDevice(interface));
+            if (rate > 0 && 8e12 * ip->GetMtu(interface) / rate > gapPs)
+            {
+                m_isGapDone = true;
+                std::ostringstream text;
+                text << "the flowlet gap of " << gapPs / 1000
+                     << " ns is shorter than the transmission of a full packet on interface "
+                     << interface << " of " << NameOf(ip) << " (" << DataRate(rate)
+                     << "): every packet begins a flowlet; set a longer gap in the attribute "
+                        "Parameters, or BaseRtt";
+                WarnOfPolicy(text.str());
+            }
+        }
+    }
+
+  private:
+    /// Number of packets without a choice after which the warning does not wait for the end.
+    static constexpr uint32_t PATIENCE = 1000;
+
+    /**
+     * @param ip the IP of a node
+     * @return the node in messages
+     */
+    static std::string NameOf(Ptr<Ip> ip)
+    {
+        return "node " + std::to_string(ip->template GetObject<Node>()->GetId());
+    }
+
+    /**
+     * @brief Prepares the warning that no packet has a choice, unless it has a reason already.
+     * @param policy name of the policy
+     * @param ip the IP of a node
+     * @param fault the reason at this node, and the cure
+     */
+    void SetNoChoice(const std::string& policy, Ptr<Ip> ip, const std::string& fault)
+    {
+        if (m_noChoice.empty())
+        {
+            m_noChoice = "policy " + policy + " has no effect, as at " + NameOf(ip) + ": " + fault;
+        }
+    }
+
     /// Warns that no packet has a choice, unless one has or the warning was given.
     void WarnOfNoChoice()
     {
-        if (!isChoiceDone && !noChoice.empty())
+        if (!m_isChoiceDone && !m_noChoice.empty())
         {
-            WarnOfPolicy(noChoice);
+            WarnOfPolicy(m_noChoice);
         }
-        isChoiceDone = true;
+        m_isChoiceDone = true;
     }
 
-    std::string accepted;      //!< the policies and parameters that were last accepted
-    bool isNetworkDone{false}; //!< the warning of links that share a network was given
-    bool isGapDone{false};     //!< the warning of a flowlet gap was given
-    bool isChoiceDone{false};  //!< a packet had a choice, or the warning of none was given
-    uint32_t packets{0};       //!< packets without a choice since noChoice was set
-    std::string noChoice;      //!< why no packet has a choice; empty if there is nothing to choose
+    /**
+     * @brief Warns once per simulation if static routing sends the packets of several links to one.
+     * @param routing static routing above the policy
+     * @param ip the IP of the node
+     */
+    void CheckNetworks(Ptr<typename F::StaticRouting> routing, Ptr<Ip> ip)
+    {
+        std::map<std::pair<typename F::Address, uint32_t>, uint32_t> interfaces;
+        // The routes to networks of links come first: a script adds others when links have
+        // addresses. An interface mostly has one or two addresses.
+        const uint32_t count = std::min(routing->GetNRoutes(), 2 * ip->GetNInterfaces());
+        for (uint32_t i = 0; !m_isNetworkDone && i < count; i++)
+        {
+            const typename F::TableEntry route = routing->GetRoute(i);
+            const std::pair network(route.GetDestNetwork(), F::PrefixLength(route));
+            const uint32_t first = interfaces.emplace(network, route.GetInterface()).first->second;
+            if (first != route.GetInterface() && !route.IsGateway())
+            {
+                m_isNetworkDone = true;
+                std::ostringstream text;
+                text << "several interfaces of " << NameOf(ip) << " share the network "
+                     << network.first << "/" << network.second
+                     << ", and static routing, above the policy, sends its packets over the first: "
+                        "if the script installs Ipv4GlobalRoutingHelper alone without a policy, "
+                        "use WithGlobalRoutingOnly()";
+                WarnOfPolicy(text.str());
+            }
+        }
+    }
+
+    std::string m_accepted;      //!< the policies and parameters that were last accepted
+    bool m_isNetworkDone{false}; //!< the warning of links that share a network was given
+    bool m_isGapDone{false};     //!< the warning of a flowlet gap was given
+    bool m_isChoiceDone{false};  //!< a packet had a choice, or the warning of none was given
+    uint32_t m_packets{0};       //!< packets without a choice since m_noChoice was set
+    std::string m_noChoice;      //!< why no packet has a choice; empty if there is none to choose
 };
 
 } // namespace ns3

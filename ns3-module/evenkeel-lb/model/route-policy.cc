@@ -4,134 +4,276 @@
 #include "route-policy.h"
 
 #include "device-queues.h"
-#include "dscp-policies.h"
 #include "equal-cost-routes.h"
-#include "evenkeel.h"
 #include "ip-topology.h"
 #include "policy-checks.h"
-#include "policy-parameters.h"
+#include "policy-choosers.h"
 #include "refuse.h"
 
-#include "ns3/data-rate.h"
 #include "ns3/log.h"
 #include "ns3/node.h"
-#include "ns3/simulation-singleton.h"
+#include "ns3/rng-seed-manager.h"
+#include "ns3/rng-stream.h"
 #include "ns3/simulator.h"
 
-#include <array>
-#include <sstream>
-#include <stdexcept>
+#include <iostream>
 #include <type_traits>
 #include <utility>
+#include <vector>
 
 namespace ns3
 {
 
 NS_LOG_COMPONENT_DEFINE("RoutePolicy");
 
-namespace
+void
+WarnOfPolicy(const std::string& text)
 {
-
-/// The protocol number of TCP (IANA).
-const uint8_t TCP = 6;
-/// The protocol number of UDP (IANA).
-const uint8_t UDP = 17;
-
-/**
- * @tparam F IPv4 or IPv6
- * @param packet a packet without its IP header; null if its ports must not be used
- * @param header its IP header
- * @param edge the node that represents the edge switch of its destination
- * @return the packet as the policy sees it
- */
-template <class F>
-evenkeel::Arrival
-ArrivalOf(Ptr<const Packet> packet, const typename F::Header& header, uint32_t edge)
-{
-    evenkeel::Arrival arrival;
-    arrival.nowPs = Simulator::Now().GetPicoSeconds();
-    arrival.bytes = (packet ? packet->GetSize() : 0) + header.GetSerializedSize();
-    arrival.edge = edge;
-    // IP routing has no pods, so the edge switch stands for the pod.
-    arrival.pod = edge;
-    arrival.label = F::Hash(header);
-    const uint8_t protocol = F::ProtocolOf(header);
-    const bool hasPorts = protocol == TCP || protocol == UDP;
-    uint8_t start[13];
-    if (packet && hasPorts && packet->CopyData(start, 13) >= 4)
-    {
-        const uint32_t ports = start[0] << 24 | start[1] << 16 | start[2] << 8 | start[3];
-        arrival.label = evenkeelinternal::Mix(arrival.label, ports);
-        // A TCP segment carries no data if its length equals its header length, in 32-bit words.
-        arrival.control = protocol == TCP && packet->GetSize() >= 13 &&
-                          packet->GetSize() == (start[12] >> 4) * 4U;
-    }
-    return arrival;
+    NS_LOG_WARN(text);
+    std::cerr << "evenkeel: warning: " << text << std::endl;
 }
 
-} // namespace
-
-/// The default policy of a node, and those of DSCPs.
 template <class F>
-struct RoutePolicy<F>::Choosers
+struct RoutePolicy<F>::State
 {
+    using Group = RouteGroupOf<F>; //!< equal-cost next hops
+
     /**
-     * @brief Makes the policies of the attributes. Aborts with a message if one is unsupported.
-     * @param of has the attributes
-     * @param facts the properties of the node
+     * @param policy has the attributes
      */
-    Choosers(const RoutePolicy& of, const evenkeel::Switch& facts)
+    explicit State(RoutePolicy& policy)
+        : of(policy)
     {
-        std::string reason = Add(of.m_policy, of.m_parameters, facts);
-        EVENKEEL_REFUSE_IF(!reason.empty(), F::Name(), reason);
-        std::vector<DscpPolicy> entries;
-        reason = ReadDscpPolicies(of.m_dscpPolicies, entries);
-        EVENKEEL_REFUSE_IF(!reason.empty(), F::Name(), reason);
-        for (const DscpPolicy& each : entries)
+    }
+
+    /// @return false if the node has one link, so that no packet has a choice
+    bool HasChoice()
+    {
+        return routes.HasChoice() || of.m_source == "shortest-paths";
+    }
+
+    /// @return id of the node
+    uint32_t NodeId() const
+    {
+        return of.m_ip->template GetObject<Node>()->GetId();
+    }
+
+    /**
+     * @brief Makes the policies. Aborts with a message if one is unknown or unsupported.
+     * @param facts the properties of the node
+     * @return the policies
+     */
+    std::unique_ptr<PolicyChoosers> Make(const evenkeel::Switch& facts) const
+    {
+        return std::make_unique<PolicyChoosers>(F::Name(),
+                                                DscpPolicy{0, 63, of.m_policy, of.m_parameters},
+                                                of.m_dscpPolicies,
+                                                facts);
+    }
+
+    /// Aborts with a message if one of the policies is unknown or unsupported.
+    void CheckPolicies() const
+    {
+        if (PolicyChecks<F>::Get().IsNew(of.m_policy + '\n' + of.m_parameters + '\n' +
+                                         of.m_dscpPolicies))
         {
-            reason = Add(each.policy, each.parameters, facts);
-            EVENKEEL_REFUSE_IF(!reason.empty(), F::Name(), "DscpPolicies: " << reason);
-            for (uint32_t dscp = each.first; dscp <= each.last; dscp++)
+            Make(evenkeel::Switch());
+        }
+    }
+
+    /// @return the seed of the policies
+    uint64_t MakeSeed() const
+    {
+        if (of.m_seed != 0)
+        {
+            return of.m_seed;
+        }
+        // RandomVariableStream would take the next automatic stream and thereby change the numbers
+        // of all variables that the script makes later. Automatic streams start at 0 and assigned
+        // ones at 2^63, so those between are free.
+        const uint64_t stream = of.m_stream < 0 ? (1ULL << 62) + NodeId()
+                                                : (1ULL << 63) + static_cast<uint64_t>(of.m_stream);
+        RngStream random(RngSeedManager::GetSeed(), stream, RngSeedManager::GetRun());
+        const double draws = 4294967296.0;
+        const auto high = static_cast<uint64_t>(random.RandU01() * draws);
+        return high << 32 | static_cast<uint64_t>(random.RandU01() * draws);
+    }
+
+    /**
+     * @brief Makes the policies.
+     * @param group next hops of the first packet
+     */
+    void MakeChoosers(const Group& group)
+    {
+        NS_LOG_FUNCTION(this);
+        evenkeel::Switch facts;
+        facts.id = NodeId();
+        facts.ports = of.m_ip->GetNInterfaces();
+        facts.tier = of.m_tier == FOUND ? IpTopologyOf<F>::Get().TierOf(facts.id) : of.m_tier;
+        facts.portBufferBytes = of.m_portBuffer;
+        const Time baseRtt =
+            of.m_baseRtt.IsZero() ? IpTopologyOf<F>::Get().GetBaseRtt() : of.m_baseRtt;
+        facts.baseRttPs = (baseRtt.IsZero() ? MicroSeconds(100) : baseRtt).GetPicoSeconds();
+        facts.seed = MakeSeed();
+        choosers = Make(facts);
+        for (const evenkeel::SwitchChooser& policy : choosers->policies)
+        {
+            if (policy.flowletGapPs() > 0)
             {
-                ofDscp[dscp] = static_cast<uint8_t>(policies.size() - 1);
+                PolicyChecks<F>::Get().CheckFlowletGap(policy.flowletGapPs(), of.m_ip, group);
+            }
+        }
+    }
+
+    /// Finds the protocols of the node when the first packet needs a route.
+    void FindProtocols()
+    {
+        NS_LOG_FUNCTION(this);
+        auto source = NextHopSourceOf<F>::Make(of.m_source, of.m_ip);
+        EVENKEEL_REFUSE_IF(!source,
+                           F::Name(),
+                           "Routes is '" << of.m_source
+                                         << "': it must be static, shortest-paths or, with IPv4, "
+                                            "global");
+        routes.SetSource(std::move(source));
+        // The next protocol may not know the shortest paths, so route every packet here.
+        routesAll = of.m_source == "shortest-paths";
+        forwardsAll = false;
+        auto list = DynamicCast<typename F::ListRouting>(of.m_ip->GetRoutingProtocol());
+        const uint32_t count = list ? list->GetNRoutingProtocols() : 0;
+        int16_t priority = 0;
+        for (uint32_t number = 0; number + 1 < count; number++)
+        {
+            const auto protocol = list->GetRoutingProtocol(number, priority);
+            if (DynamicCast<RoutePolicy>(protocol) == &of)
+            {
+                const auto next = list->GetRoutingProtocol(number + 1, priority);
+                routesAll |= of.m_source == "global" && DynamicCast<Ipv4GlobalRouting>(next);
+                forwardsAll |= of.m_source == "static" && DynamicCast<Ipv4StaticRouting>(next);
             }
         }
     }
 
     /**
-     * @brief Adds a policy.
-     * @param policy its name
-     * @param parameters its parameters
-     * @param facts the properties of the node
-     * @return an empty string, or an error message
+     * @brief Finds the next hops to a destination and notifies the policies of changes.
+     * @param destination an address
+     * @param isOwn true if the node itself sends the packet
+     * @return the next hops; null if the next protocol routes its packets
      */
-    std::string Add(const std::string& policy,
-                    const std::string& parameters,
-                    const evenkeel::Switch& facts)
+    const Group* FindGroup(Address destination, bool isOwn)
     {
-        try
+        if (!routes.GetSource())
         {
-            policies.emplace_back(policy, PolicyParameterLines(parameters), facts);
+            FindProtocols();
         }
-        catch (const std::invalid_argument& error)
+        if (!HasChoice())
         {
-            return error.what();
+            return nullptr;
         }
-        return "";
+        bool changed = false;
+        const Group& group = routes.GroupOf(destination, of.m_refreshInterval, changed);
+        if (changed && choosers)
+        {
+            NS_LOG_LOGIC("other next hops to " << destination << ": " << group.hops.size());
+            for (evenkeel::SwitchChooser& policy : choosers->policies)
+            {
+                policy.routingChanged();
+            }
+        }
+        PolicyChecks<F>::Get().CheckChoice(of.m_policy,
+                                           of.m_ip,
+                                           *routes.GetSource(),
+                                           destination,
+                                           group);
+        const std::size_t count = group.hops.size();
+        return count > 1 || (count == 1 && (routesAll || (forwardsAll && !isOwn))) ? &group
+                                                                                   : nullptr;
     }
 
-    std::vector<evenkeel::SwitchChooser> policies; //!< the attribute Policy comes first
-    std::array<uint8_t, 64> ofDscp{};              //!< index of the policy, by DSCP
+    /**
+     * @brief Finds the route of a packet.
+     * @param packet the packet, without its IP header; null if its ports must not be used
+     * @param header its IP header
+     * @param dscp its DSCP
+     * @return the route; null if the next protocol routes it
+     */
+    Ptr<Route> FindRoute(Ptr<const Packet> packet, const Header& header, uint8_t dscp)
+    {
+        const Group* const group = FindGroup(header.GetDestination(), !packet);
+        if (!group || group->hops.size() == 1)
+        {
+            return group ? group->routes[0] : nullptr;
+        }
+        if (!choosers)
+        {
+            MakeChoosers(*group);
+        }
+        evenkeel::SwitchChooser& policy = choosers->policies[choosers->ofDscp[dscp]];
+        FillCandidates(*group, policy.usesWeights(), policy.looksAtQueues());
+        if (indices.empty())
+        {
+            return nullptr;
+        }
+        evenkeel::Candidates candidates;
+        candidates.ports = ports.data();
+        candidates.count = ports.size();
+        candidates.queueBytes = queueBytes.empty() ? nullptr : queueBytes.data();
+        candidates.weights = weights.empty() ? nullptr : weights.data();
+        const uint32_t choice =
+            policy.choose(ArrivalOf<F>(packet, header, group->edge), candidates);
+        NS_LOG_LOGIC("interface " << ports[choice] << " of " << candidates.count << " next hops to "
+                                  << header.GetDestination());
+        of.m_choice(packet, header, ports[choice], candidates.count);
+        return group->routes[indices[choice]];
+    }
+
+    /**
+     * @brief Fills in the candidates: the next hops whose interface is up.
+     * @param group the next hops
+     * @param weighs true if the policy uses weights
+     * @param looks true if the policy looks at queues
+     */
+    void FillCandidates(const Group& group, bool weighs, bool looks)
+    {
+        indices.clear();
+        ports.clear();
+        queueBytes.clear();
+        weights.clear();
+        weighs = weighs && !group.weights.empty();
+        for (std::size_t index = 0; index < group.hops.size(); index++)
+        {
+            const uint32_t interface = group.hops[index].interface;
+            if (of.m_ip->IsUp(interface))
+            {
+                indices.push_back(index);
+                ports.push_back(interface);
+                if (weighs)
+                {
+                    weights.push_back(group.weights[index]);
+                }
+                if (looks)
+                {
+                    queueBytes.push_back(queues.GetBytes(of.m_ip->GetNetDevice(interface)));
+                }
+            }
+        }
+    }
+
+    RoutePolicy& of;                          //!< has the attributes
+    std::unique_ptr<PolicyChoosers> choosers; //!< the policies; null until needed
+    EqualCostRoutesOf<F> routes;              //!< next hops
+    bool routesAll{false};                    //!< also route packets without a choice
+    bool forwardsAll{false};                  //!< also route forwarded packets without a choice
+    DeviceQueues queues;                      //!< queued bytes at devices
+    std::vector<std::size_t> indices;         //!< index of each candidate in its group
+    std::vector<uint32_t> ports;              //!< interfaces of the candidates
+    std::vector<uint64_t> queueBytes;         //!< queued bytes at the candidates
+    std::vector<uint32_t> weights;            //!< weights of the candidates; empty if all are equal
 };
 
 template <class F>
 RoutePolicy<F>::RoutePolicy()
-    : m_seed(0),
-      m_tier(FOUND),
-      m_portBuffer(0),
-      m_stream(-1),
-      m_routes(std::make_unique<EqualCostRoutesOf<F>>()),
-      m_queues(std::make_unique<DeviceQueues>())
+    : m_state(std::make_unique<State>(*this))
 {
 }
 
@@ -144,26 +286,29 @@ RoutePolicy<F>::SetIp(Ptr<Ip> ip)
 {
     NS_LOG_FUNCTION(this << ip);
     m_ip = ip;
-    m_routes->SetIp(ip);
+    m_state->routes.SetIp(ip);
     // ns-3 initializes only the protocols that are aggregated to the node.
     Simulator::ScheduleNow(&Object::Initialize, Ptr<Object>(this));
     // A wrong name ends the script at the line that installs it, not when the simulation runs.
-    CheckPolicies();
+    m_state->CheckPolicies();
 }
 
 template <class F>
 void
-RoutePolicy<F>::CheckPolicies() const
+RoutePolicy<F>::DoInitialize()
 {
     NS_LOG_FUNCTION(this);
-    // Nodes mostly have the same policies, so check them once.
-    std::string& accepted = SimulationSingleton<PolicyChecks<F>>::Get()->accepted;
-    const std::string text = m_policy + '\n' + m_parameters + '\n' + m_dscpPolicies;
-    if (accepted != text)
+    EVENKEEL_REFUSE_IF(!m_ip,
+                       F::Name(),
+                       "no IP protocol is set: add this routing to a list of protocols");
+    m_state->CheckPolicies();
+    // Interface 0 is the loopback, and a node with one link has no choice.
+    if (m_ip->GetNInterfaces() > 2)
     {
-        Choosers(*this, evenkeel::Switch());
-        accepted = text;
+        const auto source = NextHopSourceOf<F>::Make(m_source, m_ip);
+        PolicyChecks<F>::Get().template CheckPlace<RoutePolicy>(m_policy, m_ip, source.get());
     }
+    F::RoutingProtocol::DoInitialize();
 }
 
 template <class F>
@@ -171,9 +316,7 @@ void
 RoutePolicy<F>::DoDispose()
 {
     NS_LOG_FUNCTION(this);
-    m_choosers.reset();
-    m_routes->Clear();
-    *m_queues = DeviceQueues();
+    m_state = std::make_unique<State>(*this);
     m_ip = nullptr;
     F::RoutingProtocol::DoDispose();
 }
@@ -193,7 +336,7 @@ void
 RoutePolicy<F>::RenewPolicies()
 {
     NS_LOG_FUNCTION(this);
-    m_choosers.reset();
+    m_state->choosers.reset();
 }
 
 template <class F>
@@ -201,7 +344,7 @@ void
 RoutePolicy<F>::RenewSource()
 {
     NS_LOG_FUNCTION(this);
-    m_routes->SetSource(nullptr);
+    m_state->routes.SetSource(nullptr);
 }
 
 template <class F>
@@ -209,181 +352,58 @@ uint64_t
 RoutePolicy<F>::GetStateBits() const
 {
     uint64_t bits = 0;
-    for (std::size_t at = 0; m_choosers && at < m_choosers->policies.size(); at++)
+    for (std::size_t at = 0; m_state->choosers && at < m_state->choosers->policies.size(); at++)
     {
-        bits += m_choosers->policies[at].stateBits();
+        bits += m_state->choosers->policies[at].stateBits();
     }
     return bits;
 }
 
 template <class F>
 void
-RoutePolicy<F>::CheckFlowletGap(const Group& group)
+RoutePolicy<F>::NoteChange()
 {
-    NS_LOG_FUNCTION(this);
-    uint64_t gapPs = 0;
-    for (const evenkeel::SwitchChooser& policy : m_choosers->policies)
-    {
-        const uint64_t gap = policy.flowletGapPs();
-        gapPs = gapPs == 0 || (gap > 0 && gap < gapPs) ? gap : gapPs;
-    }
-    bool& hasWarned = SimulationSingleton<PolicyChecks<F>>::Get()->isGapDone;
-    for (std::size_t hop = 0; gapPs > 0 && !hasWarned && hop < group.rates.size(); hop++)
-    {
-        const uint32_t interface = group.interfaces[hop];
-        const double bits = 8.0 * m_ip->GetMtu(interface);
-        if (group.rates[hop] > 0 && 1e12 * bits / group.rates[hop] > gapPs)
-        {
-            hasWarned = true;
-            std::ostringstream text;
-            text << "the flowlet gap of " << gapPs / 1000
-                 << " ns is shorter than the transmission of a full packet on interface "
-                 << interface << " of node " << m_ip->template GetObject<Node>()->GetId() << " ("
-                 << DataRate(group.rates[hop])
-                 << "): every packet begins a flowlet; set a longer gap in the attribute "
-                    "Parameters, or BaseRtt";
-            WarnOfPolicy(text.str());
-        }
-    }
+    g_ipChanges++;
 }
 
 template <class F>
 void
-RoutePolicy<F>::DoInitialize()
+RoutePolicy<F>::PrintRoutingTable(Ptr<OutputStreamWrapper> stream, Time::Unit unit) const
 {
-    NS_LOG_FUNCTION(this);
-    EVENKEEL_REFUSE_IF(!m_ip,
-                       F::Name(),
-                       "no IP protocol is set: add this routing to a list of protocols");
-    CheckPolicies();
-    CheckPlace();
-    F::RoutingProtocol::DoInitialize();
-}
-
-template <class F>
-void
-RoutePolicy<F>::MakeChoosers()
-{
-    NS_LOG_FUNCTION(this);
-    if (m_choosers)
+    std::ostream& out = *stream->GetStream();
+    out << "Node: " << m_state->NodeId() << ", Time: " << Now().As(unit) << ", " << F::Name()
+        << " table, policy " << m_policy << "\n";
+    for (const auto& [destination, group] : m_state->routes.GetGroups())
     {
-        return;
-    }
-    evenkeel::Switch facts;
-    facts.id = m_ip->template GetObject<Node>()->GetId();
-    facts.ports = m_ip->GetNInterfaces();
-    facts.tier = m_tier == FOUND ? IpTopologyOf<F>::Get().TierOf(facts.id) : m_tier;
-    facts.portBufferBytes = m_portBuffer;
-    facts.baseRttPs = FindBaseRtt().GetPicoSeconds();
-    facts.seed = MakeSeed();
-    m_choosers = std::make_unique<Choosers>(*this, facts);
-}
-
-template <class F>
-bool
-RoutePolicy<F>::HasChoice()
-{
-    return m_routes->HasChoice() || m_source == "shortest-paths";
-}
-
-template <class F>
-const typename RoutePolicy<F>::Group*
-RoutePolicy<F>::FindGroup(Address destination, bool isOwn)
-{
-    if (!m_routes->GetSource())
-    {
-        FindProtocols();
-    }
-    if (!HasChoice())
-    {
-        return nullptr;
-    }
-    bool changed = false;
-    const Group& group = m_routes->GroupOf(destination, m_refreshInterval, changed);
-    for (std::size_t at = 0; changed && m_choosers && at < m_choosers->policies.size(); at++)
-    {
-        m_choosers->policies[at].routingChanged();
-    }
-    CheckChoice(destination, group);
-    const std::size_t count = group.routes.size();
-    const bool routesAll = m_routesAll || (m_forwardsAll && !isOwn);
-    return count > 1 || (count == 1 && routesAll) ? &group : nullptr;
-}
-
-template <class F>
-bool
-RoutePolicy<F>::FillCandidates(const Group& group, bool weighs, bool looks)
-{
-    m_indices.clear();
-    m_candidates.clear();
-    m_queueBytes.clear();
-    m_weights.clear();
-    weighs = weighs && !group.weights.empty();
-    for (std::size_t index = 0; index < group.interfaces.size(); index++)
-    {
-        const uint32_t interface = group.interfaces[index];
-        if (m_ip->IsUp(interface))
+        if (group.hops.size() > 1)
         {
-            m_indices.push_back(index);
-            m_candidates.push_back(interface);
-            if (weighs)
+            out << destination << " by one of the interfaces";
+            for (const NextHopOf<F>& hop : group.hops)
             {
-                m_weights.push_back(group.weights[index]);
+                out << " " << hop.interface;
             }
-            if (looks)
-            {
-                m_queueBytes.push_back(m_queues->GetBytes(m_ip->GetNetDevice(interface)));
-            }
+            out << "\n";
         }
     }
-    return !m_indices.empty();
-}
-
-template <class F>
-std::size_t
-RoutePolicy<F>::Choose(Ptr<const Packet> packet,
-                       const Header& header,
-                       uint8_t dscp,
-                       const Group& group)
-{
-    if (group.interfaces.size() == 1)
-    {
-        return 0;
-    }
-    MakeChoosers();
-    if (!m_gapChecked)
-    {
-        m_gapChecked = true;
-        CheckFlowletGap(group);
-    }
-    evenkeel::SwitchChooser& policy = m_choosers->policies[m_choosers->ofDscp[dscp]];
-    if (!FillCandidates(group, policy.usesWeights(), policy.looksAtQueues()))
-    {
-        return group.interfaces.size();
-    }
-    evenkeel::Candidates candidates;
-    candidates.ports = m_candidates.data();
-    candidates.count = m_candidates.size();
-    candidates.queueBytes = m_queueBytes.empty() ? nullptr : m_queueBytes.data();
-    candidates.weights = m_weights.empty() ? nullptr : m_weights.data();
-    const uint32_t choice = policy.choose(ArrivalOf<F>(packet, header, group.edge), candidates);
-    NS_LOG_LOGIC("interface " << m_candidates[choice] << " of " << candidates.count
-                              << " next hops to " << header.GetDestination());
-    m_choice(packet, header, m_candidates[choice], candidates.count);
-    return m_indices[choice];
 }
 
 template <class F>
 Ptr<typename RoutePolicy<F>::Route>
-RoutePolicy<F>::FindRoute(Ptr<const Packet> packet, const Header& header, uint8_t dscp)
+RoutePolicy<F>::RouteOutput(Ptr<Packet> packet,
+                            const Header& header,
+                            Ptr<NetDevice> device,
+                            Socket::SocketErrno& error)
 {
-    const Group* group = FindGroup(header.GetDestination(), !packet);
-    if (!group)
+    NS_LOG_FUNCTION(this << packet << header << device);
+    Ptr<Route> route;
+    if (!device && F::IsRouted(header.GetDestination()))
     {
-        return nullptr;
+        // Do not use ports: some transport protocols add them to the packet only later.
+        route = m_state->FindRoute(nullptr, header, F::DscpOf(header, packet));
     }
-    const std::size_t index = Choose(packet, header, dscp, *group);
-    return index == group->routes.size() ? nullptr : group->routes[index];
+    error = route ? Socket::ERROR_NOTERROR : Socket::ERROR_NOROUTETOHOST;
+    // A copy, because the socket may change its route.
+    return route ? Create<Route>(*route) : nullptr;
 }
 
 template <class F>
@@ -398,7 +418,7 @@ RoutePolicy<F>::RouteInput(Ptr<const Packet> packet,
 {
     NS_LOG_FUNCTION(this << packet << header << device);
     const Address destination = header.GetDestination();
-    if (!F::IsRouted(destination) || !HasChoice())
+    if (!F::IsRouted(destination) || !m_state->HasChoice())
     {
         return false;
     }
@@ -408,7 +428,7 @@ RoutePolicy<F>::RouteInput(Ptr<const Packet> packet,
         // The list does local delivery; the next protocol handles the rest.
         return false;
     }
-    Ptr<Route> route = FindRoute(packet, header, F::DscpOf(header, nullptr));
+    Ptr<Route> route = m_state->FindRoute(packet, header, F::DscpOf(header, nullptr));
     if (!route)
     {
         return false;

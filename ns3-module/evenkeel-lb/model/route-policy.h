@@ -6,6 +6,7 @@
 
 #include "ip-family.h"
 
+#include "ns3/attribute-accessor-helper.h"
 #include "ns3/net-device.h"
 #include "ns3/nstime.h"
 #include "ns3/output-stream-wrapper.h"
@@ -15,16 +16,11 @@
 
 #include <memory>
 #include <string>
-#include <vector>
+#include <type_traits>
+#include <utility>
 
 namespace ns3
 {
-
-class DeviceQueues;
-template <class F>
-class EqualCostRoutesOf;
-template <class F>
-struct RouteGroupOf;
 
 /**
  * @ingroup evenkeel
@@ -44,7 +40,6 @@ class RoutePolicy : public F::RoutingProtocol
     using Header = typename F::Header;   //!< the header of a packet
     using Ip = typename F::Ip;           //!< the IP of a node
     using Route = typename F::Route;     //!< a route
-    using Group = RouteGroupOf<F>;       //!< equal-cost next hops
 
     ~RoutePolicy() override;
 
@@ -119,110 +114,70 @@ class RoutePolicy : public F::RoutingProtocol
     /// The value of Tier that stands for the tier in the topology.
     static constexpr uint8_t FOUND = 255;
 
-    /// The policies; an opaque type, so that this header includes no header of the Rust library.
-    struct Choosers;
+    /// What routing needs besides attributes; an opaque type, so that this header includes no
+    /// header of the Rust library.
+    struct State;
 
-    /**
-     * @param tid the type
-     * @return the type with the attributes of the policy added
-     */
-    static TypeId AddPolicyAttributes(TypeId tid);
     /**
      * @param tid the type
      * @return the type with the attributes of the node added
      */
     static TypeId AddNodeAttributes(TypeId tid);
-    /// @return false if the node has one link, so that no packet has a choice
-    bool HasChoice();
-    /**
-     * @brief Finds the route of a packet.
-     * @param packet the packet, without its IP header; null if its ports must not be used
-     * @param header its IP header
-     * @param dscp its DSCP
-     * @return the route; null if the next protocol routes it
-     */
-    Ptr<Route> FindRoute(Ptr<const Packet> packet, const Header& header, uint8_t dscp);
-    /// Aborts with a message if one of the policies is unknown or unsupported.
-    void CheckPolicies() const;
-    /// Makes the policies unless they exist.
-    void MakeChoosers();
-    /// Prepares a warning if another protocol is above the policy, or its source has no routes.
-    void CheckPlace();
-    /**
-     * @brief Warns once per simulation if static routing sends the packets of several links to one.
-     * @param routing static routing above the policy
-     */
-    void CheckNetworks(Ptr<typename F::StaticRouting> routing);
     /// Makes the policies again at the next packet, because a property of the node changed.
     void RenewPolicies();
     /// Finds the source of next hops again at the next packet.
     void RenewSource();
-    /// @return the seed of the policies
-    uint64_t MakeSeed() const;
-    /// @return the longest round-trip time of the idle network: the attribute, or a computed value
-    Time FindBaseRtt() const;
-    /**
-     * @brief Warns once per simulation if every packet would start a flowlet.
-     * @param group next hops
-     */
-    void CheckFlowletGap(const Group& group);
-    /// Finds the protocols of the node when the first packet needs a route.
-    void FindProtocols();
-    /**
-     * @brief Warns once per simulation if no packet has a choice, although there are several paths.
-     * @param destination of a packet
-     * @param group its next hops
-     */
-    void CheckChoice(Address destination, const Group& group);
-    /**
-     * @brief Finds the next hops to a destination and notifies the policies of changes.
-     * @param destination an address
-     * @param isOwn true if the node itself sends the packet
-     * @return the next hops; null if the next protocol routes its packets
-     */
-    const Group* FindGroup(Address destination, bool isOwn);
-    /**
-     * @brief Fills in the candidates: the next hops whose interface is up.
-     * @param group the next hops
-     * @param weighs true if the policy uses weights
-     * @param looks true if the policy looks at queues
-     * @return false if no interface is up
-     */
-    bool FillCandidates(const Group& group, bool weighs, bool looks);
-    /**
-     * @brief Chooses a next hop by the policy.
-     * @param packet the packet, without its IP header; may be null
-     * @param header its IP header
-     * @param dscp its DSCP
-     * @param group the next hops
-     * @return the index of the chosen one in the group; the group's size if all are down
-     */
-    std::size_t Choose(Ptr<const Packet> packet,
-                       const Header& header,
-                       uint8_t dscp,
-                       const Group& group);
 
-    Ptr<Ip> m_ip;                         //!< the node's IP
-    std::string m_policy;                 //!< name of the policy
-    std::string m_parameters;             //!< parameters of the policy, lines of TOML
-    std::string m_dscpPolicies;           //!< policies for ranges of DSCPs
-    uint64_t m_seed;                      //!< 0: drawn from the stream
-    uint8_t m_tier;                       //!< tiers between the node and the hosts, or FOUND
-    std::string m_source;                 //!< name of the source of next hops
-    uint64_t m_portBuffer;                //!< buffer per port, in bytes
-    Time m_baseRtt;                       //!< longest round-trip time of the idle network
-    Time m_refreshInterval;               //!< how often to read the routes again
-    int64_t m_stream;                     //!< set by AssignStreams; negative if it was not called
-    std::unique_ptr<Choosers> m_choosers; //!< the policies; null until needed
-    std::unique_ptr<EqualCostRoutesOf<F>> m_routes; //!< next hops
-    bool m_routesAll{false};                        //!< also route packets without a choice
-    bool m_forwardsAll{false};              //!< also route forwarded packets without a choice
-    bool m_gapChecked{false};               //!< CheckFlowletGap was called
-    std::unique_ptr<DeviceQueues> m_queues; //!< queued bytes at devices
-    std::vector<std::size_t> m_indices;     //!< index of each candidate in its group
-    std::vector<uint32_t> m_candidates;     //!< interfaces of the candidates
-    std::vector<uint64_t> m_queueBytes;     //!< queued bytes at the candidates
-    std::vector<uint32_t> m_weights;        //!< weights of the candidates; empty if all are equal
+    /// The type of an attribute. @tparam MEMBER the attribute
+    template <auto MEMBER>
+    using TypeOf = std::decay_t<decltype(std::declval<RoutePolicy&>().*MEMBER)>;
+
+    /**
+     * @brief Sets an attribute and calls a method, as the attribute is not read again before.
+     * @tparam MEMBER the attribute
+     * @tparam RENEW the method
+     * @param value the value of the attribute
+     */
+    template <auto MEMBER, auto RENEW>
+    void Put(TypeOf<MEMBER> value)
+    {
+        this->*MEMBER = value;
+        (this->*RENEW)();
+    }
+
+    /// @tparam MEMBER an attribute
+    /// @return its value
+    template <auto MEMBER>
+    TypeOf<MEMBER> Look() const
+    {
+        return this->*MEMBER;
+    }
+
+    /**
+     * @tparam V type of an attribute's value
+     * @tparam MEMBER the attribute
+     * @tparam RENEW the method to call after the attribute was set
+     * @return the accessor of the attribute
+     */
+    template <class V, auto MEMBER, auto RENEW = &RoutePolicy::RenewPolicies>
+    static Ptr<const AttributeAccessor> Renewing()
+    {
+        return MakeAccessorHelper<V>(&RoutePolicy::template Put<MEMBER, RENEW>,
+                                     &RoutePolicy::template Look<MEMBER>);
+    }
+
+    Ptr<Ip> m_ip;                   //!< the node's IP
+    std::string m_policy;           //!< name of the policy
+    std::string m_parameters;       //!< parameters of the policy, lines of TOML
+    std::string m_dscpPolicies;     //!< policies for ranges of DSCPs
+    uint64_t m_seed{0};             //!< 0: drawn from the stream
+    uint8_t m_tier{FOUND};          //!< tiers between the node and the hosts, or FOUND
+    std::string m_source;           //!< name of the source of next hops
+    uint64_t m_portBuffer{0};       //!< buffer per port, in bytes
+    Time m_baseRtt;                 //!< longest round-trip time of the idle network
+    Time m_refreshInterval;         //!< how often to read the routes again
+    int64_t m_stream{-1};           //!< set by AssignStreams; negative if it was not called
+    std::unique_ptr<State> m_state; //!< next hops and policies
 
     /// The policy chose a next hop for a packet.
     TracedCallback<Ptr<const Packet>, const Header&, uint32_t, uint32_t> m_choice;

@@ -54,15 +54,6 @@ class CountingSource : public NextHopSource
         return m_routes.number;
     }
 
-    void Renew() override
-    {
-    }
-
-    std::string GetReason() const override
-    {
-        return "";
-    }
-
   private:
     Routes& m_routes; //!< the routes
 };
@@ -99,11 +90,11 @@ class ReadingTestCase : public TestCase
         }
         Simulator::Schedule(MilliSeconds(35), [&] { routes.number++, routes.interface = 3; });
         Simulator::Schedule(MicroSeconds(35001), [&] {
-            NS_TEST_EXPECT_MSG_EQ(find().interfaces[0], 3, "the next packet sees it");
+            NS_TEST_EXPECT_MSG_EQ(find().hops[0].interface, 3, "the next packet sees it");
         });
         Simulator::Schedule(MilliSeconds(52), [&] { routes.interface = 1; });
         Simulator::Run();
-        NS_TEST_EXPECT_MSG_EQ(find().interfaces[0], interface, "interval " << interval);
+        NS_TEST_EXPECT_MSG_EQ(find().hops[0].interface, interface, "interval " << interval);
         return routes.finds;
     }
 
