@@ -26,7 +26,6 @@
 #include "ns3/socket.h"
 
 #include <cstdint>
-#include <string>
 
 namespace ns3
 {
@@ -99,11 +98,6 @@ struct RouteInputTypes<R (C::*)(P, H, D, U, M, L, E)>
     using Error = E;     //!< callback for errors
 };
 
-/// The parameter types in the ns-3 version that this module is built with.
-using RouteInput = RouteInputTypes<decltype(&Ipv4RoutingProtocol::RouteInput)>;
-/// The IPv6 parameter types in that version.
-using Ipv6RouteInput = RouteInputTypes<decltype(&Ipv6RoutingProtocol::RouteInput)>;
-
 } // namespace evenkeelinternal
 
 /**
@@ -122,13 +116,11 @@ struct Ipv4Family
     using RoutingHelper = Ipv4RoutingHelper;       //!< finds protocols
     using TableEntry = Ipv4RoutingTableEntry;      //!< a static route
     using InterfaceAddress = Ipv4InterfaceAddress; //!< an address of an interface
-    using Input = evenkeelinternal::RouteInput;    //!< parameter types of RouteInput
+    /// Parameter types of RouteInput in the ns-3 version that this module is built with.
+    using Input = evenkeelinternal::RouteInputTypes<decltype(&RoutingProtocol::RouteInput)>;
 
-    /// @return the name of the routing protocol with a policy
-    static std::string Name()
-    {
-        return "LoadBalancedRouting";
-    }
+    /// The name of the routing protocol with a policy.
+    static constexpr auto NAME = "LoadBalancedRouting";
 
     /**
      * @param destination an address
@@ -182,21 +174,11 @@ struct Ipv4Family
 
     /**
      * @param route a static route
-     * @param destination an address
-     * @return true if the route leads to it
+     * @return the mask of the addresses to which it leads
      */
-    static bool Matches(const TableEntry& route, Address destination)
+    static auto MaskOf(const TableEntry& route)
     {
-        return route.GetDestNetworkMask().IsMatch(destination, route.GetDestNetwork());
-    }
-
-    /**
-     * @param route a static route
-     * @return length of its prefix
-     */
-    static uint32_t PrefixLength(const TableEntry& route)
-    {
-        return route.GetDestNetworkMask().GetPrefixLength();
+        return route.GetDestNetworkMask();
     }
 
     /**
@@ -238,23 +220,21 @@ struct Ipv4Family
  */
 struct Ipv6Family
 {
-    using Ip = Ipv6;                                //!< the IP of a node
-    using Address = Ipv6Address;                    //!< an address
-    using Header = Ipv6Header;                      //!< the header of a packet
-    using Route = Ipv6Route;                        //!< a route
-    using RoutingProtocol = Ipv6RoutingProtocol;    //!< the base of protocols
-    using ListRouting = Ipv6ListRouting;            //!< the list of protocols
-    using StaticRouting = Ipv6StaticRouting;        //!< static routes
-    using RoutingHelper = Ipv6RoutingHelper;        //!< finds protocols
-    using TableEntry = Ipv6RoutingTableEntry;       //!< a static route
-    using InterfaceAddress = Ipv6InterfaceAddress;  //!< an address of an interface
-    using Input = evenkeelinternal::Ipv6RouteInput; //!< parameter types of RouteInput
+    using Ip = Ipv6;                               //!< the IP of a node
+    using Address = Ipv6Address;                   //!< an address
+    using Header = Ipv6Header;                     //!< the header of a packet
+    using Route = Ipv6Route;                       //!< a route
+    using RoutingProtocol = Ipv6RoutingProtocol;   //!< the base of protocols
+    using ListRouting = Ipv6ListRouting;           //!< the list of protocols
+    using StaticRouting = Ipv6StaticRouting;       //!< static routes
+    using RoutingHelper = Ipv6RoutingHelper;       //!< finds protocols
+    using TableEntry = Ipv6RoutingTableEntry;      //!< a static route
+    using InterfaceAddress = Ipv6InterfaceAddress; //!< an address of an interface
+    /// Parameter types of RouteInput in the ns-3 version that this module is built with.
+    using Input = evenkeelinternal::RouteInputTypes<decltype(&RoutingProtocol::RouteInput)>;
 
-    /// @return the name of the routing protocol with a policy
-    static std::string Name()
-    {
-        return "Ipv6LoadBalancedRouting";
-    }
+    /// The name of the routing protocol with a policy.
+    static constexpr auto NAME = "Ipv6LoadBalancedRouting";
 
     /**
      * @param destination an address
@@ -342,21 +322,11 @@ struct Ipv6Family
 
     /**
      * @param route a static route
-     * @param destination an address
-     * @return true if the route leads to it
+     * @return the mask of the addresses to which it leads
      */
-    static bool Matches(const TableEntry& route, Address destination)
+    static auto MaskOf(const TableEntry& route)
     {
-        return route.GetDestNetworkPrefix().IsMatch(destination, route.GetDestNetwork());
-    }
-
-    /**
-     * @param route a static route
-     * @return length of its prefix
-     */
-    static uint32_t PrefixLength(const TableEntry& route)
-    {
-        return route.GetDestNetworkPrefix().GetPrefixLength();
+        return route.GetDestNetworkPrefix();
     }
 
     /**

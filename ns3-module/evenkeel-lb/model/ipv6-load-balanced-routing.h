@@ -40,19 +40,10 @@ class Ipv6LoadBalancedRouting : public RoutePolicy<Ipv6Family>
         NoteChange();
     }
 
-    void SetIpv6(Ptr<Ipv6> ipv6) override;
-
-    /**
-     * @brief TracedCallback signature for Choice.
-     * @param [in] packet the packet, without its IP header; null if this node sends it
-     * @param [in] header its IP header
-     * @param [in] interface the chosen interface
-     * @param [in] candidates number of next hops to choose from
-     */
-    typedef void (*ChoiceTracedCallback)(Ptr<const Packet> packet,
-                                         const Ipv6Header& header,
-                                         uint32_t interface,
-                                         uint32_t candidates);
+    void SetIpv6(Ptr<Ipv6> ipv6) override
+    {
+        SetIp(ipv6);
+    }
 };
 
 } // namespace ns3

@@ -3,32 +3,18 @@
 
 #include "load-balanced-routing.h"
 
-#include "ns3/log.h"
-
 namespace ns3
 {
-
-NS_LOG_COMPONENT_DEFINE("LoadBalancedRouting");
 
 NS_OBJECT_ENSURE_REGISTERED(LoadBalancedRouting);
 
 TypeId
 LoadBalancedRouting::GetTypeId()
 {
-    static TypeId tid = AddAttributes(TypeId("ns3::LoadBalancedRouting")
-                                          .SetParent<Ipv4RoutingProtocol>()
-                                          .SetGroupName("Evenkeel")
-                                          .AddConstructor<LoadBalancedRouting>(),
-                                      "global",
-                                      "ns3::LoadBalancedRouting::ChoiceTracedCallback");
+    static TypeId tid =
+        AddAttributes(TypeId("ns3::LoadBalancedRouting").AddConstructor<LoadBalancedRouting>(),
+                      "global");
     return tid;
-}
-
-void
-LoadBalancedRouting::SetIpv4(Ptr<Ipv4> ipv4)
-{
-    NS_LOG_FUNCTION(this << ipv4);
-    SetIp(ipv4);
 }
 
 } // namespace ns3

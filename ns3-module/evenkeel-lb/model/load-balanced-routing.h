@@ -44,19 +44,10 @@ class LoadBalancedRouting : public RoutePolicy<Ipv4Family>
      */
     static TypeId GetTypeId();
 
-    void SetIpv4(Ptr<Ipv4> ipv4) override;
-
-    /**
-     * @brief TracedCallback signature for Choice.
-     * @param [in] packet the packet, without its IP header; null if this node sends it
-     * @param [in] header its IP header
-     * @param [in] interface the chosen interface
-     * @param [in] candidates number of next hops to choose from
-     */
-    typedef void (*ChoiceTracedCallback)(Ptr<const Packet> packet,
-                                         const Ipv4Header& header,
-                                         uint32_t interface,
-                                         uint32_t candidates);
+    void SetIpv4(Ptr<Ipv4> ipv4) override
+    {
+        SetIp(ipv4);
+    }
 };
 
 } // namespace ns3

@@ -126,7 +126,8 @@ class TableSource : public NextHopSourceOf<F>
             }
         }
         return Add(hash,
-                   static_cast<uint64_t>(F::PrefixLength(route)) << 32 | route.GetInterface());
+                   static_cast<uint64_t>(F::MaskOf(route).GetPrefixLength()) << 32 |
+                       route.GetInterface());
     }
 
     uint64_t m_first{0};  //!< hash of the length and the first route
@@ -300,8 +301,9 @@ class StaticSource : public TableSource<F, typename F::StaticRouting>
         std::pair<int64_t, int64_t> best(-1, 0);
         for (const auto& [route, metric] : m_routes)
         {
-            const std::pair<int64_t, int64_t> rank(F::PrefixLength(route), -int64_t{metric});
-            if (rank < best || !F::Matches(route, destination))
+            const std::pair<int64_t, int64_t> rank(F::MaskOf(route).GetPrefixLength(),
+                                                   -int64_t{metric});
+            if (rank < best || !F::MaskOf(route).IsMatch(destination, route.GetDestNetwork()))
             {
                 continue;
             }

@@ -207,7 +207,9 @@ class PolicyChecks
         for (uint32_t i = 0; !m_isNetworkDone && i < count; i++)
         {
             const typename F::TableEntry route = routing->GetRoute(i);
-            const std::pair network(route.GetDestNetwork(), F::PrefixLength(route));
+            const std::pair<typename F::Address, uint32_t> network(
+                route.GetDestNetwork(),
+                F::MaskOf(route).GetPrefixLength());
             const uint32_t first = interfaces.emplace(network, route.GetInterface()).first->second;
             if (first != route.GetInterface() && !route.IsGateway())
             {

@@ -14,9 +14,10 @@ namespace ns3
 
 template <class F>
 TypeId
-RoutePolicy<F>::AddAttributes(TypeId tid, const std::string& routes, const std::string& callback)
+RoutePolicy<F>::AddAttributes(TypeId tid, const std::string& routes)
 {
-    return AddNodeAttributes(tid)
+    return AddNodeAttributes(tid.template SetParent<typename F::RoutingProtocol>())
+        .SetGroupName("Evenkeel")
         .AddAttribute("Policy",
                       "The load-balancing policy, a name that `evenkeel list policies` "
                       "prints, such as ecmp, spray, flowlet, jsq, drill.",
@@ -51,7 +52,7 @@ RoutePolicy<F>::AddAttributes(TypeId tid, const std::string& routes, const std::
         .AddTraceSource("Choice",
                         "A packet had two or more next hops; one was chosen.",
                         MakeTraceSourceAccessor(&RoutePolicy::m_choice),
-                        callback);
+                        tid.GetName() + "::ChoiceTracedCallback");
 }
 
 template <class F>
@@ -91,7 +92,7 @@ RoutePolicy<F>::AddNodeAttributes(TypeId tid)
 
 /// The methods of this file, for a family. @param F IPv4 or IPv6
 #define EVENKEEL_INSTANTIATE(F)                                                                    \
-    template TypeId RoutePolicy<F>::AddAttributes(TypeId, const std::string&, const std::string&); \
+    template TypeId RoutePolicy<F>::AddAttributes(TypeId, const std::string&);                     \
     template TypeId RoutePolicy<F>::AddNodeAttributes(TypeId);
 EVENKEEL_INSTANTIATE(Ipv4Family)
 EVENKEEL_INSTANTIATE(Ipv6Family)

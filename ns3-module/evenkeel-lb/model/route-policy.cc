@@ -65,7 +65,7 @@ struct RoutePolicy<F>::State
      */
     std::unique_ptr<PolicyChoosers> Make(const evenkeel::Switch& facts) const
     {
-        return std::make_unique<PolicyChoosers>(F::Name(),
+        return std::make_unique<PolicyChoosers>(F::NAME,
                                                 DscpPolicy{0, 63, of.m_policy, of.m_parameters},
                                                 of.m_dscpPolicies,
                                                 facts);
@@ -131,7 +131,7 @@ struct RoutePolicy<F>::State
         NS_LOG_FUNCTION(this);
         auto source = NextHopSourceOf<F>::Make(of.m_source, of.m_ip);
         EVENKEEL_REFUSE_IF(!source,
-                           F::Name(),
+                           F::NAME,
                            "Routes is '" << of.m_source
                                          << "': it must be static, shortest-paths or, with IPv4, "
                                             "global");
@@ -299,7 +299,7 @@ RoutePolicy<F>::DoInitialize()
 {
     NS_LOG_FUNCTION(this);
     EVENKEEL_REFUSE_IF(!m_ip,
-                       F::Name(),
+                       F::NAME,
                        "no IP protocol is set: add this routing to a list of protocols");
     m_state->CheckPolicies();
     // Interface 0 is the loopback, and a node with one link has no choice.
@@ -371,7 +371,7 @@ void
 RoutePolicy<F>::PrintRoutingTable(Ptr<OutputStreamWrapper> stream, Time::Unit unit) const
 {
     std::ostream& out = *stream->GetStream();
-    out << "Node: " << m_state->NodeId() << ", Time: " << Now().As(unit) << ", " << F::Name()
+    out << "Node: " << m_state->NodeId() << ", Time: " << Now().As(unit) << ", " << F::NAME
         << " table, policy " << m_policy << "\n";
     for (const auto& [destination, group] : m_state->routes.GetGroups())
     {

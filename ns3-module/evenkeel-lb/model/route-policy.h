@@ -41,6 +41,18 @@ class RoutePolicy : public F::RoutingProtocol
     using Ip = typename F::Ip;           //!< the IP of a node
     using Route = typename F::Route;     //!< a route
 
+    /**
+     * @brief TracedCallback signature for Choice.
+     * @param [in] packet the packet, without its IP header; null if this node sends it
+     * @param [in] header its IP header
+     * @param [in] interface the chosen interface
+     * @param [in] candidates number of next hops to choose from
+     */
+    typedef void (*ChoiceTracedCallback)(Ptr<const Packet> packet,
+                                         const Header& header,
+                                         uint32_t interface,
+                                         uint32_t candidates);
+
     ~RoutePolicy() override;
 
     Ptr<Route> RouteOutput(Ptr<Packet> packet,
@@ -97,10 +109,9 @@ class RoutePolicy : public F::RoutingProtocol
     /**
      * @param tid the type of a protocol
      * @param routes the default of the attribute Routes
-     * @param callback name of the signature of the trace source Choice
-     * @return the type with the attributes and the trace source of this class added
+     * @return the type with the parent, the attributes and the trace source of this class added
      */
-    static TypeId AddAttributes(TypeId tid, const std::string& routes, const std::string& callback);
+    static TypeId AddAttributes(TypeId tid, const std::string& routes);
     /**
      * @param ip the IP of the node
      */

@@ -25,7 +25,8 @@ class FamilyTestCase : public TestCase
 {
   public:
     FamilyTestCase()
-        : TestCase(F::Name() + ": policies choose among static routes and shortest paths")
+        : TestCase(std::string(F::NAME) +
+                   ": policies choose among static routes and shortest paths")
     {
     }
 
@@ -91,7 +92,8 @@ class FailuresTestCase : public TestCase
      * @param sources sources of next hops
      */
     explicit FailuresTestCase(const std::vector<std::string>& sources)
-        : TestCase(F::Name() + ": an interface that is down is left out at once, and comes back"),
+        : TestCase(std::string(F::NAME) +
+                   ": an interface that is down is left out at once, and comes back"),
           m_sources(sources)
     {
     }
@@ -157,7 +159,7 @@ class DscpTestCase : public TestCase
 {
   public:
     DscpTestCase()
-        : TestCase(F::Name() + ": packets of some DSCPs have their own policy")
+        : TestCase(std::string(F::NAME) + ": packets of some DSCPs have their own policy")
     {
     }
 
@@ -250,7 +252,7 @@ class WeightsTestCase : public TestCase
 {
   public:
     WeightsTestCase()
-        : TestCase(F::Name() + ": wcmp takes its weights from the rates of links")
+        : TestCase(std::string(F::NAME) + ": wcmp takes its weights from the rates of links")
     {
     }
 
