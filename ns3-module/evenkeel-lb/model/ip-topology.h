@@ -292,8 +292,8 @@ class IpTopologyOf
     /**
      * @brief Computes the number of links from every node to the nearest of some nodes.
      * @param to ids of those nodes
-     * @param[out] times if not null: by id, the sum of roundTrip over the fastest of the paths with
-     *             so many links; all are 0 before
+     * @param[out] times if not null: round-trip times by id, over the fastest of the paths with the
+     *             fewest links; all are 0 before the call
      * @return the numbers by id; UNREACHABLE where there is no path
      */
     std::vector<uint32_t> DistancesTo(const std::vector<uint32_t>& to,

@@ -29,7 +29,7 @@ void WarnOfPolicy(const std::string& text);
 
 /**
  * @ingroup evenkeel
- * @brief What the policies of a simulation have checked and warned of.
+ * @brief Checks and warnings of the policies of a simulation.
  * @tparam F IPv4 or IPv6
  */
 template <class F>
@@ -52,9 +52,10 @@ class PolicyChecks
     }
 
     /**
-     * @brief Tells whether policies are to be checked, as mostly only those of the first node are.
-     * @param policies all attributes of the policies of a node
-     * @return true unless the previous call had the same
+     * @brief Compares the policies of a node with those of the previous call; nodes mostly have the
+     * same, which are then checked once.
+     * @param policies the attributes that name them
+     * @return true if they differ
      */
     bool IsNew(const std::string& policies)
     {
@@ -66,7 +67,7 @@ class PolicyChecks
      * @tparam P type of the protocol with the policy
      * @param policy name of the policy
      * @param ip the IP of the node
-     * @param source the source of next hops; null if there is none of that name
+     * @param source the source of next hops; null if its name is unknown
      */
     template <class P>
     void CheckPlace(const std::string& policy, Ptr<Ip> ip, const Source* source)
@@ -106,7 +107,7 @@ class PolicyChecks
      * @param group its next hops
      */
     void CheckChoice(const std::string& policy,
-                     Ptr<Ip> ip,
+                     const Ptr<Ip>& ip,
                      const Source& source,
                      typename F::Address destination,
                      const RouteGroupOf<F>& group)
@@ -131,7 +132,7 @@ class PolicyChecks
     }
 
     /**
-     * @brief Warns once per simulation if every packet starts a flowlet.
+     * @brief Warns once per simulation if every packet would start a flowlet.
      * @param gapPs the gap of flowlets, in picoseconds
      * @param ip the IP of the node
      * @param group next hops

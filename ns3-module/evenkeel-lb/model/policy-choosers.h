@@ -10,6 +10,8 @@
 #include "policy-parameters.h"
 #include "refuse.h"
 
+#include "ns3/rng-seed-manager.h"
+#include "ns3/rng-stream.h"
 #include "ns3/simulator.h"
 
 #include <algorithm>
@@ -49,6 +51,25 @@ ArrivalOf(Ptr<const Packet> packet, const typename F::Header& header, uint32_t e
                           packet->GetSize() == (start[12] >> 4) * 4U;
     }
     return arrival;
+}
+
+/**
+ * @param stream the random stream that the script assigned; negative if it assigned none
+ * @param node id of the node
+ * @return a seed for policies, from ns-3's seed and run
+ */
+inline uint64_t
+DrawSeed(int64_t stream, uint32_t node)
+{
+    // RandomVariableStream would take the next automatic stream and thereby change the numbers of
+    // all variables that the script makes later. Automatic streams start at 0 and assigned ones at
+    // 2^63, so those between are free.
+    RngStream random(RngSeedManager::GetSeed(),
+                     stream < 0 ? (1ULL << 62) + node : (1ULL << 63) + stream,
+                     RngSeedManager::GetRun());
+    const double draws = 4294967296.0;
+    const auto high = static_cast<uint64_t>(random.RandU01() * draws);
+    return high << 32 | static_cast<uint64_t>(random.RandU01() * draws);
 }
 
 /**

@@ -12,8 +12,6 @@
 
 #include "ns3/log.h"
 #include "ns3/node.h"
-#include "ns3/rng-seed-manager.h"
-#include "ns3/rng-stream.h"
 #include "ns3/simulator.h"
 
 #include <iostream>
@@ -33,6 +31,7 @@ WarnOfPolicy(const std::string& text)
     std::cerr << "evenkeel: warning: " << text << std::endl;
 }
 
+/// The next hops and policies of a router. @tparam F IPv4 or IPv6
 template <class F>
 struct RoutePolicy<F>::State
 {
@@ -63,7 +62,7 @@ struct RoutePolicy<F>::State
      * @param facts the properties of the node
      * @return the policies
      */
-    std::unique_ptr<PolicyChoosers> Make(const evenkeel::Switch& facts) const
+    std::unique_ptr<PolicyChoosers> MakePolicies(const evenkeel::Switch& facts) const
     {
         return std::make_unique<PolicyChoosers>(F::NAME,
                                                 DscpPolicy{0, 63, of.m_policy, of.m_parameters},
@@ -77,31 +76,13 @@ struct RoutePolicy<F>::State
         if (PolicyChecks<F>::Get().IsNew(of.m_policy + '\n' + of.m_parameters + '\n' +
                                          of.m_dscpPolicies))
         {
-            Make(evenkeel::Switch());
+            MakePolicies(evenkeel::Switch());
         }
-    }
-
-    /// @return the seed of the policies
-    uint64_t MakeSeed() const
-    {
-        if (of.m_seed != 0)
-        {
-            return of.m_seed;
-        }
-        // RandomVariableStream would take the next automatic stream and thereby change the numbers
-        // of all variables that the script makes later. Automatic streams start at 0 and assigned
-        // ones at 2^63, so those between are free.
-        const uint64_t stream = of.m_stream < 0 ? (1ULL << 62) + NodeId()
-                                                : (1ULL << 63) + static_cast<uint64_t>(of.m_stream);
-        RngStream random(RngSeedManager::GetSeed(), stream, RngSeedManager::GetRun());
-        const double draws = 4294967296.0;
-        const auto high = static_cast<uint64_t>(random.RandU01() * draws);
-        return high << 32 | static_cast<uint64_t>(random.RandU01() * draws);
     }
 
     /**
-     * @brief Makes the policies.
-     * @param group next hops of the first packet
+     * @brief Makes the policies with the properties of the node, and checks their flowlet gaps.
+     * @param group next hops of a packet
      */
     void MakeChoosers(const Group& group)
     {
@@ -114,8 +95,8 @@ struct RoutePolicy<F>::State
         const Time baseRtt =
             of.m_baseRtt.IsZero() ? IpTopologyOf<F>::Get().GetBaseRtt() : of.m_baseRtt;
         facts.baseRttPs = (baseRtt.IsZero() ? MicroSeconds(100) : baseRtt).GetPicoSeconds();
-        facts.seed = MakeSeed();
-        choosers = Make(facts);
+        facts.seed = of.m_seed != 0 ? of.m_seed : DrawSeed(of.m_stream, facts.id);
+        choosers = MakePolicies(facts);
         for (const evenkeel::SwitchChooser& policy : choosers->policies)
         {
             if (policy.flowletGapPs() > 0)
@@ -180,14 +161,11 @@ struct RoutePolicy<F>::State
                 policy.routingChanged();
             }
         }
-        PolicyChecks<F>::Get().CheckChoice(of.m_policy,
-                                           of.m_ip,
-                                           *routes.GetSource(),
-                                           destination,
-                                           group);
+        auto& checks = PolicyChecks<F>::Get();
+        checks.CheckChoice(of.m_policy, of.m_ip, *routes.GetSource(), destination, group);
         const std::size_t count = group.hops.size();
-        return count > 1 || (count == 1 && (routesAll || (forwardsAll && !isOwn))) ? &group
-                                                                                   : nullptr;
+        const bool isAlone = count == 1 && (routesAll || (forwardsAll && !isOwn));
+        return count > 1 || isAlone ? &group : nullptr;
     }
 
     /**
@@ -200,9 +178,13 @@ struct RoutePolicy<F>::State
     Ptr<Route> FindRoute(Ptr<const Packet> packet, const Header& header, uint8_t dscp)
     {
         const Group* const group = FindGroup(header.GetDestination(), !packet);
-        if (!group || group->hops.size() == 1)
+        if (!group)
         {
-            return group ? group->routes[0] : nullptr;
+            return nullptr;
+        }
+        if (group->hops.size() == 1)
+        {
+            return group->routes[0];
         }
         if (!choosers)
         {

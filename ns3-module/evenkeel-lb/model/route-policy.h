@@ -125,8 +125,8 @@ class RoutePolicy : public F::RoutingProtocol
     /// The value of Tier that stands for the tier in the topology.
     static constexpr uint8_t FOUND = 255;
 
-    /// What routing needs besides attributes; an opaque type, so that this header includes no
-    /// header of the Rust library.
+    /// Next hops and policies; an opaque type, so that this header includes no header of the Rust
+    /// library.
     struct State;
 
     /**
