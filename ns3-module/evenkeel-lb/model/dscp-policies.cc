@@ -44,14 +44,14 @@ Entries(const std::string& text)
 std::string
 ReadDscpPolicies(const std::string& text, std::vector<DscpPolicy>& policies)
 {
-    // FIRST-LAST = POLICY(PARAMETERS), in which -LAST and (PARAMETERS) are optional.
-    static const std::regex format(
-        R"(\s*(\d\d?)\s*(?:-\s*(\d\d?)\s*)?=\s*([^\s(][^(]*?)\s*(?:\(([\s\S]*)\)\s*)?)");
     policies.clear();
     if (text.find_first_not_of(" \t\r\n") == text.npos)
     {
         return "";
     }
+    // FIRST-LAST = POLICY(PARAMETERS), in which -LAST and (PARAMETERS) are optional.
+    static const std::regex format(
+        R"(\s*(\d\d?)\s*(?:-\s*(\d\d?)\s*)?=\s*([^\s(][^(]*?)\s*(?:\(([\s\S]*)\)\s*)?)");
     std::bitset<DSCPS> taken;
     for (const std::string& entry : Entries(text))
     {

@@ -121,6 +121,8 @@ struct Ipv4Family
 
     /// The name of the routing protocol with a policy.
     static constexpr auto NAME = "LoadBalancedRouting";
+    /// Length of an address, in bytes.
+    static constexpr uint32_t LENGTH = 4;
 
     /**
      * @param destination an address
@@ -235,6 +237,8 @@ struct Ipv6Family
 
     /// The name of the routing protocol with a policy.
     static constexpr auto NAME = "Ipv6LoadBalancedRouting";
+    /// Length of an address, in bytes.
+    static constexpr uint32_t LENGTH = 16;
 
     /**
      * @param destination an address

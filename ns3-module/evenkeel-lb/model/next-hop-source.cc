@@ -118,9 +118,9 @@ class TableSource : public NextHopSourceOf<F>
     {
         for (const typename F::Address& address : {route.GetDestNetwork(), route.GetGateway()})
         {
-            uint8_t bytes[16]{};
+            uint8_t bytes[F::LENGTH];
             address.Serialize(bytes);
-            for (uint32_t at = 0; at < 16; at += 4)
+            for (uint32_t at = 0; at < F::LENGTH; at += 4)
             {
                 hash = Add(hash, evenkeelinternal::BigEndian(bytes + at));
             }
