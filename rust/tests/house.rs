@@ -14,6 +14,7 @@ mod house {
     pub(crate) mod prose;
     pub(crate) mod quotes;
     pub(crate) mod readme;
+    pub(crate) mod release;
     pub(crate) mod size;
     pub(crate) mod snapshots;
     pub(crate) mod source;
@@ -76,6 +77,23 @@ fn the_ns3_module_names_this_version() {
     let readme = project::read("ns3-module/README.md");
     let expected = format!("Version {} ", env!("CARGO_PKG_VERSION"));
     assert!(readme.text.contains(&expected), "{}: it must say {expected}", readme.path);
+}
+
+/// Recipes take the address and the version from the manifest; other files repeat them.
+#[test]
+fn the_files_of_a_release_name_this_version_and_the_address() {
+    let address = env!("CARGO_PKG_REPOSITORY");
+    let all = project::everything();
+    expect_none(all.iter().flat_map(|file| house::release::addresses(file, address)).collect());
+    let version = format!("\nversion: {}\n", env!("CARGO_PKG_VERSION"));
+    let addressed = ["README.md", "SECURITY.md", "llms.txt", "pyproject.toml", "docs/install.md"];
+    let lacking = addressed.map(|path| (path, address)).into_iter();
+    let lacking = lacking.chain([("CITATION.cff", address), ("CITATION.cff", &version)]);
+    expect_none(
+        lacking
+            .filter_map(|(path, text)| house::release::lacks(&project::read(path), text))
+            .collect(),
+    );
 }
 
 #[test]
@@ -230,7 +248,7 @@ fn pages() -> Vec<SourceFile> {
 #[test]
 fn pages_are_short_and_open_with_their_readers_and_a_command() {
     let pages = pages();
-    assert!(pages.len() <= 30, "{} pages, at most 30", pages.len());
+    assert!(pages.len() <= 31, "{} pages, at most 31", pages.len());
     expect_none(pages.iter().flat_map(house::pages::shape).collect());
     expect_none(pages.iter().flat_map(house::pages::commands).collect());
     expect_none(house::pages::unlisted(&project::read("docs/SUMMARY.md"), &pages));

@@ -1,4 +1,4 @@
-//! The commands of the pages in `docs/` succeed, in the order of each page.
+//! The commands of the pages in `docs/` and of `llms.txt` succeed, in the order of each page.
 //!
 //! A block of commands after a comment `<!-- long ... -->` is not run: it takes long, or it needs
 //! something to be installed. A block after `<!-- file: NAME -->` is a file for later commands.
@@ -58,6 +58,7 @@ fn the_commands_of_every_page_succeed() {
     let entries = fs::read_dir(Path::new(PROJECT).join("docs")).expect("docs/ is there");
     let mut pages: Vec<_> = entries.map(|entry| entry.unwrap().path()).collect();
     pages.retain(|page| page.extension().is_some_and(|ending| ending == "md"));
+    pages.push(Path::new(PROJECT).join("llms.txt"));
     pages.sort();
     for page in pages {
         let bench = Bench::new();

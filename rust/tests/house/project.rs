@@ -97,8 +97,17 @@ pub(crate) fn sources() -> Vec<SourceFile> {
 
 /// Returns all committed text except the lock file and the outputs of builds and runs.
 pub(crate) fn everything() -> Vec<SourceFile> {
-    let folders =
-        ["rust", "cpp-bridge", "ns3-module", "examples", "snapshots", "docs", ".ci", ".github"];
+    let folders = [
+        "rust",
+        "cpp-bridge",
+        "ns3-module",
+        "examples",
+        "snapshots",
+        "docs",
+        "packaging",
+        ".ci",
+        ".github",
+    ];
     let mut all: Vec<SourceFile> = folders.iter().flat_map(|folder| files(folder, "")).collect();
     for entry in fs::read_dir(root()).expect("the project can be read") {
         let entry = entry.expect("the project can be read");
