@@ -2,7 +2,7 @@
 class Evenkeel < Formula
   desc "Packet simulator of load balancing in AI-training networks"
   homepage "@repository@"
-  url "@repository@/releases/download/v@version@/evenkeel-@version@-source.tar.gz"
+  url "@repository@/releases/download/v@version@/evenkeel-@version@.tar.gz"
   sha256 "@sha256@"
   license "MIT"
 

@@ -89,6 +89,9 @@ fn the_files_of_a_release_name_this_version_and_the_address() {
     let addressed = ["README.md", "SECURITY.md", "llms.txt", "pyproject.toml", "docs/install.md"];
     let lacking = addressed.map(|path| (path, address)).into_iter();
     let lacking = lacking.chain([("CITATION.cff", address), ("CITATION.cff", &version)]);
+    // Another project has the shorter name.
+    let install = ["README.md", "docs/install.md", "docs/python.md", "docs/own-policy.md"];
+    let lacking = lacking.chain(install.map(|path| (path, "pip install evenkeel-sim")));
     expect_none(
         lacking
             .filter_map(|(path, text)| house::release::lacks(&project::read(path), text))
