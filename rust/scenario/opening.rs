@@ -23,6 +23,11 @@ pub struct ScenarioText {
 }
 
 impl ScenarioText {
+    /// Takes a text that was read already, as if it were the file `path`.
+    pub fn new(text: String, path: PathBuf) -> Self {
+        Self { text, path }
+    }
+
     /// Reads a file.
     ///
     /// # Errors
@@ -72,6 +77,37 @@ impl ScenarioText {
     pub fn with_rails(self, overrides: &Overrides) -> Result<RailScenario, ScenarioError> {
         RailScenario::parse(self.text, &self.path, overrides)
     }
+
+    /// Resolves the text for a program that sends the messages itself.
+    ///
+    /// Its `[workload]` and `[[job]]` are checked as far as the file allows and then ignored with a
+    /// warning.
+    ///
+    /// # Errors
+    /// As [`Self::scenario`].
+    pub fn without_messages(self, overrides: &Overrides) -> Result<Scenario, ScenarioError> {
+        let Self { text, path } = self;
+        let source = Source::read(text, path.display().to_string())?;
+        let source = source.with(&overrides.settings)?;
+        reject_rails(&source)?;
+        let mut file = ScenarioFile::read(&source, Fabric::Described)?;
+        (file.workload, file.job) = (None, Vec::new());
+        let sections = ["workload", "job"].into_iter();
+        let unused = sections.filter(|name| source.has(&Key::ROOT.child(name)));
+        let unused = unused.map(|name| {
+            let file = path.display();
+            format!("{file}: [{name}] is not used: another program sends the messages")
+        });
+        let unused: Vec<String> = unused.collect();
+        let folder = path.parent().unwrap_or(Path::new("")).to_owned();
+        let origin = Arc::new(WrittenFile { source, file, folder });
+        let mut file = origin.file.clone();
+        file.apply(overrides);
+        let environment = Environment::new(None, overrides);
+        let mut scenario = Scenario::resolve_file(&path, origin, file, environment)?;
+        scenario.warnings.extend(unused);
+        Ok(scenario)
+    }
 }
 
 impl Scenario {
@@ -96,10 +132,8 @@ impl Scenario {
         ScenarioText::from_reader(from, name)?.scenario(overrides)
     }
 
-    /// Reads a scenario for a program that sends the messages itself.
-    ///
-    /// Its `[workload]` and `[[job]]` are checked as far as the file allows and then ignored with a
-    /// warning.
+    /// Reads a scenario for a program that sends the messages itself, as
+    /// [`ScenarioText::without_messages`] does.
     ///
     /// # Errors
     /// As [`Scenario::load`].
@@ -107,26 +141,7 @@ impl Scenario {
         path: &Path,
         overrides: &Overrides,
     ) -> Result<Self, ScenarioError> {
-        let source = Source::read(read(path)?, path.display().to_string())?;
-        let source = source.with(&overrides.settings)?;
-        reject_rails(&source)?;
-        let mut file = ScenarioFile::read(&source, Fabric::Described)?;
-        (file.workload, file.job) = (None, Vec::new());
-        let sections = ["workload", "job"].into_iter();
-        let unused = sections.filter(|name| source.has(&Key::ROOT.child(name)));
-        let unused = unused.map(|name| {
-            let file = path.display();
-            format!("{file}: [{name}] is not used: another program sends the messages")
-        });
-        let unused: Vec<String> = unused.collect();
-        let folder = path.parent().unwrap_or(Path::new("")).to_owned();
-        let origin = Arc::new(WrittenFile { source, file, folder });
-        let mut file = origin.file.clone();
-        file.apply(overrides);
-        let environment = Environment::new(None, overrides);
-        let mut scenario = Self::resolve_file(path, origin, file, environment)?;
-        scenario.warnings.extend(unused);
-        Ok(scenario)
+        ScenarioText::read(path)?.without_messages(overrides)
     }
 }
 

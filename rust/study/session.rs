@@ -3,6 +3,8 @@
 //! The command line and Python both open a [`Session`]. They differ in where data is kept until the
 //! results are written ([`Scratch`]), and in how they present messages.
 
+mod results;
+
 use std::io::{self, BufWriter, Write};
 use std::path::PathBuf;
 use std::sync::Arc;
@@ -12,10 +14,10 @@ use super::session_error::SessionError;
 use super::{default_threads, lower_bound, short_time_limit};
 use crate::fabric::{Cut, FlowRecord, Outcome, Partitioning, Progress, Setup, Watch};
 use crate::fluid::Fidelity;
-use crate::hpcc::{Experiment, RecordedFile, Recorder, ResultTable};
+use crate::hpcc::{Experiment, RecordedFile, Recorder};
 use crate::invariants::{Invariants, Report};
 use crate::record::Recorders;
-use crate::report::{self, Folder, FolderError, Identity, OutputFile, OutputKind, Summary, Writer};
+use crate::report::{Identity, OutputFile, OutputKind};
 use crate::scenario::Scenario;
 use crate::timeline::{self, CombinedWatch, INTERVAL, Timeline};
 use crate::units::Span;
@@ -369,74 +371,5 @@ impl FinishedSession {
     /// Returns why the run did not complete; `None` if it completed.
     pub fn incomplete(&self) -> Option<String> {
         self.finished.incomplete(self.session.time_limit_key())
-    }
-
-    /// Writes the results folder. `flows` writes `flows.csv` if messages are read or generated
-    /// during the run, since the outcome then lacks flows. `others` are files kept during the run.
-    ///
-    /// # Errors
-    /// Fails if the folder cannot be written.
-    pub fn write_results(
-        &self,
-        folder: &Folder,
-        flows: Option<Writer<'_>>,
-        others: &[(&str, Writer<'_>)],
-    ) -> Result<(), FolderError> {
-        let Self { session: Session { subject, identity, setup, .. }, outcome, .. } = self;
-        let of_outcome: Writer<'_> = &|to| report::write_flows_csv(to, setup, outcome);
-        let links: Writer<'_> = &|to| report::write_links_csv(to, &setup.topology, outcome);
-        let scenario = subject.scenario();
-        let resolved = scenario.map(|it| report::resolved(identity, it, folder.path()));
-        let copy = scenario.and_then(|it| it.topology_text());
-        let copy = copy.map(|(text, format)| (report::TOPOLOGIES[format as usize], text));
-        let texts: Vec<(&str, &str)> =
-            resolved.iter().map(|text| ("scenario.toml", text.as_str())).chain(copy).collect();
-        let texts: Vec<_> = texts
-            .into_iter()
-            .map(|(name, text)| (name, move |to: &mut dyn Write| to.write_all(text.as_bytes())))
-            .collect();
-        let number = report::hosts_then_switches(&setup.topology);
-        let pauses = |to: &mut dyn Write| match subject {
-            Subject::Scenario(_) => report::write_pfc_txt(to, &setup.topology, outcome, &number),
-            Subject::Experiment(experiment) => {
-                let number = |node| experiment.node_number(node);
-                report::write_pfc_txt(to, &setup.topology, outcome, &number)
-            }
-        };
-        let completions = |to: &mut dyn Write| match subject {
-            Subject::Scenario(_) => Ok(()),
-            Subject::Experiment(it) => to.write_all(it.fct_table(outcome).as_bytes()),
-        };
-        let tables = self.tables();
-        let mut files = vec![("flows.csv", flows.unwrap_or(of_outcome)), ("links.csv", links)];
-        files.extend(texts.iter().map(|(name, text)| (*name, text as Writer<'_>)));
-        files.extend(tables.iter().map(|(table, name)| {
-            let write: Writer<'_> = match table {
-                ResultTable::Completions => &completions,
-                ResultTable::Pauses => &pauses,
-            };
-            (name.as_str(), write)
-        }));
-        let ranks: Writer<'_> = &|to| report::write_ranks_csv(to, setup, outcome);
-        files.extend(self.finished.summary.has_breakdown().then_some(("ranks.csv", ranks)));
-        files.extend_from_slice(others);
-        let resolved = scenario.map(Scenario::as_table);
-        report::write_run_results(
-            folder,
-            &files,
-            &Summary { resolved, ..self.finished.summary.clone() },
-        )
-    }
-
-    /// Returns the tables in the format of the HPCC family, with their file names. A scenario has
-    /// that of pauses under PFC.
-    fn tables(&self) -> Vec<(ResultTable, String)> {
-        match &self.session.subject {
-            Subject::Experiment(experiment) => experiment.tables(),
-            Subject::Scenario(_) if self.session.setup.fabric.switch.pfc.is_some() => {
-                vec![(ResultTable::Pauses, "pfc.txt".to_owned())]
-            }
-            Subject::Scenario(_) => Vec::new(),
-        }
     }
 }

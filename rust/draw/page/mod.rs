@@ -47,6 +47,8 @@ pub struct PageText {
     pub question: Option<String>,
     /// The command that writes the page.
     pub command: String,
+    /// All commands that reproduce the page; those of the folders and `command` if `None`.
+    pub reproduce: Option<String>,
     /// The metric that the answer ranks by: `cct_ns` if `None`.
     pub metric: Option<String>,
 }
@@ -75,7 +77,7 @@ pub fn page(
         .filter_map(|it| if let Results::Run(run) = it { Some(&**run) } else { None })
         .collect();
     let metric = text.metric.as_deref().unwrap_or("cct_ns");
-    let standings = standings(results, &runs, metric)?;
+    let standings = standings(results, metric)?;
     let generated = || question::of(results, &runs, &standings);
     let question = text.question.clone().unwrap_or_else(generated);
     let figures = charts::answer_first(figures);
@@ -87,19 +89,15 @@ pub fn page(
     add("results", "Comparison", comparison(&standings, metric));
     add("fabric", "Fabric", fabric::section(results, &runs)?);
     add("charts", "Charts", charts::others(&figures));
-    add("runs", "Runs", tables::single_runs(results, &runs)?);
+    add("runs", "Runs", tables::single_runs(results)?);
     add("scenario", "Scenario", runs::scenarios(results, &runs));
-    add("again", "Reproduce", Some(runs::commands(results, &text.command)));
+    add("again", "Reproduce", Some(runs::commands(results, text)));
     Ok(document(&question, &sections, &charts::data(&figures)))
 }
 
 /// Ranks the policies of all results.
-fn standings(
-    results: &[Results],
-    runs: &[&RunFolder],
-    metric: &str,
-) -> Result<Vec<Standings>, ResultsError> {
-    let mut all = Vec::from_iter(Standings::of_runs(runs, metric));
+fn standings(results: &[Results], metric: &str) -> Result<Vec<Standings>, ResultsError> {
+    let mut all = Vec::from_iter(Standings::of_runs(&Results::single_runs(results), metric));
     for result in results {
         match result {
             Results::Run(_) => {}

@@ -60,6 +60,7 @@ impl PageRequest<'_> {
         let text = PageText {
             question: self.question.map(str::to_owned),
             command: self.command(),
+            reproduce: None,
             metric: Some(self.metric.to_owned()),
         };
         let mut html = page(&results, &figures, &text)?;

@@ -2,6 +2,7 @@
 
 use std::path::Path;
 
+use super::PageText;
 use super::html::escape;
 use crate::results::{Results, RunFolder};
 
@@ -38,7 +39,13 @@ fn folded(name: &str, text: &str) -> String {
 }
 
 /// Returns a command for each of the results, followed by the command of the page.
-pub(super) fn commands(results: &[Results], page: &str) -> String {
+pub(super) fn commands(results: &[Results], of: &PageText) -> String {
+    let text = of.reproduce.clone().unwrap_or_else(|| of_folders(results, &of.command));
+    let text = escape(&text);
+    format!("<pre tabindex=\"0\"><code id=\"command\">{text}</code></pre>\n")
+}
+
+fn of_folders(results: &[Results], page: &str) -> String {
     let mut lines: Vec<String> = Vec::new();
     for result in results {
         match result {
@@ -53,8 +60,7 @@ pub(super) fn commands(results: &[Results], page: &str) -> String {
         }
     }
     lines.push(page.to_owned());
-    let text = escape(&lines.join("\n"));
-    format!("<pre tabindex=\"0\"><code id=\"command\">{text}</code></pre>\n")
+    lines.join("\n")
 }
 
 /// Returns the commands that repeat a run. The resolved scenario in the results folder contains the
@@ -63,7 +69,7 @@ pub(super) fn commands(results: &[Results], page: &str) -> String {
 fn run_command(run: &RunFolder) -> String {
     let folder = quote(&run.path().display().to_string());
     let scenario = run.path().join("scenario.toml");
-    if !scenario.is_file() {
+    if !run.has("scenario.toml") {
         return format!("# {folder} has no scenario.toml");
     }
     let copy =

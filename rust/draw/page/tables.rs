@@ -49,11 +49,8 @@ fn shown(rows: &[Vec<Option<f64>>]) -> Vec<(usize, &'static Metric)> {
 const MAX_ROWS: usize = 200;
 
 /// Returns the tables of single runs, folded unless there is a single run; `None` without runs.
-pub(super) fn single_runs(
-    results: &[Results],
-    runs: &[&RunFolder],
-) -> Result<Option<String>, ResultsError> {
-    let mut text = String::new();
+pub(super) fn single_runs(results: &[Results]) -> Result<Option<String>, ResultsError> {
+    let (mut text, runs) = (String::new(), Results::single_runs(results));
     if !runs.is_empty() {
         let rows: Vec<RunRow<'_>> = runs.iter().map(|run| folder_row(run)).collect();
         text += &folded("Runs", rows.len(), &runs_table(&rows));

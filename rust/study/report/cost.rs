@@ -2,10 +2,14 @@
 //! of a result.
 
 use std::io::{self, Write};
-use std::time::{Duration, Instant};
+use std::time::Duration;
+#[cfg(not(target_family = "wasm"))]
+use std::time::Instant;
 
 use schemars::JsonSchema;
 use serde::Serialize;
+#[cfg(target_family = "wasm")]
+use web_time::Instant;
 
 /// Measures the wall time of a run.
 #[derive(Debug)]

@@ -91,8 +91,8 @@ pub use open::{MessageState, OpenMessage, OpenMessages};
 pub use output_file::{OutputError, OutputFile, OutputKind, write_output};
 pub(crate) use output_schema::time_series_schema;
 pub use output_schema::{OUTPUT_SCHEMAS, OutputSchema};
-pub(crate) use own_files::RUNS;
-pub use own_files::{MATRIX, STATISTICS, TOPOLOGIES};
+pub use own_files::{MATRIX, RUNS, STATISTICS, TOPOLOGIES};
+pub(crate) use own_files::{SCENARIO, SUMMARY};
 pub use pfc_txt::{hosts_then_switches, write_pfc_txt};
 pub use rails::{
     OperationSummary, RailLine, RailSummary, TimelineLine, write_operations_csv,

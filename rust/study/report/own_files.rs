@@ -11,7 +11,10 @@ use crate::record::RecordedTable;
 use crate::text_file::read_results;
 
 /// File that marks a run's folder as complete; it always appears last.
-pub(super) const SUMMARY: &str = "summary.json";
+pub(crate) const SUMMARY: &str = "summary.json";
+
+/// Scenario of a run with every default.
+pub(crate) const SCENARIO: &str = "scenario.toml";
 
 /// Cost of the run on its machine. It is separate from the summary, which is machine-independent.
 pub(super) const COST: &str = "cost.json";
@@ -23,7 +26,7 @@ pub const STATISTICS: &str = "comparison.csv";
 pub(super) const STATISTICS_COLUMNS: &str = "policy,metric,runs,median,low,high,";
 
 /// Runs of a comparison, as `evenkeel compare --json` prints them, without their costs.
-pub(crate) const RUNS: &str = "runs.json";
+pub const RUNS: &str = "runs.json";
 
 /// Tables and their first columns. No comment precedes the columns, because pandas, Polars and
 /// DuckDB take the first line as the column names.
@@ -132,9 +135,7 @@ impl Origin {
 
 /// Returns true if a file of this name may be a result of any run.
 fn is_run_name(name: &str) -> bool {
-    [SUMMARY, COST, "scenario.toml"].contains(&name)
-        || UNMARKED.contains(&name)
-        || columns(name).is_some()
+    [SUMMARY, COST, SCENARIO].contains(&name) || UNMARKED.contains(&name) || columns(name).is_some()
 }
 
 fn is_of_run(path: &Path, name: &str) -> bool {

@@ -1,12 +1,9 @@
 //! Statistics of a comparison, as `evenkeel compare --format csv` prints them.
 
-use std::path::Path;
-
 use serde_json::Value;
 
-use super::{ResultsError, Table};
+use super::{ResultFiles, ResultsError, RunFolder, Table};
 use crate::report::RUNS;
-use crate::text_file::read_results;
 use crate::{PolicyVerdict, Reason};
 
 /// A metric of a policy.
@@ -86,24 +83,25 @@ impl ComparisonTable {
     ///
     /// # Errors
     /// Fails if the file of the runs is not JSON.
-    pub(super) fn with_runs(mut self, folder: &Path) -> Result<Self, ResultsError> {
-        let file = folder.join(RUNS);
-        if !file.is_file() {
+    pub(super) fn with_runs(mut self, files: &ResultFiles) -> Result<Self, ResultsError> {
+        if !files.has(RUNS) {
             return Ok(self);
         }
-        let text = read_results(&file);
-        let text = text.map_err(|reason| ResultsError::unreadable(&file, reason))?;
-        let all: Value = serde_json::from_str(&text).map_err(|error| ResultsError::Json {
-            file: file.display().to_string(),
-            line: error.line(),
-            column: error.column(),
-            reason: error.to_string(),
-        })?;
+        let all = files.json(RUNS)?;
         self.runs = all["runs"].as_array().cloned().unwrap_or_default();
         let reasons = all["reasons"].as_array().into_iter().flatten();
         let reasons = reasons.map(|it| serde_json::from_value(it.clone()));
         self.reasons = reasons.filter_map(Result::ok).collect();
         Ok(self)
+    }
+
+    /// Returns true if a run is one of the comparison's.
+    pub(super) fn has(&self, run: &RunFolder) -> bool {
+        self.runs.iter().any(|it| {
+            it["scenario"] == run.scenario()
+                && it["policy"] == run.policy()
+                && it["seed"] == run.seed()
+        })
     }
 
     /// Returns the path of the file.

@@ -1,13 +1,11 @@
 //! Failures of a run, from its summary, and its fabric, from the scenario next to its results.
 
-use std::path::Path;
-
 use serde_json::Value;
 
-use super::ResultsError;
+use super::{ResultFiles, ResultsError};
 use crate::fabric::Setup;
-use crate::report::TOPOLOGIES;
-use crate::scenario::{Overrides, Scenario, Setting};
+use crate::report::{SCENARIO, TOPOLOGIES};
+use crate::scenario::{Overrides, ScenarioText, Setting};
 use crate::switching::{Failure, FailureKind};
 use crate::topology::Topology;
 use crate::units::Time;
@@ -31,23 +29,21 @@ const LOSSY: &str = "lossy";
 
 /// Returns the setup of a run without its workload: the fabric, its failures and the NICs. The
 /// files of the workload may have moved, and building the workload takes time.
-pub(super) fn setup(path: &Path) -> Result<Setup, ResultsError> {
-    let settings = topology_copy(path).into_iter().collect();
+pub(super) fn setup(files: &ResultFiles) -> Result<Setup, ResultsError> {
+    let (text, path) = (files.text(SCENARIO)?, files.path().join(SCENARIO));
+    let settings = topology_copy(files, &text).into_iter().collect();
     let overrides = Overrides { settings, ..Overrides::default() };
-    Scenario::load_without_messages(path, &overrides).map(|scenario| scenario.setup()).map_err(
-        |error| {
-            let file = path.display();
-            ResultsError::Scenario(format!("{file}: its fabric cannot be rebuilt: {error}"))
-        },
-    )
+    let scenario = ScenarioText::new(text, path.clone()).without_messages(&overrides);
+    scenario.map(|scenario| scenario.setup()).map_err(|error| {
+        let file = path.display();
+        ResultsError::Scenario(format!("{file}: its fabric cannot be rebuilt: {error}"))
+    })
 }
 
 /// Returns the setting that reads the fabric from its copy in the folder of the results: the
 /// original file may have moved or changed.
-fn topology_copy(scenario: &Path) -> Option<Setting> {
-    let folder = scenario.parent()?;
-    let copy = TOPOLOGIES.iter().find(|copy| folder.join(copy).is_file())?;
-    let text = crate::text_file::read_results(scenario).ok()?;
+fn topology_copy(files: &ResultFiles, text: &str) -> Option<Setting> {
+    let copy = TOPOLOGIES.iter().find(|copy| files.has(copy))?;
     let sections: toml::Table = text.parse().ok()?;
     let is_file = sections.get("topology")?.get("kind")?.as_str()? == "file";
     is_file.then(|| Setting { key: "topology.path".to_owned(), value: format!("\"{copy}\"") })

@@ -9,6 +9,7 @@ mod error;
 mod fabric;
 mod fabric_facts;
 mod failures;
+mod files;
 mod messages;
 mod quantity;
 mod rails;
@@ -20,13 +21,14 @@ mod whole;
 
 use std::path::Path;
 
-use crate::report::STATISTICS;
+use crate::report::{STATISTICS, SUMMARY};
 
 pub use comparison::{ComparisonRow, ComparisonTable};
 pub use error::ResultsError;
 pub use fabric::{FabricGraph, FabricLink, FabricNode};
 pub use fabric_facts::FabricFacts;
 pub use failures::Disturbance;
+pub use files::ResultFiles;
 pub use messages::Message;
 pub use quantity::{Dimension, Quantity};
 pub use rails::{RailEvent, RailName, RailOperation, RailRun};
@@ -60,16 +62,8 @@ impl Results {
                 false => Ok(Self::Studies(vec![StudyTable::read(path)?])),
             };
         }
-        // If it is not a regular file, the reader reports that.
-        if path.join("summary.json").exists() {
-            let run = RunFolder::open(path)?;
-            whole::check_run(&run)?;
-            return Ok(Self::Run(Box::new(run)));
-        }
-        let comparison = path.join(STATISTICS);
-        if comparison.is_file() {
-            let table = ComparisonTable::of(Table::read(&comparison)?)?;
-            return Ok(Self::Comparison(table.with_runs(path)?));
+        if let Some(results) = Self::of(ResultFiles::in_folder(path))? {
+            return Ok(results);
         }
         let tables = StudyTable::files_in(path)?;
         if tables.is_empty() {
@@ -78,6 +72,38 @@ impl Results {
         Ok(Self::Studies(
             tables.iter().map(|file| StudyTable::read(file)).collect::<Result<_, _>>()?,
         ))
+    }
+
+    /// Opens the files of a run or a comparison; `None` if they are of neither.
+    ///
+    /// # Errors
+    /// Fails if one of the files is invalid.
+    pub fn of(files: ResultFiles) -> Result<Option<Self>, ResultsError> {
+        // If it is not a regular file, the reader reports that.
+        if files.has_entry(SUMMARY) {
+            let run = RunFolder::open(files)?;
+            whole::check_run(&run)?;
+            return Ok(Some(Self::Run(Box::new(run))));
+        }
+        if files.has(STATISTICS) {
+            let table = ComparisonTable::of(files.table(STATISTICS)?)?;
+            return Ok(Some(Self::Comparison(table.with_runs(&files)?)));
+        }
+        Ok(None)
+    }
+
+    /// Returns the folders of runs that are not part of one of the comparisons.
+    pub fn single_runs(results: &[Self]) -> Vec<&RunFolder> {
+        let comparisons = || {
+            results.iter().filter_map(|it| match it {
+                Self::Comparison(comparison) => Some(comparison),
+                Self::Run(_) | Self::Studies(_) => None,
+            })
+        };
+        let runs = results
+            .iter()
+            .filter_map(|it| if let Self::Run(run) = it { Some(&**run) } else { None });
+        runs.filter(|run| !comparisons().any(|comparison| comparison.has(run))).collect()
     }
 
     /// Returns notes on results that are shown together: different versions, and missing rows.

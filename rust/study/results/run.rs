@@ -1,17 +1,15 @@
 //! Results folder of a run.
 
-use std::fs;
-use std::path::{Path, PathBuf};
+use std::path::Path;
 
 use serde_json::Value;
 
 use super::messages::{self, Message};
-use super::{Disturbance, ResultsError, Table, failures, whole};
+use super::{Disturbance, ResultFiles, ResultsError, Table, failures, whole};
 use crate::bound::{self, IdlePath, Wire};
 use crate::fabric::Setup;
 use crate::record::RecordedTable;
-use crate::report::{MAX_LISTED, SCALE_UP};
-use crate::text_file::read_results;
+use crate::report::{MAX_LISTED, SCALE_UP, SCENARIO, SUMMARY};
 use crate::topology::HostPath;
 use crate::units::Bytes;
 
@@ -37,23 +35,15 @@ pub struct LinkLoad {
 /// Results of a run.
 #[derive(Debug)]
 pub struct RunFolder {
-    path: PathBuf,
+    files: ResultFiles,
     summary: Value,
 }
 
 impl RunFolder {
     /// Opens a folder with `summary.json`.
-    pub(super) fn open(path: &Path) -> Result<Self, ResultsError> {
-        let file = path.join("summary.json");
-        let text = read_results(&file);
-        let text = text.map_err(|reason| ResultsError::unreadable(&file, reason))?;
-        let summary: Value = serde_json::from_str(&text).map_err(|error| ResultsError::Json {
-            file: file.display().to_string(),
-            line: error.line(),
-            column: error.column(),
-            reason: error.to_string(),
-        })?;
-        let run = Self { path: path.to_owned(), summary };
+    pub(super) fn open(files: ResultFiles) -> Result<Self, ResultsError> {
+        let summary = files.json(SUMMARY)?;
+        let run = Self { files, summary };
         for key in ["scenario", "policy"] {
             run.text(key)?;
         }
@@ -63,7 +53,12 @@ impl RunFolder {
 
     /// Returns the path of the folder.
     pub fn path(&self) -> &Path {
-        &self.path
+        self.files.path()
+    }
+
+    /// Returns true if the folder has a file of this name.
+    pub fn has(&self, name: &str) -> bool {
+        self.files.has(name)
     }
 
     /// Returns the object of `summary.json`.
@@ -108,7 +103,7 @@ impl RunFolder {
             Value::Null => "missing".to_owned(),
             other => other.to_string(),
         };
-        let file = self.path.join("summary.json").display().to_string();
+        let file = self.path().join(SUMMARY).display().to_string();
         ResultsError::Key { file, key: key.to_owned(), found, expected }
     }
 
@@ -117,7 +112,7 @@ impl RunFolder {
     /// # Errors
     /// Fails if the table is missing or invalid.
     pub fn table(&self, name: &str) -> Result<Table, ResultsError> {
-        Table::read(&self.path.join(name))
+        self.files.table(name)
     }
 
     /// Reads a recorded table of each recording that has it, with the name of the recording.
@@ -128,13 +123,8 @@ impl RunFolder {
         &self,
         table: RecordedTable,
     ) -> Result<Vec<(Option<String>, Table)>, ResultsError> {
-        let entries = fs::read_dir(&self.path);
-        let entries = entries.map_err(|reason| ResultsError::unreadable(&self.path, reason))?;
-        let mut names: Vec<String> = entries
-            .filter_map(|entry| entry.ok()?.file_name().into_string().ok())
-            .filter(|name| table.recording_of(name).is_some())
-            .collect();
-        names.sort();
+        let mut names = self.files.names()?;
+        names.retain(|name| table.recording_of(name).is_some());
         let read = |name: &String| {
             let recording = table.recording_of(name).flatten().map(str::to_owned);
             Ok((recording, self.table(name)?))
@@ -186,7 +176,7 @@ impl RunFolder {
 
     /// Returns the text of `scenario.toml`, which experiments of the HPCC family do not have.
     pub fn scenario_text(&self) -> Option<String> {
-        read_results(&self.path.join("scenario.toml")).ok()
+        self.files.text(SCENARIO).ok()
     }
 
     /// Returns the setup of the run without its workload.
@@ -194,14 +184,14 @@ impl RunFolder {
     /// # Errors
     /// Fails without `scenario.toml`, and if the file that its fabric was read from is missing.
     pub fn setup(&self) -> Result<Setup, ResultsError> {
-        let scenario = self.path.join("scenario.toml");
-        if !scenario.exists() {
-            let file = scenario.display();
+        if !self.files.has(SCENARIO) {
+            let file = self.path().join(SCENARIO);
+            let file = file.display();
             return Err(ResultsError::Scenario(format!(
                 "{file}: not found; evenkeel run --out writes it, and evenkeel hpcc does not"
             )));
         }
-        failures::setup(&scenario)
+        failures::setup(&self.files)
     }
 
     /// Returns the failures, in order of time. The summary lists the first 1,000; if there may be

@@ -28,7 +28,7 @@ pub(super) fn check_run(run: &RunFolder) -> Result<(), ResultsError> {
             }
         }
     }
-    if let Some(expected) = run.metric("links").filter(|_| run.path().join("links.csv").is_file()) {
+    if let Some(expected) = run.metric("links").filter(|_| run.has("links.csv")) {
         let rows = run.links()?.len() as f64;
         if rows != 2.0 * expected {
             let words = |rows: f64| format!("{rows} directions of links");

@@ -93,7 +93,7 @@ pub fn figures(
         .collect();
     let (mut figures, mut notes) = (Vec::new(), Results::notes(results));
     if !runs.is_empty() {
-        figures.extend(of_runs(&runs, request, &mut notes)?);
+        figures.extend(of_runs(&runs, &Results::single_runs(results), request, &mut notes)?);
     }
     for table in results.iter().filter_map(|it| match it {
         Results::Studies(tables) => Some(tables),
@@ -135,6 +135,7 @@ fn has_studies(results: &[Results]) -> bool {
 
 fn of_runs(
     runs: &[&RunFolder],
+    single: &[&RunFolder],
     request: &Request,
     notes: &mut Vec<String>,
 ) -> Result<Vec<Figure>, ResultsError> {
@@ -144,7 +145,7 @@ fn of_runs(
     if !groups.is_empty() {
         figures.push(distribution::figure(&groups)?);
     }
-    let all = labels::groups(runs);
+    let all = labels::groups(single);
     if all.len() > 1 {
         figures.extend(by_policy::of_runs(&all, request));
     }
