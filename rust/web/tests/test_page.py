@@ -1,0 +1,226 @@
+"""The page in Chromium: its runs are those of the program, and it needs neither network nor mouse.
+
+EVENKEEL_PAGE is the built page, EVENKEEL the program. With EVENKEEL_PICTURES, a folder, the tests
+leave pictures of the page there.
+"""
+
+import json
+import os
+import pathlib
+import shutil
+import subprocess
+
+import pytest
+from playwright.sync_api import sync_playwright
+
+PAGE = pathlib.Path(os.environ["EVENKEEL_PAGE"]).resolve()
+PROGRAM = os.environ["EVENKEEL"]
+PICTURES = os.environ.get("EVENKEEL_PICTURES")
+EXAMPLES = pathlib.Path(__file__).parents[3] / "examples"
+LONG = 120_000
+
+SMALL = """[topology]
+leaves = 2
+spines = 2
+hosts_per_leaf = 2
+
+[workload]
+kind = "permutation"
+bytes = "64KB"
+"""
+
+
+@pytest.fixture(scope="session")
+def browser():
+    program = shutil.which("chromium") or shutil.which("google-chrome")
+    with sync_playwright() as driver:
+        yield driver.chromium.launch(executable_path=program, args=["--no-sandbox"])
+
+
+@pytest.fixture
+def open_page(browser):
+    """Opens the page at an address; at the end there were no errors and no requests."""
+    found, contexts = [], []
+
+    def opened(address="", width=1280, dark=False):
+        context = browser.new_context(
+            viewport={"width": width, "height": 900},
+            color_scheme="dark" if dark else "light",
+            offline=True,
+        )
+        contexts.append(context)
+        page = context.new_page()
+        page.set_default_timeout(LONG)
+        page.on("console", lambda it: found.append(it.text) if it.type != "log" else None)
+        page.on("pageerror", lambda it: found.append(str(it)))
+        page.on("request", lambda it: found.append(it.url) if it.url.startswith("http") else None)
+        page.goto(PAGE.as_uri() + address)
+        page.wait_for_selector("html[data-ready]", state="attached")
+        return page
+
+    yield opened
+    for context in contexts:
+        context.close()
+    assert found == []
+
+
+def write(page, text, policies=()):
+    """Pastes a scenario and chooses policies."""
+    page.select_option("#example", "own")
+    page.fill("#text", text)
+    for policy in policies:
+        page.select_option("#policy", policy)
+
+
+def picture(page, name):
+    if PICTURES:
+        page.screenshot(path=f"{PICTURES}/{name}.png", full_page=True)
+
+
+def ended(page):
+    page.wait_for_selector("#run:enabled")
+    return page.text_content("#status")
+
+
+def report(page):
+    return page.frame_locator("#frame")
+
+
+def without_costs(text):
+    result = json.loads(text)
+    return json.dumps({key: result[key] for key in result if key not in ("wall_s", "peak_rss_bytes")})
+
+
+@pytest.mark.parametrize(
+    "name",
+    ["failures-instant", "flowlets", "fluid", "host-rotation", "idle-path", "lossless-incast", "mp-rdma",
+     "multi-plane", "recording", "two-jobs"],
+)
+def test_a_run_is_that_of_the_program_to_the_byte(open_page, name):
+    scenario = EXAMPLES / f"{name}.toml"
+    command = [PROGRAM, "run", scenario, "--json"]
+    expected = subprocess.run(command, check=True, capture_output=True, text=True).stdout
+    page = open_page()
+    request = {"name": name, "text": scenario.read_text(), "settings": [], "policies": [], "seeds": None}
+    found = page.evaluate("(request) => evenkeel('run_json', request)", json.dumps(request))
+    assert without_costs(found) == without_costs(expected)
+    wall = [json.loads(text)["wall_s"] for text in (found, expected)]
+    print(f"{name}: {wall[0]:.2f} s in the page, {wall[1]:.2f} s in the program")
+
+
+@pytest.mark.parametrize("width, dark", [(1280, False), (1280, True), (400, False), (400, True)])
+def test_policies_are_compared_under_a_failed_link(open_page, width, dark):
+    page = open_page(width=width, dark=dark)
+    picture(page, f"start-{width}{'-dark' * dark}")
+    page.fill("#settings", "workload.bytes=500KB")
+    page.fill("#seeds", "5")
+    page.click("#run")
+    assert "Done in" in ended(page)
+    inside = report(page)
+    assert "reps" in inside.locator("p.answer").text_content()
+    assert inside.locator("#by-policy svg").count() == 1
+    assert inside.locator("#results tbody tr").count() == 3
+    assert inside.locator("g.link.failed").first.is_visible()
+    assert "leaf0-spine0" in inside.locator(".failures").first.text_content()
+    assert "--policies ecmp,spray,reps --seeds 5" in page.text_content("#commands")
+    page.wait_for_timeout(500)
+    picture(page, f"report-{width}{'-dark' * dark}")
+    for frame in page.frames:
+        wide = "document.documentElement.scrollWidth - document.documentElement.clientWidth"
+        assert frame.evaluate(wide) <= 0
+
+
+def test_the_page_is_the_report_of_the_program(open_page, tmp_path):
+    (tmp_path / "small.toml").write_text(SMALL)
+    page = open_page()
+    write(page, SMALL, ["ecmp", "spray"])
+    page.fill("#name", "small")
+    page.fill("#seeds", "5")
+    page.click("#run")
+    assert "Done in" in ended(page)
+    for command in page.text_content("#commands").splitlines():
+        words = command.split()
+        subprocess.run([PROGRAM, *words[1:]], cwd=tmp_path, check=True, capture_output=True)
+    program = (tmp_path / "small.html").read_text()
+    answer = report(page).locator("p.answer").inner_html()
+    table = report(page).locator("#results table").first.inner_html()
+    plain = page.evaluate(
+        """(html) => {
+          const page = new DOMParser().parseFromString(html, "text/html");
+          return [page.querySelector("p.answer").innerHTML, page.querySelector("#results table").innerHTML];
+        }""",
+        program,
+    )
+    assert [answer, table] == plain
+
+
+def test_a_link_is_failed_from_the_drawing_by_keyboard(open_page):
+    page = open_page()
+    write(page, SMALL)
+    page.click("#run")
+    ended(page)
+    assert report(page).locator("g.link.failed").count() == 0
+    report(page).locator("g.link[data-from=leaf1][data-to=spine0]").focus()
+    page.keyboard.press("Enter")
+    assert page.input_value("#link") == "leaf1-spine0"
+    page.keyboard.press("Enter")
+    assert 'link = "leaf1-spine0"\nat = "20us"\nuntil = "never"' in page.input_value("#text")
+    page.focus("#run")
+    page.keyboard.press("Enter")
+    page.wait_for_selector("#run:disabled")
+    ended(page)
+    assert report(page).locator("g.link.failed").count() == 2
+
+
+def test_an_address_repeats_the_run(open_page):
+    page = open_page()
+    write(page, SMALL + "# ä\n", ["spray", "line-cut"])
+    page.fill("#settings", "topology.spines=4 seed=7")
+    page.fill("#seeds", "2")
+    page.click("#share")
+    page.wait_for_url("**#*")
+    address = page.evaluate("location.hash")
+    other = open_page(address)
+    assert "Done in" in ended(other)
+    fields = ["#text", "#name", "#settings", "#seeds"]
+    assert [other.input_value(it) for it in fields] == [page.input_value(it) for it in fields]
+    assert report(other).locator("#results tbody tr").count() == 2
+    assert other.evaluate("location.hash") == address
+    example = open_page("#example=idle-path")
+    assert "Done in" in ended(example)
+
+
+def test_a_run_is_stopped_and_another_one_starts(open_page):
+    page = open_page()
+    page.fill("#settings", "workload.bytes=500MB")
+    page.click("#run")
+    page.wait_for_function("document.getElementById('status').textContent.includes('%')")
+    page.click("#stop")
+    page.wait_for_function("document.getElementById('status').textContent === 'Stopped.'")
+    write(page, SMALL)
+    page.fill("#settings", "")
+    page.click("#run")
+    assert "Done in" in ended(page)
+
+
+@pytest.mark.parametrize(
+    "text, reason",
+    [
+        ("[topology]\nleafs = 2", "scenario.toml:2:1"),
+        ("[topology]\nkind = 'file'\npath = 'a.txt'\nformat = 'hpcc'\n[workload]\nkind = 'permutation'",
+         "a page has no files"),
+        ("[[rail]]\nkind = 'rdma'", "[[rail]] does not run in the page"),
+        ("[[run]]\nname = 'a'", "a study with [[run]] does not run in the page"),
+        ("[topology]\nleaves = 512\nspines = 64\nhosts_per_leaf = 64\n[workload]\nkind = 'all-to-all'",
+         "of memory"),
+    ],
+)
+def test_what_cannot_run_is_refused_with_a_reason(open_page, text, reason):
+    page = open_page()
+    write(page, text)
+    page.click("#run")
+    page.wait_for_selector("#status.bad")
+    assert reason in page.text_content("#status")
+    write(page, SMALL)
+    page.click("#run")
+    assert "Done in" in ended(page)
