@@ -272,14 +272,23 @@
       showPolicies();
       return example ? changed() : $("text").focus();
     };
-    $("policy").onchange = () => {
-      policies = [...new Set([...policies, $("policy").value])].filter((it) => it);
-      $("policy").value = "";
+    $("add").onclick = () => {
+      policies = [...new Set([...policies, $("policy").value])];
       showPolicies();
       changed();
     };
     LISTED.forEach((id) => $(id).addEventListener("input", changed));
-    addEventListener("hashchange", async () => (await open()) && simulate());
+    // The address has the scenario, so that a link within the page must not change it.
+    $("skip").onclick = (event) => {
+      event.preventDefault();
+      $("report").focus();
+    };
+    addEventListener("hashchange", async () => {
+      if (await open()) {
+        await stop();
+        await simulate();
+      }
+    });
   };
 
   const begin = async () => {
@@ -289,7 +298,7 @@
     about = JSON.parse(await call("about"));
     $("version").textContent = about.version;
     $("example").append(...about.examples.map(({ name, title }) => option(name, title)), option(OWN, "Your own: paste its file"));
-    $("policy").append(option("", "a policy"), ...about.policies.map(([name, summary]) => option(name, `${name}: ${summary}`)));
+    $("policy").append(...about.policies.map(([name, summary]) => option(name, `${name}: ${summary}`)));
     listen();
     if (await open()) {
       await simulate();

@@ -1,5 +1,6 @@
 // Runs in a worker, after the glue that wasm-bindgen generates.
 "use strict";
+let ready;
 let shown = 0;
 // The engine calls it: many times in a second.
 const showProgress = (done, label) => {
@@ -11,10 +12,13 @@ const showProgress = (done, label) => {
 };
 onmessage = async ({ data: { id, name, argument } }) => {
   try {
-    const result = name === "start" ? await wasm_bindgen({ module_or_path: argument }) && null : wasm_bindgen[name](argument);
-    postMessage({ id, result });
+    ready ??= wasm_bindgen({ module_or_path: argument });
+    await ready;
+    postMessage({ id, result: name === "start" ? null : wasm_bindgen[name](argument) });
   } catch (error) {
     // The engine throws texts for what is wrong with a request. Anything else leaves it broken.
-    postMessage({ id, error: String(error.message ?? error), isBroken: typeof error !== "string" });
+    const isBroken = typeof error !== "string";
+    const hint = error instanceof WebAssembly.RuntimeError ? "The engine stopped, most likely without memory: " : "";
+    postMessage({ id, error: hint + (isBroken ? error.message : error), isBroken });
   }
 };

@@ -70,6 +70,7 @@ def write(page, text, policies=()):
     page.fill("#text", text)
     for policy in policies:
         page.select_option("#policy", policy)
+        page.click("#add")
 
 
 def picture(page, name):
