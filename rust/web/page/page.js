@@ -8,7 +8,7 @@
   let calls = new Map();
   let about;
   let policies = [];
-  let run = null; // The request that runs.
+  let isRunning = false;
   let report = "";
 
   // The engine.
@@ -116,7 +116,7 @@
 
   const changed = () => {
     clearTimeout(changed.timer);
-    changed.timer = setTimeout(() => run || check(), 250);
+    changed.timer = setTimeout(() => isRunning || check(), 250);
   };
 
   // The address.
@@ -169,38 +169,40 @@
   // Runs.
 
   const running = (is) => {
+    isRunning = is;
     $("run").disabled = is;
     $("stop").disabled = !is;
     $("form").ariaBusy = String(is);
   };
 
   const simulate = async () => {
-    if (run || !(await check())) {
+    if (isRunning) {
       return;
     }
-    const own = run = request();
+    clearTimeout(changed.timer);
     running(true);
-    history.replaceState(null, "", await address());
-    const began = performance.now();
-    try {
-      const html = await call("simulate", JSON.stringify(own));
-      report = html;
-      $("report").hidden = false;
-      $("frame").srcdoc = html;
-      $("progress").value = 1;
-      say(`Done in ${((performance.now() - began) / 1e3).toFixed(1)} s. The report is below; the address of this page repeats it.`);
-    } catch (error) {
-      say(error.message, true);
+    $("progress").value = 0;
+    if (await check()) {
+      history.replaceState(null, "", await address());
+      const began = performance.now();
+      try {
+        report = await call("simulate", JSON.stringify(request()));
+        $("report").hidden = false;
+        $("frame").srcdoc = report;
+        $("progress").value = 1;
+        const took = ((performance.now() - began) / 1e3).toFixed(1);
+        say(`Done in ${took} s. The report is below, and the address of this page repeats it.`);
+      } catch (error) {
+        say(error.message, true);
+      }
     }
-    run = null;
     running(false);
   };
 
   const stop = async () => {
-    if (!run) {
+    if (!isRunning) {
       return;
     }
-    run = null;
     running(false);
     $("progress").value = 0;
     await start();
