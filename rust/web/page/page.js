@@ -74,6 +74,8 @@
       return button;
     };
     const own = Object.assign(document.createElement("span"), { className: "hint", textContent: "that of the scenario" });
+    const other = about.policies.find(([name]) => !policies.includes(name));
+    $("policy").value = other ? other[0] : "";
     $("chosen").replaceChildren(...(policies.length ? policies.map(chip) : [own]));
   };
 
@@ -249,6 +251,7 @@
     $("text").value = `${text}\n[[failure]]\nlink = ${JSON.stringify(link)}\nat = ${JSON.stringify(at)}\n`
       + `until = ${JSON.stringify(until)}\n`;
     $("example").value = OWN;
+    $("file").open = true;
     $("text").scrollTop = $("text").scrollHeight;
     changed();
   };
@@ -272,7 +275,12 @@
       const example = about.examples.find((it) => it.name === $("example").value);
       choose(example ?? { name: "scenario", text: "", policies: [] });
       showPolicies();
-      return example ? changed() : $("text").focus();
+      if (example) {
+        changed();
+      } else {
+        $("file").open = true;
+        $("text").focus();
+      }
     };
     $("add").onclick = () => {
       policies = [...new Set([...policies, $("policy").value])];
@@ -301,6 +309,7 @@
     $("version").textContent = about.version;
     $("example").append(...about.examples.map(({ name, title }) => option(name, title)), option(OWN, "Your own: paste its file"));
     $("policy").append(...about.policies.map(([name, summary]) => option(name, `${name}: ${summary}`)));
+    $("file").open = innerWidth >= 900;
     listen();
     if (await open()) {
       await simulate();
