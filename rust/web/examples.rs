@@ -34,7 +34,7 @@ macro_rules! example {
     };
 }
 
-/// All of them, the first of which the page starts with.
+/// All scenarios. The page starts with the first one.
 pub(crate) const EXAMPLES: [Example; 10] = [
     example!(
         "../cli/starters/",

@@ -1,4 +1,4 @@
-//! The engine in a web page: what `evenkeel run`, `compare` and `report` do, without files.
+//! The engine in a web page: `evenkeel run`, `compare` and `report` without files.
 //!
 //! The page (`page/`) calls the functions of this file in a worker. Requests and answers are JSON.
 //! The results are those of the program: only their wall time and memory differ.
@@ -54,7 +54,7 @@ pub fn about() -> Result<String, String> {
     json(&About { version: VERSION, examples: &EXAMPLES, policies })
 }
 
-/// Checks a request and returns what it will run as JSON: a [`Plan`].
+/// Checks a request and describes its runs as JSON: a [`Plan`].
 ///
 /// # Errors
 /// Fails if the scenario or a policy is invalid, or if the run needs files or too much memory.
@@ -64,8 +64,8 @@ pub fn check(request: &str) -> Result<String, String> {
     json(&Plan::of(&request, &request.comparison()?))
 }
 
-/// Runs the first policy of a request with its first seed and returns what `evenkeel run --json`
-/// prints.
+/// Runs the first policy of a request with its first seed. Returns the JSON that
+/// `evenkeel run --json` prints.
 ///
 /// # Errors
 /// As [`check`].
@@ -77,14 +77,14 @@ pub fn run_json(request: &str) -> Result<String, String> {
     json(&ended.finished.summary)
 }
 
-/// Simulates all runs of a request and returns the report as HTML.
+/// Simulates all runs of a request and returns the report as JSON: a [`report::Report`].
 ///
 /// # Errors
 /// As [`check`].
 #[wasm_bindgen]
 pub fn simulate(request: &str) -> Result<String, String> {
     let request = Request::read(request)?;
-    report::html(&request, &mut |done, label| show_progress(done, label))
+    json(&report::report(&request, &mut |done, label| show_progress(done, label))?)
 }
 
 fn json(value: &impl Serialize) -> Result<String, String> {

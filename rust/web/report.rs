@@ -3,6 +3,8 @@
 use std::collections::BTreeMap;
 use std::path::Path;
 
+use serde::Serialize;
+
 use evenkeel_draw::page::{PageText, page};
 use evenkeel_draw::plot::{self, Request as Figures};
 use evenkeel_study::report::{AllRuns, RUNS, STATISTICS, Summary, comparison_csv};
@@ -12,9 +14,18 @@ use evenkeel_study::{Finished, RunNumbers, Statistics};
 use crate::request::{Asked, FOLDER, Request};
 use crate::runs::{self, Share};
 
+/// A report.
+#[derive(Debug, Serialize)]
+pub(crate) struct Report {
+    /// The page.
+    pub(crate) html: String,
+    /// Reasons why figures were left out.
+    pub(crate) notes: Vec<String>,
+}
+
 /// Simulates all runs of a request and returns their report. `show` gets the share that is done and
 /// the name of the current run.
-pub(crate) fn html(request: &Request, show: &mut dyn FnMut(f64, &str)) -> Result<String, String> {
+pub(crate) fn report(request: &Request, show: &mut dyn FnMut(f64, &str)) -> Result<Report, String> {
     let asked = request.comparison()?;
     let all = asked.runs();
     let mut share = Share::new(all.len(), show);
@@ -54,10 +65,11 @@ fn comparison(asked: &Asked, finished: &[Finished]) -> Result<BTreeMap<String, S
     Ok([(RUNS, runs), (STATISTICS, table)].map(|(name, text)| (name.to_owned(), text)).into())
 }
 
-fn draw(request: &Request, asked: &Asked, results: &[Results]) -> Result<String, String> {
-    let (figures, _) =
+fn draw(request: &Request, asked: &Asked, results: &[Results]) -> Result<Report, String> {
+    let (figures, notes) =
         plot::figures(results, &Figures::default()).map_err(|error| error.to_string())?;
-    let text =
-        PageText { reproduce: Some(request.commands(&asked.planned())), ..PageText::default() };
-    page(results, &figures, &text).map_err(|error| error.to_string())
+    let reproduce = Some(request.commands(&asked.planned()));
+    let text = PageText { reproduce, ..PageText::default() };
+    let html = page(results, &figures, &text).map_err(|error| error.to_string())?;
+    Ok(Report { html, notes })
 }

@@ -1,6 +1,6 @@
 //! Requests without a browser.
 
-use crate::report;
+use crate::report::{Report, report};
 use crate::request::{Plan, Request};
 use crate::runs::{self, Share};
 
@@ -56,7 +56,9 @@ fn a_plan_has_the_runs_and_their_commands() {
 fn the_report_of_a_comparison_has_its_ranking_and_a_drawing_of_each_policy() {
     let mut shown = Vec::new();
     let of = request(SMALL, &["ecmp", "spray"]);
-    let html = report::html(&of, &mut |done, label| shown.push((done, label.to_owned()))).unwrap();
+    let show = &mut |done: f64, label: &str| shown.push((done, label.to_owned()));
+    let Report { html, notes } = report(&of, show).unwrap();
+    assert_eq!(notes, [""; 0]);
     assert_eq!(html.matches("<figure id=\"by-policy").count(), 1);
     assert_eq!(html.matches("<svg viewBox=").count(), 2, "a drawing of each policy");
     assert!(html.contains("How do ecmp and spray compare in small"), "the question");

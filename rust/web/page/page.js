@@ -188,12 +188,13 @@
       history.replaceState(null, "", await address());
       const began = performance.now();
       try {
-        report = await call("simulate", JSON.stringify(request()));
+        const made = JSON.parse(await call("simulate", JSON.stringify(request())));
+        report = made.html;
         $("report").hidden = false;
         $("frame").srcdoc = report;
         $("progress").value = 1;
         const took = ((performance.now() - began) / 1e3).toFixed(1);
-        say(`Done in ${took} s. The report is below, and the address of this page repeats it.`);
+        say([`Done in ${took} s. The report is below, and the address of this page repeats it.`, ...made.notes].join("\n"));
       } catch (error) {
         say(error.message, true);
       }
@@ -233,6 +234,17 @@
         $("fail").focus();
       }
     };
+    // In an embedded document, links to its own parts would load this page.
+    const follow = (event) => {
+      const link = event.target.closest?.("a[href^='#']");
+      if (link) {
+        event.preventDefault();
+        const part = body.ownerDocument.getElementById(link.getAttribute("href").slice(1));
+        part.focus({ preventScroll: true });
+        part.scrollIntoView();
+      }
+    };
+    documentElement.addEventListener("click", follow);
     documentElement.addEventListener("click", pick);
     documentElement.addEventListener("keydown", pick);
   };

@@ -4,9 +4,11 @@ EVENKEEL_PAGE is the built page, EVENKEEL the program. With EVENKEEL_PICTURES, a
 leave pictures of the page there.
 """
 
+import html
 import json
 import os
 import pathlib
+import re
 import shutil
 import subprocess
 
@@ -136,11 +138,13 @@ def test_policies_are_compared_under_a_failed_link(open_page, width, dark):
     expect_status(page, "Done in")
     inside = report(page)
     assert "reps" in inside.locator("p.answer").text_content()
-    assert inside.locator("#by-policy svg").count() == 1
+    expect(inside.locator("#by-policy svg")).to_have_count(1)
     assert inside.locator("#results tbody tr").count() == 3
     # Both directions under each policy.
     assert inside.locator("g.link.failed").count() == 6
     assert "leaf0-spine0" in inside.locator(".failures").first.text_content()
+    inside.locator("nav a[href='#results']").click()
+    assert page.evaluate("scrollY") > 500 and len(page.frames) == 2
     assert "--policies ecmp,spray,reps --seeds 5" in page.text_content("#commands")
     page.wait_for_timeout(500)
     picture(page, f"report-{width}{'-dark' * dark}")
@@ -164,8 +168,8 @@ def test_the_page_is_the_report_of_the_program(open_page, tmp_path):
     answer = report(page).locator("p.answer").inner_html()
     table = report(page).locator("#results table").first.inner_html()
     plain = page.evaluate(
-        """(html) => {
-          const page = new DOMParser().parseFromString(html, "text/html");
+        """(text) => {
+          const page = new DOMParser().parseFromString(text, "text/html");
           return [page.querySelector("p.answer").innerHTML, page.querySelector("#results table").innerHTML];
         }""",
         program,
@@ -205,6 +209,20 @@ def test_an_address_repeats_the_run(open_page):
     assert other.evaluate("location.hash") == address
     example = open_page("#example=idle-path")
     expect_status(example, "Done in")
+
+
+def gallery():
+    """Addresses in the gallery, each with the figure that its report has."""
+    text = (EXAMPLES.parent / "docs/plotting.md").read_text()
+    found = re.findall(r'play\.html#([^"]+)".*?--figure (\S+)', text, re.DOTALL)
+    return [(html.unescape(address), figure) for address, figure in found]
+
+
+@pytest.mark.parametrize("address, figure", gallery())
+def test_a_figure_of_the_gallery_opens(open_page, address, figure):
+    page = open_page(f"#{address}")
+    expect_status(page, "Done in")
+    expect(report(page).locator(f"figure[id^={figure}]")).not_to_have_count(0)
 
 
 def test_a_run_is_stopped_and_another_one_starts(open_page):
