@@ -70,7 +70,7 @@ fn the_report_of_a_comparison_has_its_ranking_and_a_drawing_of_each_policy() {
 
 #[test]
 fn recorded_tables_and_streamed_flows_are_files_of_the_run() {
-    let text = format!("{SMALL}[record]\nevery = '1us'\nports = 'leaf0'\n");
+    let text = format!("{SMALL}[record]\nevery = '1us'\nports = 'leaf0-spine0'\n");
     let of = request(&text, &[]);
     let asked = of.comparison().unwrap();
     let files = |asked: &_| {

@@ -184,7 +184,7 @@ impl RunFolder {
     /// # Errors
     /// Fails without `scenario.toml`, and if the file that its fabric was read from is missing.
     pub fn setup(&self) -> Result<Setup, ResultsError> {
-        if !self.files.has(SCENARIO) {
+        if !self.files.has_entry(SCENARIO) {
             let file = self.path().join(SCENARIO);
             let file = file.display();
             return Err(ResultsError::Scenario(format!(
