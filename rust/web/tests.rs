@@ -80,7 +80,8 @@ fn recorded_tables_and_streamed_flows_are_files_of_the_run() {
     };
     let recorded = files(&asked);
     assert!(recorded["ports.csv"].lines().count() > 5);
-    let collective = SMALL.replace("permutation", "all-to-all") + "outstanding = 1\nstreaming = true\n";
+    let collective =
+        SMALL.replace("permutation", "all-to-all") + "outstanding = 1\nstreaming = true\n";
     let streamed = files(&request(&collective, &[]).comparison().unwrap());
     assert_eq!(streamed["flows.csv"].lines().count(), 21, "20 pieces of 12 messages");
 }
