@@ -83,9 +83,10 @@ fn simulate(
         .filter(|_| session.streams())
         .map(|to| FlowsCsv::begin(to.clone(), FlowPositions::of_setup(&setup, false)));
     let mut csv = csv.transpose().map_err(|error| error.to_string())?;
-    let mut write = |flow: &_| match &mut csv {
-        Some(csv) => csv.write(&setup.topology, flow).expect("writing to memory cannot fail"),
-        None => {}
+    let mut write = |flow: &_| {
+        if let Some(csv) = &mut csv {
+            csv.write(&setup.topology, flow).expect("writing to memory cannot fail");
+        }
     };
     let ended = session.run(SessionObservers {
         scratch,
