@@ -37,8 +37,7 @@ class RdmaNic;
  * control (PFC) stops the other queue. With traffic classes (FabricHelper::AddClass), the second
  * queue is split into one per class, and each class is paused separately.
  *
- * RdmaNic and FabricSwitchPort are the ends of a link. A NIC with several ports has a FabricPort
- * for each of the others. The NIC decides which of its ports sends a packet.
+ * A NIC is its first port and has a FabricPort for each of the others.
  *
  * A port decides as late as possible which packet starts next: at the port's next event, when every
  * packet that could start first has arrived. A packet thus costs one event per hop. If a trace sink
@@ -120,8 +119,7 @@ class FabricPort : public NetDevice
      */
     uint64_t GetCarriedBytes();
 
-    /// @return true while the far end pauses packets without priority, or at least one traffic
-    ///         class
+    /// @return true while the far end pauses at least one traffic class
     bool IsPaused() const
     {
         return m_paused != 0;
@@ -135,9 +133,7 @@ class FabricPort : public NetDevice
     /// @return the current rate
     DataRate GetDataRate() const;
 
-    /// @return packets of protocol stacks dropped before the wire (see MacTxDrop): packets that the
-    ///         fabric does not carry, packets longer than the MTU, and packets that found the queue
-    ///         full
+    /// @return packets of protocol stacks dropped before the wire, as MacTxDrop reports them
     uint64_t GetForeignDropped() const
     {
         return m_foreignDropped;
