@@ -243,6 +243,8 @@ StudyLike = Union[str, "os.PathLike[str]", Mapping[str, Any]]
 def points(study: StudyLike, *, name: Optional[str] = None) -> List[Dict[str, Any]]:
     """Lists the points of a study, each with its number, keys and seeds: ``evenkeel sweep --list``.
 
+    study: as for `sweep`.
+
     Example: [evenkeel.sweep(study, point=it["point"]) for it in evenkeel.points(study)]
     """
     found: List[Dict[str, Any]] = json.loads(_evenkeel.points(source_of(study, name, "study")))
