@@ -24,10 +24,12 @@ pub(super) const GUESSES: [Guess; 21] = [
     Guess {
         name: "G3",
         open: "which loss takes a value out",
-        proposed: "with trimming any hole; else a time-out, or the second hole in a base RTT",
-        taken: "as proposed",
-        keys: &["policy.condemn"],
-        others: "hole, timeout",
+        proposed: "time-outs alone, with and without trimming; how many is open",
+        taken: "as proposed, one; a hole as old as the timer is a time-out, because a dead path \
+            would never meet the timer",
+        keys: &["policy.condemn", "policy.condemn_timeouts"],
+        others: "repeated: also the second hole in a base RTT; hole: any loss; auto: hole with \
+            trimming, else repeated",
     },
     Guess {
         name: "G4",
@@ -49,9 +51,9 @@ pub(super) const GUESSES: [Guess; 21] = [
     Guess {
         name: "G6",
         open: "probes",
-        proposed: "every 100 µs, without an answer at doubled intervals up to 10 ms; 3 in a row \
-            revive, as a backup",
-        taken: "as proposed",
+        proposed: "every 100 µs, without an answer at doubled intervals up to 10 ms; one answer \
+            revives, as good",
+        taken: "as proposed; a backup if its plane has enough values in rotation",
         keys: &["policy.probe_every", "policy.probe_every_max", "policy.probe_successes"],
         others: "any interval and number",
     },
@@ -122,7 +124,7 @@ pub(super) const GUESSES: [Guess; 21] = [
     Guess {
         name: "G14",
         open: "ALWAYS_SKIP",
-        proposed: "never sent",
+        proposed: "never sent; a sender obeys and takes the value out",
         taken: "as proposed",
         keys: &[],
         others: "no key: when a receiver sends it is undefined",

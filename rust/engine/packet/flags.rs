@@ -20,7 +20,10 @@ impl Flags {
     pub const PRIORITY: Self = Self(1 << 3);
     /// Trimmed to its header by a switch; in a NACK, the reported packet was trimmed.
     pub const TRIMMED: Self = Self(1 << 4);
-    /// Trimmed by the switch that the receiver is attached to; a NACK echoes it.
+    /// Trimmed by the switch that the receiver is attached to; a NACK echoes it. In an
+    /// acknowledgement, the same bit means that the path is bad ([`AckView::condemns_path`]).
+    ///
+    /// [`AckView::condemns_path`]: super::AckView::condemns_path
     pub const LAST_HOP: Self = Self(1 << 5);
     /// Data only: requests an immediate acknowledgement, for which its sender waits (BTH bit
     /// AckReq).

@@ -203,6 +203,13 @@ impl AckView<'_> {
         self.0.fields.stamp
     }
 
+    /// Returns true if the receiver asks to leave the path of the acknowledged packet (ALWAYS_SKIP
+    /// of MRC). Receivers here never do: when one should is undefined.
+    #[inline]
+    pub const fn condemns_path(&self) -> bool {
+        self.0.flags.has(Flags::LAST_HOP)
+    }
+
     /// Returns true if the acknowledged packet was ECN marked.
     #[inline]
     pub const fn echoes_mark(&self) -> bool {

@@ -121,7 +121,7 @@ impl QpContext {
 #[derive(Debug, Clone, Hash, Serialize, Deserialize)]
 pub(crate) struct Feedback {
     entropy: u16,
-    /// `good`, `marked`, `nack`, `trimmed` or `trimmed-at-last-hop`.
+    /// `good`, `marked`, `nack`, `trimmed`, `trimmed-at-last-hop` or `condemned`.
     #[serde(deserialize_with = "signal")]
     signal: Signal,
     packets: u32,
@@ -157,12 +157,13 @@ impl Feedback {
 type Signal = &'static str;
 
 /// Names of signals.
-pub(super) const SIGNALS: [&str; 5] = [
+pub(super) const SIGNALS: [&str; 6] = [
     signal_name(PathSignal::Good),
     signal_name(PathSignal::Marked),
     signal_name(PathSignal::Nack),
     signal_name(PathSignal::Trimmed),
     signal_name(PathSignal::TrimmedAtLastHop),
+    signal_name(PathSignal::Condemned),
 ];
 
 /// Returns the name of the event that befell a packet or a probe on its path.
@@ -173,6 +174,7 @@ pub(super) const fn signal_name(signal: PathSignal) -> &'static str {
         PathSignal::Nack => "nack",
         PathSignal::Trimmed => "trimmed",
         PathSignal::TrimmedAtLastHop => "trimmed-at-last-hop",
+        PathSignal::Condemned => "condemned",
     }
 }
 

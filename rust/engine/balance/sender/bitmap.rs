@@ -123,7 +123,10 @@ impl SenderPolicy for Bitmap {
         match feedback.signal {
             PathSignal::Good => {}
             PathSignal::Marked => self.penalise(feedback.entropy, self.0.config.ecn_penalty),
-            PathSignal::Nack | PathSignal::Trimmed | PathSignal::TrimmedAtLastHop => {
+            PathSignal::Nack
+            | PathSignal::Trimmed
+            | PathSignal::TrimmedAtLastHop
+            | PathSignal::Condemned => {
                 self.penalise(feedback.entropy, self.0.config.nack_penalty);
             }
         }

@@ -235,6 +235,8 @@ pub enum PathSignal {
     Trimmed,
     /// The receiver's edge switch trimmed the packet: no path is at fault.
     TrimmedAtLastHop,
+    /// The receiver asks to leave the path.
+    Condemned,
 }
 
 /// A path that a policy has abandoned after a failure.

@@ -12,17 +12,18 @@
 //! - A mark or a trimmed packet sets a good value to skip. The first such value that a packet meets
 //!   becomes good again but is not used; further ones stay skipped. If none was good, that first
 //!   one is used.
-//! - A loss takes a value out of the rotation, and a good backup of the same plane replaces it. At
-//!   least `min_active` values stay usable: below that, the value that has been out longest
-//!   returns.
-//! - A value that is out is probed until enough consecutive probes were answered. It then becomes a
-//!   backup.
+//! - A time-out takes a value out of the rotation, and so does a receiver's ALWAYS_SKIP. A good
+//!   backup of the same plane replaces it. At least `min_active` values stay usable: below that,
+//!   the value that has been out longest returns.
+//! - A value that is out is probed until an answer comes. It is then good again: in the rotation
+//!   if its plane has too few values there, else a backup.
 //! - When a plane comes back, its values are probed first as well, unless `back = "all"`.
 
+mod config;
 mod probing;
 mod rotation;
 
-use serde::{Deserialize, Deserializer, Serialize, Serializer};
+pub use config::{Back, Condemn, Config, Encoding, ReversePath, Skip};
 
 use super::{
     FailedPath, Feedback, PathSignal, Prober, QpContext, SenderConfig, SenderPolicy, Trimming,
@@ -38,145 +39,6 @@ use crate::units::{Bytes, Span, Time};
 use probing::{Condemned, Probing};
 use rotation::{Rotation, State};
 
-/// The parameters of `mrc`.
-#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
-#[serde(default, deny_unknown_fields)]
-pub struct Config {
-    /// Number of values per queue pair, the same number in each plane: 128 (typically 128 to 256).
-    pub evs: u16,
-    /// Number of values in rotation; the others are backups: 96 (G5: three quarters). If a plane
-    /// has fewer paths than values, all paths are in rotation: a backup would be an idle path.
-    pub active: u16,
-    /// Minimum number of usable values, whatever is lost: 32 (the headers' example, a quarter).
-    pub min_active: u16,
-    /// Interpretation of a value: `"ecmp"`, an input of the switches' hashes, or `"srv6"`, a path,
-    /// as in its authors' clusters.
-    pub encoding: Encoding,
-    /// Duration of a skip: `"turn"` (the first skipped value that a packet meets is restored; G2),
-    /// `"each"` (every one that it meets), or a time.
-    pub skip: Skip,
-    /// Losses that take a value out: `"hole"`, any loss; `"timeout"`, a timeout or the second hole
-    /// in a base round-trip time; `"auto"`, the first with trimming, else the second (G3).
-    pub condemn: Condemn,
-    /// Cycles of a plane's rotation after which it is reshuffled: 16 (G1).
-    pub reshuffle: u16,
-    /// Interval between probes of a value that is out: 100 us (G6).
-    pub probe_every: Span,
-    /// Upper limit of that interval, which doubles with each unanswered probe: 10 ms (G6).
-    pub probe_every_max: Span,
-    /// Consecutive probes that must be answered: 3 (G6).
-    pub probe_successes: u16,
-    /// Paths of control packets. With `"echo"` they take the value of the packet that they
-    /// acknowledge. With `"probe"`, a queue pair that only receives probes one value per round
-    /// trip; control packets use the answered ones, one in each plane (G19).
-    pub reverse: ReversePath,
-    /// Values used when a plane comes back: `"probed"`, those whose probes were answered, or
-    /// `"all"`, immediately (G12).
-    pub back: Back,
-    /// Values, by their index in the profile, that the operator denies: none.
-    pub denied: Vec<u16>,
-}
-
-/// Shortest interval between probes: below it, a path that is down costs more packets than the
-/// messages. \[inferred\]
-const MIN_PROBE_INTERVAL: Span = Span::from_us(1);
-
-impl Default for Config {
-    fn default() -> Self {
-        Self {
-            evs: 128,
-            active: 96,
-            min_active: 32,
-            encoding: Encoding::Srv6,
-            skip: Skip::Turn,
-            condemn: Condemn::Auto,
-            reshuffle: 16,
-            probe_every: Span::from_us(100),
-            probe_every_max: Span::from_ms(10),
-            probe_successes: 3,
-            reverse: ReversePath::Echo,
-            back: Back::Probed,
-            denied: Vec::new(),
-        }
-    }
-}
-
-/// Interpretation of a value by switches.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
-#[serde(rename_all = "lowercase")]
-pub enum Encoding {
-    /// The value is hashed.
-    Ecmp,
-    /// The value is the path, hop by hop.
-    Srv6,
-}
-
-/// Paths of control packets.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
-#[serde(rename_all = "lowercase")]
-pub enum ReversePath {
-    /// The value of the packet that they acknowledge.
-    Echo,
-    /// Values that probes have found to work.
-    Probe,
-}
-
-/// Values used when a plane comes back.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
-#[serde(rename_all = "lowercase")]
-pub enum Back {
-    /// Values whose probes were answered.
-    Probed,
-    /// All values, as soon as the plane is known to be back.
-    All,
-}
-
-/// Duration of a skip.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum Skip {
-    /// Until it is the first skipped value that a packet meets.
-    Turn,
-    /// Until any packet meets it.
-    Each,
-    /// This time.
-    Time(Span),
-}
-
-impl Serialize for Skip {
-    fn serialize<S: Serializer>(&self, to: S) -> Result<S::Ok, S::Error> {
-        match self {
-            Self::Turn => to.serialize_str("turn"),
-            Self::Each => to.serialize_str("each"),
-            Self::Time(span) => span.serialize(to),
-        }
-    }
-}
-
-impl<'de> Deserialize<'de> for Skip {
-    fn deserialize<D: Deserializer<'de>>(from: D) -> Result<Self, D::Error> {
-        let text = String::deserialize(from)?;
-        match text.as_str() {
-            "turn" => Ok(Self::Turn),
-            "each" => Ok(Self::Each),
-            _ => text.parse().map(Self::Time).map_err(|error| {
-                serde::de::Error::custom(format!("{error}, or 'turn', or 'each'"))
-            }),
-        }
-    }
-}
-
-/// Losses that take a value out of rotation.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
-#[serde(rename_all = "lowercase")]
-pub enum Condemn {
-    /// `Hole` if switches trim, otherwise `Timeout`.
-    Auto,
-    /// Any loss.
-    Hole,
-    /// A timeout, or the second hole within a base round-trip time.
-    Timeout,
-}
-
 /// The entropy values of one queue pair.
 #[derive(Debug, Clone)]
 pub struct Mrc(Box<Paths>);
@@ -184,13 +46,17 @@ pub struct Mrc(Box<Paths>);
 #[derive(Debug, Clone)]
 struct Paths {
     min_active: usize,
-    condemns_holes: bool,
+    /// Not `Auto`.
+    condemn: Condemn,
+    condemn_timeouts: u16,
     back: Back,
     base_rtt: Span,
     rotation: Rotation,
     probing: Probing,
-    /// Time of each value's last hole, used if a single hole does not condemn the value.
+    /// Time of each value's last hole, used if the second one condemns the value.
     holes: Vec<(u16, Time)>,
+    /// Time-outs of values since their last arrival, used if one does not condemn the value.
+    timeouts: Vec<(u16, u16)>,
     usable: PlaneMask,
 }
 
@@ -246,43 +112,12 @@ fn transport(encoding: Encoding) -> Transport {
     }
 }
 
-impl Config {
-    fn check(&self) -> Result<(), String> {
-        let Self { evs, active, min_active, .. } = *self;
-        if evs == 0 || evs > 4_096 {
-            return Err(format!("evs = {evs}: it must be 1 to 4096"));
-        }
-        if active == 0 || active > evs {
-            return Err(format!("active = {active}: it must be 1 to evs = {evs}"));
-        }
-        if min_active > evs {
-            return Err(format!("min_active = {min_active}: it must be at most evs = {evs}"));
-        }
-        if self.reshuffle == 0 {
-            return Err("reshuffle = 0: it must be at least 1 turn".to_owned());
-        }
-        if self.probe_successes == 0 {
-            return Err("probe_successes = 0: it must be at least 1".to_owned());
-        }
-        let (least, most) = (self.probe_every, self.probe_every_max);
-        if least < MIN_PROBE_INTERVAL || most < least {
-            return Err(format!(
-                "probe_every = {least}, probe_every_max = {most}: the first must be at least \
-                 {MIN_PROBE_INTERVAL}, and not longer than the second"
-            ));
-        }
-        match self.denied.iter().find(|&&index| index >= evs) {
-            Some(index) => Err(format!("denied = [{index}]: values are numbered 0 to {}", evs - 1)),
-            None => Ok(()),
-        }
-    }
-}
-
 impl Mrc {
     pub(super) fn new(config: &Config, qp: &QpContext) -> Self {
-        let condemns_holes = match config.condemn {
-            Condemn::Auto => qp.network.trimming == Trimming::On,
-            condemn => condemn == Condemn::Hole,
+        let condemn = match (config.condemn, qp.network.trimming) {
+            (Condemn::Auto, Trimming::On) => Condemn::Hole,
+            (Condemn::Auto, _) => Condemn::Repeated,
+            (condemn, _) => condemn,
         };
         let rotation = Rotation::new(config, qp, qp.random(Purpose::Entropy));
         // With fewer paths than values, the floor keeps its share of them.
@@ -290,28 +125,43 @@ impl Mrc {
             rotation.count() * usize::from(config.min_active) / usize::from(config.evs);
         Self(Box::new(Paths {
             min_active,
-            condemns_holes,
+            condemn,
+            condemn_timeouts: config.condemn_timeouts,
             back: config.back,
             base_rtt: qp.network.base_rtt,
             rotation,
             probing: Probing::new(config),
             holes: Vec::new(),
+            timeouts: Vec::new(),
             usable: PlaneMask::all(qp.network.planes),
         }))
     }
 }
 
 impl Paths {
-    /// Handles the loss of a packet with value `index`.
-    fn on_loss(&mut self, now: Time, index: u16) {
-        if self.condemns_holes {
-            return self.condemn(now, index);
+    /// Handles the loss of a packet with value `index`, found before its timeout.
+    fn on_hole(&mut self, now: Time, index: u16) {
+        match self.condemn {
+            Condemn::Timeout => {}
+            Condemn::Hole | Condemn::Auto => self.condemn(now, index),
+            // Only a second hole within a base round trip condemns the value.
+            Condemn::Repeated => {
+                self.holes.retain(|&(_, at)| now.since(at) <= self.base_rtt);
+                match self.holes.iter().any(|&(other, _)| other == index) {
+                    true => self.condemn(now, index),
+                    false => self.holes.push((index, now)),
+                }
+            }
         }
-        // Only a second hole within a base round trip condemns the value.
-        self.holes.retain(|&(_, at)| now.since(at) <= self.base_rtt);
-        match self.holes.iter().any(|&(other, _)| other == index) {
+    }
+
+    /// Handles the timeout of a packet with value `index`.
+    fn on_timeout(&mut self, now: Time, index: u16) {
+        let place = self.timeouts.iter().position(|&(other, _)| other == index);
+        let before = place.map_or(0, |place| self.timeouts.swap_remove(place).1);
+        match before + 1 >= self.condemn_timeouts || self.condemn == Condemn::Hole {
             true => self.condemn(now, index),
-            false => self.holes.push((index, now)),
+            false => self.timeouts.push((index, before + 1)),
         }
     }
 
@@ -370,16 +220,21 @@ impl SenderPolicy for Mrc {
     fn handle_feedback(&mut self, now: Time, feedback: Feedback) {
         // Echoes of values outside the profile are ignored.
         let Some(index) = self.0.rotation.index_of(feedback.entropy) else { return };
+        let paths = &mut *self.0;
+        if feedback.packets > 0 && !paths.timeouts.is_empty() {
+            paths.timeouts.retain(|&(other, _)| other != index);
+        }
         match feedback.signal {
             PathSignal::Good | PathSignal::TrimmedAtLastHop => {}
-            PathSignal::Marked | PathSignal::Trimmed => self.0.rotation.skip(now, index),
-            PathSignal::Nack => self.0.on_loss(now, index),
+            PathSignal::Marked | PathSignal::Trimmed => paths.rotation.skip(now, index),
+            PathSignal::Nack => paths.on_hole(now, index),
+            PathSignal::Condemned => paths.condemn(now, index),
         }
     }
 
     fn handle_timeout(&mut self, now: Time, entropy: u16) -> Option<FailedPath> {
         let index = self.0.rotation.index_of(entropy)?;
-        self.0.condemn(now, index);
+        self.0.on_timeout(now, index);
         None
     }
 

@@ -164,7 +164,9 @@ impl SenderPolicy for Plb {
     fn handle_feedback(&mut self, now: Time, feedback: Feedback) {
         let (packets, marked) = match feedback.signal {
             // As in the artifact of REPS, a loss counts as one marked packet.
-            PathSignal::Good | PathSignal::Marked => (feedback.packets, feedback.marked),
+            PathSignal::Good | PathSignal::Marked | PathSignal::Condemned => {
+                (feedback.packets, feedback.marked)
+            }
             PathSignal::Nack | PathSignal::Trimmed | PathSignal::TrimmedAtLastHop => (1, 1),
         };
         let rounds = &mut self.rounds;

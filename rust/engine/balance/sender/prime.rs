@@ -224,7 +224,7 @@ impl SenderPolicy for Prime {
         let state = &mut *self.0;
         let signal = match feedback.signal {
             PathSignal::Marked => state.ecn,
-            PathSignal::Nack | PathSignal::Trimmed => state.loss,
+            PathSignal::Nack | PathSignal::Trimmed | PathSignal::Condemned => state.loss,
             // A long round-trip time counts as a mark, unless the last hop explains it.
             PathSignal::Good if feedback.rtt > state.long_rtt && now >= state.last_hop => state.ecn,
             PathSignal::Good => return,

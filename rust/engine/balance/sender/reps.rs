@@ -213,7 +213,9 @@ impl SenderPolicy for Reps {
         let good = match feedback.signal {
             PathSignal::Good => true,
             PathSignal::TrimmedAtLastHop => state.config.last_hop_trims == LastHopTrims::Recycle,
-            PathSignal::Marked | PathSignal::Nack | PathSignal::Trimmed => false,
+            PathSignal::Marked | PathSignal::Nack | PathSignal::Trimmed | PathSignal::Condemned => {
+                false
+            }
         };
         if good {
             state.buffer.store(feedback.entropy);

@@ -142,7 +142,8 @@ impl SenderPolicy for RepsEthereal {
             PathSignal::Marked
             | PathSignal::Nack
             | PathSignal::Trimmed
-            | PathSignal::TrimmedAtLastHop => self.0.cached.remove_oldest(),
+            | PathSignal::TrimmedAtLastHop
+            | PathSignal::Condemned => self.0.cached.remove_oldest(),
         }
     }
 

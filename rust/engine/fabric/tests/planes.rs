@@ -145,7 +145,7 @@ fn a_lost_port_costs_its_share_once_detected() {
 /// Card of MRC, test 8: loss, detection and return of a port of the sender.
 #[test]
 fn a_dead_port_is_avoided_until_it_recovers() {
-    for (policy, probes) in [("plane-jsq", 0), ("mrc", 3)] {
+    for (policy, probes) in [("plane-jsq", 0), ("mrc", 1)] {
         let mut setup = lone(policy, 4, 12_000);
         if policy == "mrc" {
             // Packets lost by the port are retransmitted soon, so the PSN range never limits the

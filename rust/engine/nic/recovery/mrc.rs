@@ -6,7 +6,8 @@
 //! was not available: `docs/multi-plane.md` lists each guess (G4, G9) with its reason.
 //!
 //! - A packet that was sent once is lost if a later one arrived `reordering` ago and it still has
-//!   not. It is retransmitted by another path.
+//!   not. It is retransmitted by another path. For its policy it has timed out if it was sent as
+//!   long ago as the timer must cover (G3).
 //! - A trimmed packet is retransmitted immediately, others in the order of their numbers
 //!   \[inferred\].
 //! - A retransmitted packet is left to the timer. The timer starts when the oldest packet became
@@ -123,11 +124,8 @@ impl RecoveryConfig for Config {
     }
 
     fn first_timeout(&self, timeout: Span, base_rtt: impl FnOnce() -> Span) -> Span {
-        match self.timer {
-            Wait::Timeout => covering(timeout),
-            Wait::Rtt => covering(base_rtt() * 4),
-            Wait::Span(span) => span,
-        }
+        let least = self.least_timer(timeout, base_rtt);
+        if matches!(self.timer, Wait::Span(_)) { least } else { covering(least) }
     }
 
     fn retries(&self) -> Option<u32> {
@@ -141,6 +139,13 @@ impl RecoveryConfig for Config {
             Wait::Rtt => TIMER_UNIT * (1 << MIN_EXPONENT),
             Wait::Span(span) => span,
         }
+    }
+}
+
+impl Config {
+    /// The time that the timeout must cover.
+    fn least_timer(&self, timeout: Span, base_rtt: impl FnOnce() -> Span) -> Span {
+        self.timer.of(timeout, base_rtt, 4)
     }
 }
 
@@ -182,6 +187,8 @@ pub(in crate::nic) struct Mrc {
     config: Config,
     /// Age at which a hole is declared lost.
     reordering: Span,
+    /// A hole that was sent so long ago has timed out, too.
+    overdue: Span,
     /// The timeout before any doubling.
     timer: Span,
     window: Selective,
@@ -205,15 +212,12 @@ pub(in crate::nic) struct Mrc {
 
 impl Mrc {
     fn new(config: Config, facts: &SenderFacts) -> Self {
-        let reordering = match config.reordering {
-            Wait::Timeout => facts.timeout,
-            Wait::Rtt => facts.base_rtt,
-            Wait::Span(span) => span,
-        };
+        let base_rtt = || facts.base_rtt;
         Self {
             config,
-            reordering,
-            timer: config.first_timeout(facts.timeout, || facts.base_rtt),
+            reordering: config.reordering.of(facts.timeout, base_rtt, 1),
+            overdue: config.least_timer(facts.timeout, base_rtt),
+            timer: config.first_timeout(facts.timeout, base_rtt),
             window: Selective::new(facts.planes),
             sent: VecDeque::new(),
             verdicts: VecDeque::new(),
@@ -279,11 +283,12 @@ impl Mrc {
             for sequence in self.checked_until.max(self.window.first_missing())..edge {
                 let sent_once =
                     self.in_flight_entry(sequence).filter(|sent| sent.state == State::InFlight);
-                let Some(Sent { entropy, .. }) = sent_once else { continue };
+                let Some(Sent { at, entropy, .. }) = sent_once else { continue };
                 self.lose(sequence);
                 self.window.lose_in_order(sequence);
                 let position = self.enter_recovery();
-                self.losses.push_back(Lost { entropy, position });
+                let timed_out = at.saturating_add(self.overdue) <= now;
+                self.losses.push_back(Lost { entropy, position, timed_out });
             }
             self.checked_until = self.checked_until.max(edge);
         }

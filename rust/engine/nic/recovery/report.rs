@@ -40,6 +40,8 @@ pub(in crate::nic) struct Lost {
     pub entropy: u16,
     /// Its position in the recovery.
     pub position: LostPosition,
+    /// True if its path also gave no answer within a timeout.
+    pub timed_out: bool,
 }
 
 /// Position of a loss in a recovery. All losses of one round trip are one sign of congestion.

@@ -259,7 +259,7 @@ impl Sack {
             let entropy = self.lose(sequence).entropy;
             self.window.lose(sequence);
             let position = self.enter_recovery();
-            self.losses.push_back(Lost { entropy, position });
+            self.losses.push_back(Lost { entropy, position, timed_out: false });
         }
         self.checked_until = self.checked_until.max(edge);
     }
@@ -282,7 +282,7 @@ impl Sack {
                 if sequence == first { LostPosition::First } else { LostPosition::Later };
             // Packets beyond the edge are retransmitted too, but arrivals do not prove their loss.
             if sequence < edge {
-                self.losses.push_back(Lost { entropy, position });
+                self.losses.push_back(Lost { entropy, position, timed_out: false });
             }
         }
     }

@@ -29,7 +29,7 @@ use crate::nic::event::{Backlog, NicEvent, Owner};
 use crate::nic::qp::delivery::Delivery;
 use crate::nic::qp::settings::QpSettings;
 use crate::nic::receive::ack::{Entropies, NackSignal};
-use crate::nic::recovery::{Lost, MissReason, NackReport};
+use crate::nic::recovery::{MissReason, NackReport};
 use crate::nic::recovery::{Numbering, SendRecovery, SenderFacts, Sending};
 use crate::nic::send::pacer::Pacer;
 use crate::nic::send::sent_entropies::SentEntropies;
@@ -384,9 +384,9 @@ impl Requester {
     fn handle_ack(&mut self, now: Time, ack: AckView<'_>, events: &mut VecDeque<NicEvent>) {
         let new = self.recovery.handle_ack(now, self.recovery.read(ack));
         self.notify_policy_of_ack(now, ack, new);
-        while let Some(Lost { entropy, position }) = self.recovery.poll_lost() {
-            self.notify_policy(now, missing(now, ack, entropy, PathSignal::Nack));
-            self.on_gap(now, entropy, position);
+        while let Some(lost) = self.recovery.poll_lost() {
+            let rtt = Span::from_ps(ack.echo().ps_until(now));
+            self.handle_hole(now, lost, rtt, events);
         }
         self.notify_arrivals(now, ack, new);
         self.complete(events);

@@ -189,6 +189,23 @@ fn losses_detected_by_time_reach_the_policy() {
     assert_eq!(again, [0]);
 }
 
+/// The acknowledgement is that of another receiver: those here never ask.
+#[test]
+fn a_receiver_can_ask_to_leave_a_path() {
+    let [mut a, mut b] = nics((*config(Recovery::PER_PACKET, 1)).clone());
+    let logger = LoggingPolicy::default();
+    let qp = joined(&mut a, &mut b, logger.policy());
+    a.post(qp, Bytes::new(2_000), 1, 0);
+    drain(&mut a, at(0)).iter().for_each(|packet| b.handle_packet(at(1), packet));
+    let replies = drain(&mut b, at(1));
+    let asks = replies[0].flags.with(Flags::LAST_HOP);
+    for flags in [asks, asks.with(Flags::MARKED)] {
+        a.handle_packet(at(2), &Packet { flags, ..replies[0] });
+    }
+    a.handle_packet(at(2), &replies[1]);
+    assert_eq!(logger.take(), ["0 Condemned 0 0", "0 Good 1 0", "0 Condemned 0 0", "1 Good 1 0"]);
+}
+
 #[test]
 fn a_policy_learns_of_trims_at_the_last_hop() {
     let (trimmed, last) = (Flags::TRIMMED, Flags::TRIMMED.with(Flags::LAST_HOP));

@@ -2,6 +2,7 @@ use super::super::NetworkParameters;
 use super::*;
 use crate::balance::sender::PathSpace;
 
+mod condemning;
 mod skips;
 
 const ALL: PlaneMask = PlaneMask::from_bits(u32::MAX);
@@ -170,20 +171,6 @@ fn a_lost_value_is_replaced_by_a_backup_of_its_plane() {
     assert_eq!((mrc.0.rotation.in_rotation(), mrc.0.probing.len()), (after, 1));
 }
 
-#[test]
-fn without_trimming_a_timeout_or_a_second_hole_removes_a_value() {
-    let config = Config { condemn: Condemn::Auto, ..config(8, 8, 1) };
-    let mut mrc = mrc(1, &config);
-    feed(&mut mrc, at(0), 3, PathSignal::Nack);
-    feed(&mut mrc, at(9), 3, PathSignal::Nack);
-    assert_eq!(mrc.0.rotation.state(3), State::Good, "a base round-trip time is 8 us");
-    feed(&mut mrc, at(17), 3, PathSignal::Nack);
-    assert_eq!(mrc.0.rotation.state(3), State::AssumedBad);
-    let value = mrc.0.rotation.value(4);
-    mrc.handle_timeout(at(18), value);
-    assert_eq!(mrc.0.rotation.state(4), State::AssumedBad);
-}
-
 /// Card of MRC, test 7.
 #[test]
 fn at_the_floor_the_value_out_longest_returns() {
@@ -225,9 +212,24 @@ fn a_denied_value_is_never_used() {
     assert!(uses.iter().enumerate().all(|(index, &n)| n > 0 || [1, 6].contains(&index)));
 }
 
+/// Second card of MRC, G6.
+#[test]
+fn one_answered_probe_makes_a_value_good() {
+    for (signal, state) in
+        [(PathSignal::Good, State::Good), (PathSignal::Marked, State::Skip(at(105)))]
+    {
+        let mut mrc = mrc(1, &config(4, 4, 1));
+        feed(&mut mrc, at(0), 2, PathSignal::Nack);
+        let value = mrc.poll_probe(at(100)).unwrap();
+        mrc.handle_probe(at(105), value, signal);
+        assert_eq!((mrc.0.rotation.state(2), mrc.next_probe()), (state, Time::NEVER));
+        assert_eq!(mrc.0.rotation.in_rotation(), [0, 1, 2, 3]);
+    }
+}
+
 #[test]
 fn three_answered_probes_make_a_value_a_backup() {
-    let mut mrc = mrc(1, &config(4, 2, 1));
+    let mut mrc = mrc(1, &Config { probe_successes: 3, ..config(4, 2, 1) });
     let lost = mrc.0.rotation.in_rotation()[0];
     feed(&mut mrc, at(0), lost, PathSignal::Nack);
     let value = mrc.0.rotation.value(lost);
@@ -259,7 +261,7 @@ fn the_interval_doubles_with_each_unanswered_probe_up_to_a_limit() {
 
 #[test]
 fn a_returning_plane_is_probed_before_it_is_used() {
-    let mut mrc = mrc(2, &config(4, 4, 1));
+    let mut mrc = mrc(2, &Config { probe_successes: 3, ..config(4, 4, 1) });
     mrc.handle_planes(at(0), PlaneMask::all(1));
     assert_eq!(mrc.next_probe(), Time::NEVER);
     mrc.handle_planes(at(50), PlaneMask::all(2));
@@ -330,6 +332,7 @@ fn parameters_at_their_bounds_are_accepted() {
     assert!(takes("reshuffle = 1\nprobe_successes = 1"));
     assert!(takes("probe_every = \"1us\"\nprobe_every_max = \"1us\""));
     assert!(!takes("reshuffle = 0") && !takes("probe_successes = 0"));
+    assert!(takes("condemn_timeouts = 1") && !takes("condemn_timeouts = 0"));
     assert!(!takes("evs = 4097\nactive = 1") && !takes("probe_every = \"999ns\""));
 }
 

@@ -62,6 +62,26 @@ fn a_hole_is_lost_one_reordering_time_after_a_later_arrival() {
 }
 
 #[test]
+fn a_hole_as_old_as_the_timer_must_be_has_timed_out() {
+    // Four round trips of 8 us, before they are rounded up: packet 4 is sent at 4 us.
+    for (age, timed_out) in [(31, false), (32, true)] {
+        let mut mrc = ten();
+        mrc.handle_ack(at(4 + age - 8), arrived(4, 0b10));
+        assert_eq!(mrc.handle_timeout(at(4 + age)), None);
+        assert_eq!(
+            mrc.poll_lost().map(|lost| (lost.entropy, lost.timed_out)),
+            Some((4, timed_out))
+        );
+    }
+    // By default holes are as old as the timer.
+    let mut mrc = Mrc::new(Config::default(), &SenderFacts::for_test(Span::from_us(100), RTT));
+    (0..2).for_each(|packet| mrc.handle_sent(at(0), packet));
+    mrc.handle_ack(at(8), arrived(0, 0b10));
+    assert_eq!(mrc.handle_timeout(mrc.deadline()), None);
+    assert!(mrc.poll_lost().unwrap().timed_out);
+}
+
+#[test]
 fn the_oldest_packet_goes_first_even_if_it_was_lost_last() {
     let mut mrc = ten();
     mrc.handle_ack(at(12), arrived(0, 1 << 5));

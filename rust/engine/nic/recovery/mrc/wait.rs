@@ -15,6 +15,22 @@ pub enum Wait {
     Span(Span),
 }
 
+impl Wait {
+    /// Returns the time; with `"rtt"`, that of `round_trips` base round trips.
+    pub(super) fn of(
+        self,
+        timeout: Span,
+        base_rtt: impl FnOnce() -> Span,
+        round_trips: u64,
+    ) -> Span {
+        match self {
+            Self::Timeout => timeout,
+            Self::Rtt => base_rtt() * round_trips,
+            Self::Span(span) => span,
+        }
+    }
+}
+
 impl Serialize for Wait {
     fn serialize<S: Serializer>(&self, to: S) -> Result<S::Ok, S::Error> {
         match self {

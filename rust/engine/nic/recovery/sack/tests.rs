@@ -21,6 +21,10 @@ fn at(us: u64) -> Time {
     Time::ZERO + Span::from_us(us)
 }
 
+const fn lost(entropy: u16, position: LostPosition) -> Lost {
+    Lost { entropy, position, timed_out: false }
+}
+
 /// Acknowledges `sequence` while `ack` is missing.
 fn ack(window: &mut Sack, now: Time, ack: u64, sequence: u64) -> u64 {
     window.handle_ack(now, Arrived { ack, base: sequence, sack: 1, complete: false })
@@ -42,8 +46,8 @@ fn the_first_arrival_beyond_a_gap_retransmits_only_the_gap() {
     ack(&mut window, at(1), 1, 0);
     assert_eq!((window.next(10), window.poll_lost()), (None, None));
     ack(&mut window, at(1), 1, 3);
-    assert_eq!(window.poll_lost(), Some(Lost { entropy: 1, position: LostPosition::First }));
-    assert_eq!(window.poll_lost(), Some(Lost { entropy: 2, position: LostPosition::Later }));
+    assert_eq!(window.poll_lost(), Some(lost(1, LostPosition::First)));
+    assert_eq!(window.poll_lost(), Some(lost(2, LostPosition::Later)));
     assert_eq!(resend(&mut window, at(2)), [1, 2]);
     ack(&mut window, at(2), 1, 4);
     assert!(resend(&mut window, at(2)).is_empty(), "each is retransmitted once");
@@ -64,11 +68,11 @@ fn a_recovery_ends_when_everything_sent_before_it_has_arrived() {
         window.handle_sent(at(1), n);
     }
     ack(&mut window, at(2), 0, 5);
-    assert_eq!(window.poll_lost().unwrap(), Lost { entropy: 2, position: LostPosition::Later });
+    assert_eq!(window.poll_lost().unwrap(), lost(2, LostPosition::Later));
     window.losses.clear();
     ack(&mut window, at(3), 4, 0);
     ack(&mut window, at(3), 4, 7);
-    assert_eq!(window.poll_lost().unwrap(), Lost { entropy: 6, position: LostPosition::First });
+    assert_eq!(window.poll_lost().unwrap(), lost(6, LostPosition::First));
 }
 
 #[test]
@@ -80,8 +84,8 @@ fn the_first_gap_of_a_recovery_retransmits_every_unreported_packet() {
     }
     ack(&mut window, at(1), 1, 3);
     // Paths are judged only by packets of the gap.
-    assert_eq!(window.poll_lost(), Some(Lost { entropy: 1, position: LostPosition::First }));
-    assert_eq!(window.poll_lost(), Some(Lost { entropy: 2, position: LostPosition::Later }));
+    assert_eq!(window.poll_lost(), Some(lost(1, LostPosition::First)));
+    assert_eq!(window.poll_lost(), Some(lost(2, LostPosition::Later)));
     assert_eq!(window.poll_lost(), None);
     // Packets reported meanwhile are skipped.
     ack(&mut window, at(1), 1, 5);

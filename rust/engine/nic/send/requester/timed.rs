@@ -4,11 +4,11 @@
 use std::collections::VecDeque;
 
 use super::Requester;
-use crate::balance::sender::{Feedback, PathSignal, SenderPolicy as _};
+use crate::balance::sender::SenderPolicy as _;
 use crate::ids::{HostId, QpId};
 use crate::nic::NicEvent;
 use crate::nic::congestion::Loss;
-use crate::nic::recovery::{Lost, SendRecovery as _};
+use crate::nic::recovery::SendRecovery as _;
 use crate::packet::{Packet, Stamp};
 use crate::units::{Span, Time};
 
@@ -17,16 +17,12 @@ impl Requester {
     pub(in crate::nic) fn handle_timeout(&mut self, now: Time, events: &mut VecDeque<NicEvent>) {
         while self.recovery.deadline() <= now {
             let expired = self.recovery.handle_timeout(now);
-            self.report_late_losses(now);
-            let Some(expired) = expired else { return };
-            // A policy whose values the recovery overrides gets no feedback.
-            let failed = match self.path.is_chosen() {
-                true => self.policy.handle_timeout(now, expired.entropy),
-                false => None,
-            };
-            if let Some(failed) = failed {
-                events.push_back(NicEvent::PathFailed { owner: self.owner, path: failed.0 });
+            // Losses that a recovery detects by time, not by an acknowledgement.
+            while let Some(lost) = self.recovery.poll_lost() {
+                self.handle_hole(now, lost, Span::ZERO, events);
             }
+            let Some(expired) = expired else { return };
+            self.notify_policy_of_timeout(now, expired.entropy, events);
             self.notify_loss(now, expired.entropy, Loss::Timeout);
         }
     }
@@ -63,14 +59,5 @@ impl Requester {
         let (route, label, flags) = (entropy, self.label, self.flags);
         let probe = Packet::probe(own, Stamp::at(now));
         Some(Packet { dst: self.peer, label, flags, entropy, route, ..probe })
-    }
-
-    /// Reports losses that a recovery detects by time, not by an acknowledgement.
-    fn report_late_losses(&mut self, now: Time) {
-        while let Some(Lost { entropy, position }) = self.recovery.poll_lost() {
-            let (signal, rtt) = (PathSignal::Nack, Span::ZERO);
-            self.notify_policy(now, Feedback { entropy, signal, packets: 0, marked: 0, rtt });
-            self.on_gap(now, entropy, position);
-        }
     }
 }
