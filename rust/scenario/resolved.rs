@@ -242,6 +242,8 @@ impl Scenario {
     fn derived(mut self) -> Result<Self, ScenarioError> {
         let (origin, path) = (Arc::clone(&self.origin), self.longest_path());
         let (topology, workload, scheme) = (&*self.topology, &*self.workload, &self.scheme);
+        let of = (&self.nic, scheme, &self.job_policies[..]);
+        planes::check_windows(&origin.context(), &self.file, topology.planes().count(), of)?;
         let network = derived::Network { topology, workload, scheme, path };
         let filled =
             derived::Filled { file: &mut self.file, fabric: &mut self.fabric, nic: &mut self.nic };

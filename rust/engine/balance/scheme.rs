@@ -4,9 +4,12 @@ use serde::{Deserialize, Serialize};
 use thiserror::Error;
 
 use super::parameters::Parameters;
-use super::sender::SenderConfig;
+use super::path_space::PathSpace;
+use super::qp_context::{NetworkParameters, QpContext};
+use super::sender::{SenderConfig, SenderPolicy as _};
 use super::switch::{SwitchConfig, hash};
 use super::transport::Transport;
+use crate::ids::HostId;
 use crate::nic::{ControlPaths, Recovery};
 use crate::split::{SplitConfig, whole};
 use crate::values::{self, ValueError};
@@ -121,6 +124,16 @@ impl Scheme {
     /// Returns true if all packets of a queue pair take one path until a link on it fails.
     pub fn pins_path(&self) -> bool {
         self.sender.pins_path() && self.switch.pins_path()
+    }
+
+    /// Returns the number of its paths, if the sender policy has a fixed number:
+    /// [`SenderPolicy::paths`].
+    pub fn paths(&self) -> Option<u32> {
+        let (src, dst, paths) = (HostId(0), HostId(1), PathSpace::SINGLE);
+        let network = NetworkParameters::default();
+        // Neither the hosts nor the seed matters.
+        let qp = QpContext { seed: 0, src, dst, stream: 0, qp_index: 0, paths, path: 0, network };
+        self.sender.build(&qp).paths()
     }
 
     /// Returns true if switches treat packets of both schemes alike.

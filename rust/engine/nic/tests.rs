@@ -317,6 +317,7 @@ mod destinations;
 mod discarding;
 mod hardware;
 mod limits;
+mod path_windows;
 mod peers;
 mod planes;
 mod policies;

@@ -3,13 +3,15 @@
 use super::{networks, topology};
 use crate::balance::sender::PathSpace;
 use crate::balance::{Forwarding, Scheme};
+use crate::endpoint::JobPolicy;
 use crate::file::ScenarioFile;
 use crate::fluid::Fidelity;
 use crate::ids::HostId;
 use crate::input::context::Context;
 use crate::input::error::ScenarioError;
 use crate::input::located::Located;
-use crate::nic::ControlPaths;
+use crate::nic::congestion::Scope;
+use crate::nic::{ControlPaths, NicConfig};
 use crate::topologies::BuiltFabric;
 use crate::topology::Topology;
 
@@ -93,6 +95,33 @@ pub(super) fn check_paths(
                 return Err(context.invalid(name, expected));
             }
         }
+    }
+    Ok(())
+}
+
+/// Fails if each path has a window, and the policy has no fixed number of paths, equally many in
+/// each plane.
+pub(crate) fn check_windows(
+    context: &Context<'_>,
+    file: &ScenarioFile,
+    planes: u32,
+    (nic, scheme, jobs): (&NicConfig, &Scheme, &[JobPolicy]),
+) -> Result<(), ScenarioError> {
+    if nic.congestion.scope() != Scope::Path {
+        return Ok(());
+    }
+    let own = jobs.iter().map(|job| (&job.scheme, file.job[job.job].job.policy.as_ref()));
+    let own = own.filter_map(|(scheme, section)| Some((scheme, &section?.name)));
+    for (scheme, name) in [(scheme, &file.policy.name)].into_iter().chain(own) {
+        if scheme.paths().is_some_and(|paths| paths % planes == 0) {
+            continue;
+        }
+        let expected = format!(
+            "with scope = 'path' each path has a window, so the policy must have a fixed number of \
+             paths, equally many in each of {planes} planes; use spray-rr with entropies = 2, 4, \
+             8, 16 or 32, or another scope"
+        );
+        return Err(context.invalid(name, expected));
     }
     Ok(())
 }

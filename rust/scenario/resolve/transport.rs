@@ -104,22 +104,23 @@ fn check_paths(
     Err(context.invalid_as(section.congestion_control.key(), congestion.name(), expected))
 }
 
-/// Rejects per-plane windows if the recovery does not count packets per plane.
+/// Rejects a window for each plane or path if the recovery does not count packets by them.
 fn check_scope(
     context: &Context<'_>,
     section: &TransportSection,
     congestion: &CongestionControl,
     recovery: Recovery,
 ) -> Result<(), ScenarioError> {
-    if !congestion.scope().is_per_plane() || recovery.counts_planes() {
+    if !congestion.scope().is_partial() || recovery.counts_planes() {
         return Ok(());
     }
-    let (scope, other) = match congestion.scope() {
-        Scope::DestinationPlane => ("destination-plane", "destination"),
-        _ => ("plane", "qp"),
+    let (scope, part, other) = match congestion.scope() {
+        Scope::DestinationPlane => ("destination-plane", "plane", "destination"),
+        Scope::Path => ("path", "path", "qp"),
+        _ => ("plane", "plane", "qp"),
     };
     let expected = format!(
-        "with scope = '{scope}' each plane has a window, and {} does not count packets by planes; \
+        "with scope = '{scope}' each {part} has a window, and {} does not count packets by {part}s; \
          it must be 'mrc', 'sack', 'per-packet' or 'rudi', or the scope '{other}'",
         recovery.name()
     );

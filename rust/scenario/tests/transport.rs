@@ -4,7 +4,7 @@ use super::parse;
 use crate::ValueOrigin;
 use crate::balance::Parameters;
 use crate::balance::sender::Trimming;
-use crate::nic::congestion::{CONTROLS, CongestionControl, dcqcn};
+use crate::nic::congestion::{CONTROLS, CongestionControl, Scope, dcqcn};
 use crate::nic::parameters::ParameterError;
 use crate::nic::recovery::sack::{Config, Window};
 use crate::nic::{AckRange, Delivery, Entropies, Marked, Recovery, Resent};
@@ -162,6 +162,10 @@ fn ultra_ethernet_modes_set_delivery_order_and_acknowledgements() {
             "recovery = 'rod'\ncongestion_control = 'nscc'\nparameters = { scope = 'plane' }",
             "rod does not count packets by planes",
         ),
+        (
+            "recovery = 'rod'\ncongestion_control = 'nscc'\nparameters = { scope = 'path' }",
+            "rod does not count packets by paths",
+        ),
     ] {
         assert!(error_of(keys).contains(said), "{keys}: {}", error_of(keys));
     }
@@ -190,4 +194,35 @@ fn a_message_limit_makes_messages_writes_with_immediate_data() {
     }
     let error = error_of("fidelity = 'fluid'\n[transport]\nmax_wimm = 8\n");
     assert!(error.contains("transport.max_wimm") && error.contains("fidelity"), "{error}");
+}
+
+#[test]
+fn a_window_for_each_path_needs_equally_many_paths_in_each_plane() {
+    let of = |policy: &str, topology: &str| {
+        let nscc = "congestion_control = 'nscc'\nparameters = { scope = 'path' }";
+        let sections = format!("recovery = 'per-packet'\n{nscc}\n[topology]\n{topology}");
+        parse(&format!("[policy]\n{policy}\n[transport]\n{sections}"))
+    };
+    let (one, three) = ("kind = 'leaf-spine'", "kind = 'multi-plane'\nplanes = 3");
+    let four = "kind = 'multi-plane'\nplanes = 4";
+    let rotation = |entropies: u32| format!("name = 'spray-rr'\nentropies = {entropies}");
+    for (policy, topology) in [(rotation(16), one), (rotation(2), one), (rotation(16), four)] {
+        let scenario = of(&policy, topology).unwrap();
+        assert_eq!(scenario.nic.congestion.scope(), Scope::Path);
+        // A comparison resolves the transport anew.
+        let error = scenario.with_policy("spray").unwrap_err().to_string();
+        assert!(error.contains("a fixed number of paths"), "{error}");
+    }
+    let ecmp = "name = 'ecmp'\n";
+    for (policy, topology) in [
+        (rotation(6), one),
+        (rotation(64), one),
+        (rotation(16), three),
+        (rotation(2), four),
+        (ecmp.to_owned(), one),
+    ] {
+        let error = of(&policy, topology).unwrap_err().to_string();
+        assert!(error.contains("test.toml:2:8: policy.name"), "{error}");
+        assert!(error.contains("2, 4, 8, 16 or 32"), "{error}");
+    }
 }

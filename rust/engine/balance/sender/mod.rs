@@ -148,6 +148,14 @@ macro_rules! registry {
                 match self { $($(#[$only])* Self::$policy(policy) =>
                     policy.choose(now, free),)* }
             }
+            fn paths(&self) -> Option<u32> {
+                match self { $($(#[$only])* Self::$policy(policy) => policy.paths(),)* }
+            }
+            #[inline]
+            fn choose_path(&mut self, now: Time, open: PlaneMask) -> u16 {
+                match self { $($(#[$only])* Self::$policy(policy) =>
+                    policy.choose_path(now, open),)* }
+            }
             fn handle_planes(&mut self, now: Time, usable: PlaneMask) {
                 match self { $($(#[$only])* Self::$policy(policy) =>
                     policy.handle_planes(now, usable),)* }
@@ -270,6 +278,19 @@ pub trait SenderPolicy {
     #[inline]
     fn choose(&mut self, now: Time, _free: PlaneMask) -> Option<u16> {
         Some(self.entropy(now))
+    }
+
+    /// Returns the number of its paths, at most [`PlaneMask::MAX`], if that is fixed. The path of a
+    /// value is then its remainder modulo this number.
+    fn paths(&self) -> Option<u32> {
+        None
+    }
+
+    /// Returns the entropy value of the next packet where each path has its own window. `open`
+    /// holds the paths that may take the packet, at least one.
+    #[inline]
+    fn choose_path(&mut self, now: Time, _open: PlaneMask) -> u16 {
+        self.entropy(now)
     }
 
     /// Receives the set of planes by which packets reach the peer from now on.

@@ -12,6 +12,7 @@ use super::xor_rounds::XorRounds;
 use super::{QpContext, SenderConfig, SenderPolicy};
 use crate::balance::{Preset, Scheme, parse_config};
 use crate::nic::Recovery;
+use crate::packet::PlaneMask;
 use crate::rng::{Purpose, Stream};
 use crate::units::Time;
 
@@ -68,6 +69,21 @@ impl SenderPolicy for SprayRr {
         value | self.upper
     }
 
+    /// A small power of two: the upper bits then do not change the remainder.
+    fn paths(&self) -> Option<u32> {
+        let values = self.rounds.values();
+        (values.is_power_of_two() && values <= PlaneMask::MAX).then_some(values)
+    }
+
+    /// The next value of the round whose path is open.
+    #[inline]
+    fn choose_path(&mut self, now: Time, open: PlaneMask) -> u16 {
+        while !open.has(self.rounds.current().into()) {
+            self.rounds.advance(&mut self.random);
+        }
+        self.entropy(now)
+    }
+
     /// The index and the XOR value. The upper bits count as part of the queue pair's identity.
     fn state_bits(&self) -> u64 {
         self.rounds.state_bits()
@@ -122,6 +138,23 @@ mod tests {
                 values.sort_unstable();
                 assert!((0..entropies).eq(values.iter().map(|&v| u32::from(v))), "{entropies}");
             }
+        }
+    }
+
+    #[test]
+    fn among_open_paths_each_takes_its_turn() {
+        let mut policy = policy(8);
+        assert_eq!(policy.paths(), Some(8));
+        let open = PlaneMask::from_bits(0b1001_0010);
+        let mut uses = [0; 8];
+        for _ in 0..300 {
+            let value = policy.choose_path(Time::ZERO, open);
+            assert_eq!(value & !7, policy.upper);
+            uses[usize::from(value % 8)] += 1;
+        }
+        assert_eq!(uses, [0, 100, 0, 0, 100, 0, 0, 100]);
+        for entropies in [6, 64, 65_536] {
+            assert_eq!(self::policy(entropies).paths(), None, "{entropies}");
         }
     }
 

@@ -37,6 +37,11 @@ impl XorRounds {
         random.next_u16() & !self.mask
     }
 
+    /// Returns how many numbers there are.
+    pub(super) const fn values(&self) -> u32 {
+        self.values
+    }
+
     /// Returns the number at the current position of the round, always below N.
     #[inline]
     pub(super) fn current(&self) -> u16 {

@@ -11,6 +11,9 @@ pub enum Scope {
     Qp,
     /// The packets of a queue pair in one plane of a multi-plane fabric.
     Plane,
+    /// The packets of a queue pair on one path of a policy with a fixed number of paths
+    /// ([`SenderPolicy::paths`](crate::balance::sender::SenderPolicy::paths)).
+    Path,
     /// The packets of all queue pairs of a NIC to the same host.
     Destination,
     /// The packets of all queue pairs of a NIC to the same host, in one plane.
@@ -21,6 +24,11 @@ impl Scope {
     /// True if each plane has its own window.
     pub const fn is_per_plane(self) -> bool {
         matches!(self, Self::Plane | Self::DestinationPlane)
+    }
+
+    /// True if windows limit a part of a queue pair's packets, which its recovery must then count.
+    pub const fn is_partial(self) -> bool {
+        self.is_per_plane() || matches!(self, Self::Path)
     }
 
     /// True if queue pairs to the same host share their windows.

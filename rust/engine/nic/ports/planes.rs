@@ -223,6 +223,7 @@ impl Nic {
             None => requester.choose(now, free.and(usable))?,
         };
         let plane = planes.plane_of(entropy, usable);
+        // Always with a window for each path: its policy chose among those of free planes.
         if free.has(plane) {
             return Some((entropy, plane));
         }

@@ -150,7 +150,7 @@ impl Requester {
         let ack = parts.ack;
         let path = Path::new(kind, &parts.policy);
         let max_messages = windows::max_messages(config, parts.owner);
-        let planes = PlaneWindows::of(config, parts.port, parts.planes);
+        let planes = PlaneWindows::of(config, parts.port, parts.planes, &parts.policy);
         let recovery = kind.sender(&SenderFacts {
             timeout: config.retransmit_timeout,
             ack_range: ack.range,

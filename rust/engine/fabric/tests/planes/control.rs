@@ -33,16 +33,19 @@ fn a_spine_adds_two_switches_and_links_to_the_latency() {
 }
 
 /// Rate of a sender if one of its four planes has a quarter of its rate, relative to the rate with
-/// full planes. With `mrc`, 64 values are in rotation.
+/// full planes. With `mrc`, 64 values are in rotation; `spray-rr 8` has 8 entropy values.
 fn share_with_a_slow_plane(policy: &str, recovery: Recovery, scope: Scope) -> f64 {
     let run_with = |slow: bool| {
         let plane = LeafSpine { spines: 1, ..PLANE };
         let one = messages(&[(0, 3)], 40_000 * PAYLOAD);
-        let mut setup = controlled(setup(planes(4, plane), policy, one), scope);
-        if policy == "mrc" {
-            let evs = "evs = 64\nactive = 64\nmin_active = 64";
-            setup.scheme = build_scheme("mrc", &evs.parse().unwrap()).unwrap();
-        }
+        let (name, entropies) = policy.split_once(' ').unwrap_or((policy, ""));
+        let mut setup = controlled(setup(planes(4, plane), name, one), scope);
+        let parameters = match name {
+            "mrc" => "evs = 64\nactive = 64\nmin_active = 64".to_owned(),
+            "spray-rr" => format!("entropies = {entropies}"),
+            _ => String::new(),
+        };
+        setup.scheme = build_scheme(name, &parameters.parse().unwrap()).unwrap();
         setup.fabric.switch.ecn = Ecn::Step(Bytes::new(16_000));
         if slow {
             let links = ["p3-leaf0-p3-spine0", "p3-leaf1-p3-spine0"];
@@ -84,6 +87,15 @@ fn windows_per_plane_add_up_the_rates_of_planes() {
         assert!((of_planes - 13.0 / 16.0).abs() < 0.02, "{policy}, {name}: {of_planes}");
         let of_all = share(Scope::Qp);
         assert!(of_all < 0.6 * of_planes, "{policy}, {name}, one window: {of_all}");
+    }
+    // Two paths in each plane, and one.
+    for entropies in [8, 4] {
+        let of_paths = share_with_a_slow_plane(
+            &format!("spray-rr {entropies}"),
+            Recovery::PER_PACKET,
+            Scope::Path,
+        );
+        assert!((of_paths - 13.0 / 16.0).abs() < 0.02, "{entropies} paths: {of_paths}");
     }
     // The only queue pair to a host has all of its destination's windows.
     let share = |scope| share_with_a_slow_plane("plane-jsq", Recovery::PER_PACKET, scope);

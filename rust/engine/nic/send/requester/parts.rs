@@ -58,7 +58,7 @@ impl Requester {
         ack: AckConfig,
     ) -> RequesterParts {
         let &Self { host, peer, label, owner, .. } = self;
-        let planes = self.planes.as_ref().map_or(1, |planes| planes.count());
+        let planes = self.planes.as_ref().map_or(1, |planes| planes.planes());
         let policy = self.policy.clone();
         RequesterParts {
             host,

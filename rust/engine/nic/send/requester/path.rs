@@ -44,8 +44,17 @@ impl Requester {
         if let Path::Fixed(entropy) = self.path {
             return entropy;
         }
-        let entropy = self.policy.entropy(now);
+        let entropy = match self.has_path_windows() {
+            true => self.policy.choose_path(now, self.open_planes()),
+            false => self.policy.entropy(now),
+        };
         self.fix_path(entropy)
+    }
+
+    /// True if each path has a window.
+    #[inline]
+    fn has_path_windows(&self) -> bool {
+        self.planes.as_ref().is_some_and(|windows| windows.are_of_paths())
     }
 
     /// Returns the entropy value of the next packet of a NIC with several ports; `None` if it must
@@ -60,14 +69,25 @@ impl Requester {
         if let Path::Fixed(entropy) = self.path {
             return Some(entropy);
         }
-        let entropy = self.policy.choose(now, free)?;
+        let entropy = match self.has_path_windows() {
+            true => self.policy.choose_path(now, free),
+            false => self.policy.choose(now, free)?,
+        };
         Some(self.fix_path(entropy))
     }
 
-    /// Returns the free planes whose window has room.
+    /// Returns the free planes whose window has room. If each path has a window, returns the paths
+    /// of free planes whose window has room.
     #[inline]
     pub(in crate::nic) fn open_among(&self, free: PlaneMask) -> PlaneMask {
-        free.and(self.open_planes())
+        let open = self.open_planes();
+        match &self.planes {
+            Some(windows) if windows.are_of_paths() => {
+                let is_free = |path: &u32| free.has(path % windows.planes());
+                open.planes().filter(is_free).fold(PlaneMask::NONE, PlaneMask::with)
+            }
+            _ => free.and(open),
+        }
     }
 
     #[inline]

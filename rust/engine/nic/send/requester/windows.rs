@@ -1,16 +1,19 @@
 //! The windows of congestion control: one for the queue pair, one for each plane of a NIC with
-//! several ports, or windows that queue pairs to a host share (`nic::send::destinations`).
+//! several ports, one for each path of its policy, or windows that queue pairs to a host share
+//! (`nic::send::destinations`).
 //!
 //! A window for each plane is G16 of `docs/multi-plane.md`. Each is a separate control, for the
-//! rate of one port. It learns only of packets whose entropy values are of its plane. Their
-//! arrivals come from the recovery, and their round trip from when they were sent. It also sees the
-//! mark of the packet that an acknowledgement echoes, and losses.
+//! rate of one port or an equal share of the rate. It learns only of packets whose entropy values
+//! are of its plane or path: both are the remainder by the number of windows. Their arrivals come
+//! from the recovery, and their round trip from when they were sent. It also sees the mark of the
+//! packet that an acknowledgement echoes, and losses.
 
 use super::{MAX_IN_FLIGHT, Requester};
+use crate::balance::sender::{Sender, SenderPolicy as _};
 use crate::nic::Owner;
 use crate::nic::config::{NicConfig, PortFacts};
-use crate::nic::congestion::ReceiverRequest;
 use crate::nic::congestion::{AckSample, CongestionController as _, Controller, Loss};
+use crate::nic::congestion::{ReceiverRequest, Scope};
 use crate::nic::recovery::{LostPosition, SendRecovery as _};
 use crate::packet::{AckView, PlaneMask};
 use crate::units::{BitRate, Span, Time};
@@ -24,9 +27,15 @@ pub(super) fn max_messages(config: &NicConfig, owner: Owner) -> Option<u32> {
     }
 }
 
-/// The controls of the planes, or a single one for all of them.
+/// The controls of the planes or paths, or a single one for all of them.
 #[derive(Debug, Clone)]
-pub(in crate::nic) struct PlaneWindows(Vec<PlaneWindow>);
+pub(in crate::nic) struct PlaneWindows {
+    windows: Vec<PlaneWindow>,
+    /// Number of planes of the NIC.
+    planes: u32,
+    /// True if each path has a window.
+    are_of_paths: bool,
+}
 
 #[derive(Debug, Clone)]
 struct PlaneWindow {
@@ -43,9 +52,19 @@ struct PlaneWindow {
 impl PlaneWindows {
     /// Returns the windows of a new requester. `None` unless its control has one for each plane and
     /// its recovery counts by planes, or it shares them.
-    pub(super) fn of(config: &NicConfig, port: PortFacts, planes: u32) -> Option<Box<Self>> {
+    pub(super) fn of(
+        config: &NicConfig,
+        port: PortFacts,
+        planes: u32,
+        policy: &Sender,
+    ) -> Option<Box<Self>> {
         let scope = config.congestion.scope();
-        let count = if scope.is_per_plane() { planes } else { 1 };
+        let count = match scope {
+            // A path has one plane only if they are equally many in each.
+            Scope::Path => policy.paths().filter(|paths| paths % planes == 0).unwrap_or(1),
+            Scope::Plane | Scope::DestinationPlane => planes,
+            Scope::Qp | Scope::Destination => 1,
+        };
         if count == 1 && !scope.is_per_destination() {
             return None;
         }
@@ -60,22 +79,37 @@ impl PlaneWindows {
             others_in_flight: 0,
             sharers: 0,
         };
-        Some(Box::new(Self(vec![window; count as usize])))
+        Some(Box::new(Self {
+            windows: vec![window; count as usize],
+            planes,
+            are_of_paths: scope == Scope::Path && count > 1,
+        }))
+    }
+
+    /// Number of planes of the NIC.
+    pub(super) const fn planes(&self) -> u32 {
+        self.planes
+    }
+
+    /// True if each path has a window.
+    #[inline]
+    pub(super) const fn are_of_paths(&self) -> bool {
+        self.are_of_paths
     }
 
     pub(super) fn count(&self) -> u32 {
-        u32::try_from(self.0.len()).unwrap_or(u32::MAX)
+        u32::try_from(self.windows.len()).unwrap_or(u32::MAX)
     }
 
     fn plane_mut(&mut self, entropy: u16) -> &mut PlaneWindow {
-        let planes = self.0.len();
-        &mut self.0[usize::from(entropy) % planes]
+        let planes = self.windows.len();
+        &mut self.windows[usize::from(entropy) % planes]
     }
 
     /// Returns the sum of all windows.
     pub(in crate::nic) fn window(&self) -> u64 {
         // A control without a limit has a window of `u64::MAX`.
-        self.0.iter().map(|plane| plane.control.window()).fold(0, u64::saturating_add)
+        self.windows.iter().map(|plane| plane.control.window()).fold(0, u64::saturating_add)
     }
 }
 
@@ -100,7 +134,8 @@ impl Requester {
     pub(super) fn window_is_full(&self, entropy: u16) -> bool {
         let Some(planes) = &self.planes else { return !self.window_is_open() };
         let plane = u32::from(entropy) % planes.count();
-        let PlaneWindow { control, others_in_flight, sharers, .. } = &planes.0[plane as usize];
+        let PlaneWindow { control, others_in_flight, sharers, .. } =
+            &planes.windows[plane as usize];
         let in_flight = self.in_flight_of(planes.count(), plane) + others_in_flight + sharers;
         !self.open_planes().has(plane) || !self.permits_packet(in_flight, control.window())
     }
@@ -115,11 +150,11 @@ impl Requester {
         in_flight == 0 && window > 0 || (in_flight + 1) * u64::from(self.packet_bytes) <= window
     }
 
-    /// Returns the planes that another packet may take.
+    /// Returns the planes, or paths if each has a window, that another packet may take.
     pub(super) fn open_planes(&self) -> PlaneMask {
         // A window of the queue pair limits no plane in particular.
         let Some(planes) = &self.planes else { return PlaneMask::from_bits(u32::MAX) };
-        if let [window] = &planes.0[..] {
+        if let [window] = &planes.windows[..] {
             let own = self.recovery.in_flight();
             // The window counts the packets of all sharers, the recovery only its own.
             let is_open = self
@@ -127,7 +162,7 @@ impl Requester {
                 && self.permits_packet(own, self.recovery_window);
             return PlaneMask::from_bits(if is_open { u32::MAX } else { 0 });
         }
-        let numbered = (0..).zip(&planes.0);
+        let numbered = (0..).zip(&planes.windows);
         numbered.fold(PlaneMask::NONE, |open, (number, plane)| {
             let in_flight = self.recovery.plane(number).in_flight + plane.others_in_flight;
             match self.permits_packet(in_flight, plane.control.window()) {
@@ -156,7 +191,7 @@ impl Requester {
     pub(in crate::nic) fn return_windows(&mut self, shared: &mut Box<PlaneWindows>) {
         self.exchange_windows(shared);
         let planes = shared.count();
-        for (number, plane) in (0..).zip(&mut shared.0) {
+        for (number, plane) in (0..).zip(&mut shared.windows) {
             plane.others_in_flight += self.in_flight_of(planes, number);
         }
     }
@@ -164,7 +199,7 @@ impl Requester {
     /// Removes its packets in flight from the windows that it shares.
     pub(in crate::nic) fn leave_windows(&self, shared: &mut PlaneWindows) {
         let planes = shared.count();
-        for (number, plane) in (0..).zip(&mut shared.0) {
+        for (number, plane) in (0..).zip(&mut shared.windows) {
             plane.others_in_flight -= self.in_flight_of(planes, number);
         }
     }
@@ -178,7 +213,7 @@ impl Requester {
     pub(in crate::nic) fn set_sharers(shared: &mut PlaneWindows, count: usize) {
         // Windows outlive their last queue pair, so the count may be 0.
         let others = (count as u64).saturating_sub(1);
-        shared.0.iter_mut().for_each(|plane| plane.sharers = others);
+        shared.windows.iter_mut().for_each(|plane| plane.sharers = others);
     }
 
     /// Returns a copy of its windows, to be shared with other queue pairs to the same host.
@@ -261,12 +296,12 @@ impl Requester {
     fn notify_planes(&mut self, now: Time, ack: AckView<'_>, sample: AckSample) {
         let Some(planes) = &mut self.planes else { return };
         let packet_bytes = u64::from(self.packet_bytes);
-        if let [window] = &mut planes.0[..] {
+        if let [window] = &mut planes.windows[..] {
             let in_flight = sample.in_flight + window.others_in_flight * packet_bytes;
             return window.control.handle_ack(now, AckSample { in_flight, ..sample });
         }
         let echoed = u32::from(ack.entropy) % planes.count();
-        for (number, plane) in (0..).zip(&mut planes.0) {
+        for (number, plane) in (0..).zip(&mut planes.windows) {
             let used = self.recovery.plane(number);
             plane.unreported_arrivals += used.arrived;
             // Without a round trip the arrivals stay owed until an acknowledgement has one.
@@ -283,6 +318,6 @@ impl Requester {
 #[cfg(test)]
 impl PlaneWindows {
     pub(in crate::nic) fn controls(&self) -> impl Iterator<Item = &Controller> {
-        self.0.iter().map(|plane| &plane.control)
+        self.windows.iter().map(|plane| &plane.control)
     }
 }
