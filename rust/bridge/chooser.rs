@@ -14,7 +14,7 @@ mod view;
 use evenkeel_engine::balance::sender::SenderConfig;
 use evenkeel_engine::balance::switch::hash::Hash;
 use evenkeel_engine::balance::switch::{PortSelector, SwitchConfig, SwitchContext};
-use evenkeel_engine::balance::{self, Parameters, Scheme, Weights};
+use evenkeel_engine::balance::{self, Parameters, Scheme, SchemeError, Weights};
 use evenkeel_engine::ids::SwitchId;
 use evenkeel_engine::packet::{Packet, PacketKind};
 use evenkeel_engine::units::{BitRate, Bytes, Span, Time};
@@ -22,7 +22,7 @@ use evenkeel_engine::units::{BitRate, Bytes, Span, Time};
 use super::panic_guard::{Failure, catch_panic};
 
 use flows::Flows;
-use unsupported::{ChooserError, unsupported_reason};
+use unsupported::{ChooserError, unknown_policy, unsupported_reason};
 use view::{PortView, Schedules};
 
 #[allow(
@@ -198,8 +198,11 @@ fn switch_chooser(
     let parameters: Parameters = parameters.parse().map_err(|error: toml::de::Error| {
         ChooserError::Parameters(error.message().to_owned(), parameters.to_owned())
     })?;
-    let scheme = balance::build_scheme(policy, &parameters)?;
     let senders = if facts.own_senders { Senders::Evenkeel } else { Senders::Other };
+    let scheme = balance::build_scheme(policy, &parameters).map_err(|error| match error {
+        SchemeError::Unknown { name, .. } => unknown_policy(&name, senders),
+        error => error.into(),
+    })?;
     if let Some(error) = unsupported_reason(&scheme, senders) {
         return Err(error);
     }

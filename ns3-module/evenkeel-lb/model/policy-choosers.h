@@ -96,14 +96,17 @@ struct PolicyChoosers
         entries.insert(entries.begin(), general);
         for (const DscpPolicy& each : entries)
         {
+            std::string fault;
             try
             {
                 policies.emplace_back(each.policy, PolicyParameterLines(each.parameters), facts);
             }
             catch (const std::invalid_argument& error)
             {
-                EVENKEEL_REFUSE(call, (policies.empty() ? "" : "DscpPolicies: ") << error.what());
+                fault = (policies.empty() ? "" : "DscpPolicies: ") + std::string(error.what());
             }
+            // Outside of the exception handler: std::terminate would print the exception again.
+            EVENKEEL_REFUSE_IF(!fault.empty(), call, fault);
             std::fill(ofDscp.begin() + each.first,
                       ofDscp.begin() + each.last + 1,
                       static_cast<uint8_t>(policies.size() - 1));

@@ -2,7 +2,7 @@
 
 use evenkeel_engine::balance::sender::{SenderConfig, flowlet};
 use evenkeel_engine::balance::switch::SwitchConfig;
-use evenkeel_engine::balance::{Forwarding, Scheme, SchemeError};
+use evenkeel_engine::balance::{Forwarding, Parameters, Preset, Scheme, SchemeError, presets_like};
 use evenkeel_engine::split::SplitConfig;
 use thiserror::Error;
 
@@ -11,7 +11,10 @@ use super::Senders;
 /// An error of [`super::switch_chooser`].
 #[derive(Debug, PartialEq, Eq, Error)]
 pub(super) enum ChooserError {
-    /// The policy or one of its parameters is unknown or invalid.
+    /// No policy has that name.
+    #[error("unknown policy '{name}': use '{nearest}', or another that a switch can run: {others}")]
+    Unknown { name: String, nearest: &'static str, others: String },
+    /// One of the policy's parameters is unknown or invalid.
     #[error(transparent)]
     Scheme(#[from] SchemeError),
     /// The parameters are not TOML.
@@ -57,6 +60,28 @@ pub(super) enum ChooserError {
          use ecmp"
     )]
     ReadsAddresses(&'static str),
+}
+
+/// Returns the error for an unknown name. It proposes only policies that work with these senders; a
+/// known name in another case is rejected for the same reason as that name.
+pub(super) fn unknown_policy(name: &str, senders: Senders) -> ChooserError {
+    let reason = |preset: &Preset| {
+        let scheme = (preset.build)(&Parameters::new()).ok()?;
+        unsupported_reason(&scheme, senders)
+    };
+    let mut usable = Vec::new();
+    for preset in presets_like(name) {
+        match reason(preset) {
+            None => usable.push(preset.name),
+            Some(error) if preset.name.eq_ignore_ascii_case(name) => return error,
+            Some(_) => {}
+        }
+    }
+    ChooserError::Unknown {
+        name: name.to_owned(),
+        nearest: usable[0],
+        others: usable[1..].join(", "),
+    }
 }
 
 /// Returns why a scheme cannot be used with these senders; `None` if it can.

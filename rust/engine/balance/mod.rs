@@ -27,7 +27,9 @@ mod transport;
 mod view;
 
 pub use parameters::Parameters;
-pub use preset::{SHARED_PARAMETERS, build_scheme, display_name, find_preset, presets};
+pub use preset::{
+    SHARED_PARAMETERS, build_scheme, display_name, find_preset, presets, presets_like,
+};
 pub use scheme::{
     Eligibility, Forwarding, Origin, Preset, Scheme, SchemeError, Weights, parse_config,
 };

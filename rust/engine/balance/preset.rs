@@ -11,15 +11,22 @@ pub fn presets() -> impl Iterator<Item = &'static Preset> {
     sender::PRESETS.iter().chain(switch::PRESETS).chain(split::PRESETS).copied().flatten()
 }
 
+/// Returns all presets, those whose names are most similar to `name` first, regardless of case.
+pub fn presets_like(name: &str) -> Vec<&'static Preset> {
+    let name = name.to_ascii_lowercase();
+    let similarity = |known: &Preset| strsim::normalized_damerau_levenshtein(&name, known.name);
+    let mut known: Vec<&Preset> = presets().collect();
+    known.sort_by(|a, b| similarity(b).total_cmp(&similarity(a)));
+    known
+}
+
 /// Finds the preset called `name`.
 ///
 /// # Errors
 /// [`SchemeError::Unknown`], which lists all names, the most similar first.
 pub fn find_preset(name: &str) -> Result<&'static Preset, SchemeError> {
-    let similarity = |known: &str| strsim::normalized_damerau_levenshtein(name, known);
     presets().find(|preset| preset.name == name).ok_or_else(|| {
-        let mut known: Vec<&str> = presets().map(|preset| preset.name).collect();
-        known.sort_by(|a, b| similarity(b).total_cmp(&similarity(a)));
+        let known: Vec<&str> = presets_like(name).iter().map(|preset| preset.name).collect();
         SchemeError::Unknown { name: name.to_owned(), known: known.join(", ") }
     })
 }
@@ -78,6 +85,8 @@ mod tests {
                 && error.contains(" ecmp, "),
             "{error}"
         );
+        let error = build_scheme("ECMP", &Parameters::new()).unwrap_err().to_string();
+        assert!(error.starts_with("unknown policy 'ECMP'; known policies are ecmp, "), "{error}");
     }
 
     #[test]
