@@ -18,6 +18,7 @@
 #include <map>
 #include <memory>
 #include <numeric>
+#include <string>
 #include <utility>
 #include <vector>
 
@@ -37,6 +38,7 @@ struct RouteGroupOf
     std::vector<Ptr<typename F::Route>> routes; //!< their routes
     std::vector<uint32_t> weights; //!< their weights, by link rate; empty if all rates are equal
     std::size_t shortest{0};       //!< with fewer than two: number of next hops on shortest paths
+    std::string wireless;          //!< without any: see IpTopologyOf::WirelessTo
     uint64_t version{0};           //!< version of the routes at the last lookup
 };
 
@@ -156,11 +158,10 @@ class EqualCostRoutesOf
         group.version = m_version;
         group.hops = m_source->Find(destination);
         const bool isChoice = group.hops.size() > 1;
+        const uint32_t node = m_ip->template GetObject<Node>()->GetId();
         group.edge = isChoice ? topology.EdgeOf(destination) : 0;
-        group.shortest =
-            isChoice
-                ? 0
-                : topology.NextHops(m_ip->template GetObject<Node>()->GetId(), destination).size();
+        group.shortest = isChoice ? 0 : topology.NextHops(node, destination).size();
+        group.wireless = group.hops.empty() ? topology.WirelessTo(node, destination) : "";
         std::vector<uint64_t> rates;
         for (const NextHopOf<F>& hop : group.hops)
         {

@@ -14,12 +14,14 @@
 #include "ns3/nstime.h"
 #include "ns3/simulation-singleton.h"
 #include "ns3/simulator.h"
+#include "ns3/type-id.h"
 
 #include <algorithm>
 #include <cstdint>
 #include <deque>
 #include <map>
 #include <set>
+#include <string>
 #include <unordered_map>
 #include <vector>
 
@@ -124,8 +126,8 @@ class IpTopologyOf
     }
 
     /**
-     * @return true if every path costs the number of its links: all links have two ends and the
-     *         same metric, and none has been added or down since the simulation started
+     * @return true if every path costs the number of its links: all links have wires, two ends and
+     *         the same metric, and none has been added or down since the simulation started
      */
     bool IsPlain() const
     {
@@ -184,6 +186,23 @@ class IpTopologyOf
         return m_vertices[node].bridged;
     }
 
+    /**
+     * @param node id of a node
+     * @param destination an address
+     * @return the type of a wireless channel, if every path to it crosses one; empty otherwise
+     */
+    std::string WirelessTo(uint32_t node, Address destination)
+    {
+        const auto owner = m_owners.find(destination);
+        if (owner == m_owners.end() || owner->second == node ||
+            !NextHops(node, destination).empty())
+        {
+            return "";
+        }
+        const std::string& own = m_vertices[node].wireless;
+        return own.empty() ? m_vertices[owner->second].wireless : own;
+    }
+
   private:
     /// One direction of a link.
     struct Edge
@@ -202,6 +221,7 @@ class IpTopologyOf
         bool forwards{false};    //!< it forwards packets
         bool isHost{false};      //!< it has one link
         uint32_t bridged{0};     //!< see BridgedInterface
+        std::string wireless;    //!< type of a wireless channel; empty without one
 
         /// @return true if paths continue through it
         bool IsRouter() const
@@ -245,7 +265,8 @@ class IpTopologyOf
     }
 
     /**
-     * @brief Reads the links of a node's interface.
+     * @brief Reads the links of a node's interface. A wireless channel has none, because its nodes
+     * may be out of range of one another.
      * @param ip the IP of the node
      * @param interface the interface
      * @param vertex the node
@@ -256,6 +277,12 @@ class IpTopologyOf
         Ptr<Channel> channel = device->GetChannel();
         const Time roundTrip = RoundTripOf(device);
         m_isIntact = m_isIntact && ip->IsUp(interface) && channel && channel->GetNDevices() == 2;
+        if (channel && IsWireless(channel->GetInstanceTypeId()))
+        {
+            m_isIntact = false;
+            vertex.wireless = channel->GetInstanceTypeId().GetName();
+            return;
+        }
         for (std::size_t end = 0; channel && end < channel->GetNDevices(); ++end)
         {
             Ptr<NetDevice> other = channel->GetDevice(end);
@@ -271,6 +298,26 @@ class IpTopologyOf
                                         roundTrip});
             }
         }
+    }
+
+    /**
+     * @param channel type of a channel
+     * @return true if it is wireless
+     */
+    bool IsWireless(TypeId channel)
+    {
+        const auto [found, isNew] = m_wireless.try_emplace(channel, false);
+        // By name: the modules of these types may be missing.
+        for (const char* const name : {"ns3::YansWifiChannel",
+                                       "ns3::SpectrumChannel",
+                                       "ns3::WimaxChannel",
+                                       "ns3::UanChannel"})
+        {
+            TypeId base;
+            found->second |= isNew && TypeId::LookupByNameFailSafe(name, &base) &&
+                             (channel == base || channel.IsChildOf(base));
+        }
+        return found->second;
     }
 
     /**
@@ -361,9 +408,10 @@ class IpTopologyOf
     std::vector<uint32_t> m_hostDistances; //!< links to the nearest host, by id
     std::unordered_map<uint32_t, std::vector<uint32_t>> m_distances; //!< by destination's id
     std::set<uint32_t> m_choices; //!< ids of destinations to which some node had several next hops
-    Time m_baseRtt{-1};           //!< negative until computed
-    uint64_t m_changes{UINT64_MAX}; //!< changes when it was read
-    bool m_isIntact{true};          //!< all links have two ends and were up whenever it was read
+    std::map<TypeId, bool> m_wireless; //!< result of IsWireless, by type
+    Time m_baseRtt{-1};                //!< negative until computed
+    uint64_t m_changes{UINT64_MAX};    //!< changes when it was read
+    bool m_isIntact{true}; //!< all links had wires, two ends, and were up at each reading
 };
 
 /// The topology of IPv4.

@@ -5,6 +5,7 @@
 
 #include "ip-topology.h"
 
+#include "ns3/boolean.h"
 #include "ns3/channel.h"
 #include "ns3/log.h"
 #include "ns3/node-list.h"
@@ -216,6 +217,16 @@ class GlobalSource : public TableSource<Ipv4Family, Ipv4GlobalRouting>
                BELOW;
     }
 
+    std::string GetOverruled(Ptr<Ipv4RoutingProtocol> below) const override
+    {
+        BooleanValue isRandom(false);
+        below->GetAttributeFailSafe("RandomEcmpRouting", isRandom);
+        return isRandom.Get() ? "RandomEcmpRouting of ns3::Ipv4GlobalRouting: the policy chooses "
+                                "among the same next hops; for a random one per packet, use the "
+                                "policy switch-random; otherwise set the attribute to false"
+                              : "";
+    }
+
   private:
     /**
      * @brief Adds the next hops behind an interface.
@@ -372,6 +383,25 @@ class ShortestPathSource : public NextHopSourceOf<F>
                               : "its interface " + std::to_string(interface) +
                                     " leads to devices without IP, such as the ports of a bridge, "
                                     "which shortest paths do not cross";
+    }
+
+    std::string GetOverruled(Ptr<typename F::RoutingProtocol> below) const override
+    {
+        // Nix-vector routing finds such paths too, and static routes are exceptions of the script.
+        const std::string name = below->GetInstanceTypeId().GetName();
+        auto global = DynamicCast<Ipv4GlobalRouting>(below);
+        if (name.find("NixVectorRouting") != name.npos || (global && global->GetNRoutes() == 0) ||
+            DynamicCast<typename F::StaticRouting>(below) ||
+            DynamicCast<typename F::ListRouting>(below))
+        {
+            return "";
+        }
+        return name +
+               ": the policy chooses among the paths with the fewest links and ignores metrics; to "
+               "keep the routes of the protocol, install it without the policy; to balance by "
+               "metric, use " +
+               (std::is_same_v<F, Ipv4Family> ? "Ipv4::SetMetric and WithGlobalRouting()"
+                                              : "WithStaticRouting() and one route per next hop");
     }
 
   private:

@@ -97,6 +97,16 @@ class NextHopSourceOf
     }
 
     /**
+     * @brief Tells what a policy with this source takes from a protocol below it.
+     * @param below the protocol
+     * @return what has no effect, why, and the cure; empty if the protocol has all its effects
+     */
+    virtual std::string GetOverruled(Ptr<typename F::RoutingProtocol> below) const
+    {
+        return "";
+    }
+
+    /**
      * @brief Makes the source of a node.
      * @param name "static", "shortest-paths", or, with IPv4, "global"
      * @param ip the IP of the node

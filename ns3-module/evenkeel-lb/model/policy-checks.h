@@ -8,10 +8,13 @@
 
 #include "ns3/data-rate.h"
 #include "ns3/simulation-singleton.h"
+#include "ns3/type-id.h"
 
 #include <algorithm>
+#include <cmath>
 #include <cstdint>
 #include <map>
+#include <set>
 #include <sstream>
 #include <string>
 #include <utility>
@@ -99,7 +102,34 @@ class PolicyChecks
     }
 
     /**
-     * @brief Warns once per simulation if no packet has a choice, although there are several paths.
+     * @brief Warns once per simulation of each protocol below a policy that the policy overrules.
+     * @tparam P type of the protocol with the policy
+     * @param policy name of the policy
+     * @param ip the IP of the node
+     * @param source the source of next hops
+     */
+    template <class P>
+    void CheckBelow(const std::string& policy, Ptr<Ip> ip, const Source& source)
+    {
+        auto list = DynamicCast<typename F::ListRouting>(ip->GetRoutingProtocol());
+        bool isBelow = false;
+        for (uint32_t i = 0; list && i < list->GetNRoutingProtocols(); i++)
+        {
+            int16_t priority = 0;
+            const auto protocol = list->GetRoutingProtocol(i, priority);
+            const std::string overruled = isBelow ? source.GetOverruled(protocol) : "";
+            if (!overruled.empty() && m_overruled.insert(protocol->GetInstanceTypeId()).second)
+            {
+                WarnOfPolicy("policy " + policy + ", as at " + NameOf(ip) + ", overrules " +
+                             overruled);
+            }
+            isBelow = isBelow || DynamicCast<P>(protocol);
+        }
+    }
+
+    /**
+     * @brief Warns once per simulation if no packet has a choice, although there are several paths,
+     * and of a destination behind wireless channels.
      * @param policy name of the policy
      * @param ip the IP of the node
      * @param source the source of next hops
@@ -112,6 +142,16 @@ class PolicyChecks
                      typename F::Address destination,
                      const RouteGroupOf<F>& group)
     {
+        if (!m_isWirelessDone && !group.wireless.empty())
+        {
+            m_isWirelessDone = true;
+            std::ostringstream text;
+            text << "policy " << policy << " does not balance packets from " << NameOf(ip) << " to "
+                 << destination << ": no path without a wireless channel (" << group.wireless
+                 << ") leads there, and the nodes of such a channel may be out of range of one "
+                    "another; for paths to balance, use point-to-point or CSMA links";
+            WarnOfPolicy(text.str());
+        }
         if (m_isChoiceDone)
         {
             return;
@@ -143,15 +183,22 @@ class PolicyChecks
         {
             const uint32_t interface = group.hops[hop].interface;
             const uint64_t rate = IpTopologyOf<F>::RateOf(ip->GetNetDevice(interface));
-            if (rate > 0 && 8e12 * ip->GetMtu(interface) / rate > gapPs)
+            const double packetNs = rate > 0 ? 8e9 * ip->GetMtu(interface) / rate : 0;
+            if (1000 * packetNs > gapPs)
             {
                 m_isGapDone = true;
+                const double halfNs = IpTopologyOf<F>::Get().GetBaseRtt().GetNanoSeconds() / 2.0;
+                const bool isHalf = halfNs > packetNs;
                 std::ostringstream text;
                 text << "the flowlet gap of " << gapPs / 1000
                      << " ns is shorter than the transmission of a full packet on interface "
                      << interface << " of " << NameOf(ip) << " (" << DataRate(rate)
-                     << "): every packet begins a flowlet; set a longer gap in the attribute "
-                        "Parameters, or BaseRtt";
+                     << "): every packet begins a flowlet; set gap = \""
+                     << static_cast<uint64_t>(std::ceil((isHalf ? halfNs : 2 * packetNs) / 1000))
+                     << "us\", "
+                     << (isHalf ? "half of the longest round-trip time, in the attribute "
+                                  "Parameters; flowlet without a gap takes it if BaseRtt is 0"
+                                : "twice that transmission, in the attribute Parameters");
                 WarnOfPolicy(text.str());
             }
         }
@@ -226,12 +273,14 @@ class PolicyChecks
         }
     }
 
-    std::string m_accepted;      //!< the policies and parameters that were last accepted
-    bool m_isNetworkDone{false}; //!< the warning of links that share a network was given
-    bool m_isGapDone{false};     //!< the warning of a flowlet gap was given
-    bool m_isChoiceDone{false};  //!< a packet had a choice, or the warning of none was given
-    uint32_t m_packets{0};       //!< packets without a choice since m_noChoice was set
-    std::string m_noChoice;      //!< why no packet has a choice; empty if there is none to choose
+    std::string m_accepted;       //!< the policies and parameters that were last accepted
+    bool m_isNetworkDone{false};  //!< the warning of links that share a network was given
+    bool m_isGapDone{false};      //!< the warning of a flowlet gap was given
+    std::set<TypeId> m_overruled; //!< protocols that a warning has named as overruled
+    bool m_isWirelessDone{false}; //!< the warning of a wireless channel was given
+    bool m_isChoiceDone{false};   //!< a packet had a choice, or the warning of none was given
+    uint32_t m_packets{0};        //!< packets without a choice since m_noChoice was set
+    std::string m_noChoice;       //!< why no packet has a choice; empty if there is none to choose
 };
 
 } // namespace ns3

@@ -120,6 +120,7 @@ struct RoutePolicy<F>::State
         // The next protocol may not know the shortest paths, so route every packet here.
         routesAll = of.m_source == "shortest-paths";
         forwardsAll = false;
+        isBelowChecked = false;
         auto list = DynamicCast<typename F::ListRouting>(of.m_ip->GetRoutingProtocol());
         const uint32_t count = list ? list->GetNRoutingProtocols() : 0;
         int16_t priority = 0;
@@ -165,6 +166,11 @@ struct RoutePolicy<F>::State
         checks.CheckChoice(of.m_policy, of.m_ip, *routes.GetSource(), destination, group);
         const std::size_t count = group.hops.size();
         const bool isAlone = count == 1 && (routesAll || (forwardsAll && !isOwn));
+        if (!isBelowChecked && (count > 1 || (isAlone && of.m_source == "shortest-paths")))
+        {
+            isBelowChecked = true;
+            checks.template CheckBelow<RoutePolicy>(of.m_policy, of.m_ip, *routes.GetSource());
+        }
         return count > 1 || isAlone ? &group : nullptr;
     }
 
@@ -246,6 +252,7 @@ struct RoutePolicy<F>::State
     EqualCostRoutesOf<F> routes;              //!< next hops
     bool routesAll{false};                    //!< also route packets without a choice
     bool forwardsAll{false};                  //!< also route forwarded packets without a choice
+    bool isBelowChecked{false};               //!< CheckBelow was called since FindProtocols
     DeviceQueues queues;                      //!< queued bytes at devices
     std::vector<std::size_t> indices;         //!< index of each candidate in its group
     std::vector<uint32_t> ports;              //!< interfaces of the candidates

@@ -148,6 +148,95 @@ class MessagesTestCase : public TestCase
 
 /**
  * @ingroup evenkeel-tests
+ * @brief Tests the messages about protocols below a policy that the policy overrules.
+ */
+class OverruledTestCase : public TestCase
+{
+  public:
+    OverruledTestCase()
+        : TestCase("a policy says once which protocols below it have no effect")
+    {
+    }
+
+  private:
+    /**
+     * @tparam S a simulation
+     * @tparam T types of the arguments of its constructor
+     * @param prepare is called after the simulation was made
+     * @param args the arguments
+     * @return what a simulation prints to the standard error
+     */
+    template <class S, class... T>
+    static std::string Said(const std::function<void(S&)>& prepare, const T&... args)
+    {
+        return AbortMessageOf([&] {
+            S simulation(args...);
+            prepare(simulation);
+        });
+    }
+
+    /**
+     * @param text a text
+     * @param warning the only warning that it must have
+     */
+    void Expect(const std::string& text, const std::string& warning)
+    {
+        NS_TEST_EXPECT_MSG_EQ(text, "it returned: evenkeel: warning: " + warning + "\n", "warning");
+    }
+
+    void DoRun() override
+    {
+        const LoadBalancedRoutingHelper drill("drill");
+        const auto send = [](Diamond& diamond) { diamond.Send(10); };
+        const std::string links =
+            ": the policy chooses among the paths with the fewest links and ignores metrics; to "
+            "keep the routes of the protocol, install it without the policy; to balance by metric, "
+            "use ";
+        Expect(Said<Diamond>(send, drill.WithShortestPaths(RipHelper())),
+               "policy drill, as at node 0, overrules ns3::Rip" + links +
+                   "Ipv4::SetMetric and WithGlobalRouting()");
+        Expect(Said<Leaves<Ipv6Family>>([](auto& leaves) { leaves.Send(10, {0}); },
+                                        Ipv6LoadBalancedRoutingHelper("ecmp"),
+                                        "rip"),
+               "policy ecmp, as at node 5, overrules ns3::RipNg" + links +
+                   "WithStaticRouting() and one route per next hop");
+        // Routes of global routing are overruled only if there are any.
+        const Ipv4GlobalRoutingHelper global;
+        NS_TEST_EXPECT_MSG_EQ(Said<Diamond>(send, drill.WithShortestPaths(global)),
+                              "it returned: ",
+                              "no routes");
+        const auto populate = [](Diamond& diamond) {
+            Ipv4GlobalRoutingHelper::PopulateRoutingTables();
+            diamond.Send(10);
+        };
+        Expect(Said<Diamond>(populate, drill.WithShortestPaths(global)),
+               "policy drill, as at node 0, overrules ns3::Ipv4GlobalRouting" + links +
+                   "Ipv4::SetMetric and WithGlobalRouting()");
+        // RandomEcmpRouting has an effect where no policy chooses, as at the second edge.
+        const auto random = [&](const std::vector<uint32_t>& nodes) {
+            return [&, nodes](Diamond& diamond) {
+                for (const uint32_t node : nodes)
+                {
+                    Ipv4RoutingHelper::GetRouting<Ipv4GlobalRouting>(
+                        diamond.m_nodes.Get(node)->GetObject<Ipv4>()->GetRoutingProtocol())
+                        ->SetAttribute("RandomEcmpRouting", BooleanValue(true));
+                }
+                populate(diamond);
+            };
+        };
+        Expect(
+            Said<Diamond>(random({2}), drill.WithGlobalRouting()),
+            "policy drill, as at node 2, overrules RandomEcmpRouting of "
+            "ns3::Ipv4GlobalRouting: the policy chooses among the same next hops; for a random "
+            "one per packet, use the policy switch-random; otherwise set the attribute to false");
+        NS_TEST_EXPECT_MSG_EQ(Said<Diamond>(random({0, 1, 3, 4, 5}), drill.WithGlobalRouting()),
+                              "it returned: ",
+                              "no choice");
+    }
+};
+
+/**
+ * @ingroup evenkeel-tests
  * @brief Tests the share of each uplink under light traffic, whose queues are empty.
  */
 class SharesTestCase : public TestCase
@@ -298,6 +387,7 @@ class LoadBalancedChecksTestSuite : public TestSuite
         : TestSuite("evenkeel-load-balanced-checks")
     {
         AddTestCase(new MessagesTestCase);
+        AddTestCase(new OverruledTestCase);
         AddTestCase(new SharesTestCase);
         AddTestCase(new InvarianceTestCase);
         AddTestCase(new NoChoiceTestCase);

@@ -102,20 +102,38 @@ class FoundTestCase : public TestCase
         NS_TEST_EXPECT_MSG_NE(found.find("the flowlet gap of 6490 ns is shorter than"),
                               std::string::npos,
                               found);
+        // 1,500 bytes at 100 Mbps take 120 us. The gap in the message ends the warning.
+        NS_TEST_EXPECT_MSG_NE(found.find("; set gap = \"240us\", twice that transmission, in "),
+                              std::string::npos,
+                              found);
+        NS_TEST_EXPECT_MSG_EQ(Warning("100Mbps", Time(0), "gap = \"240us\""), "", "the message");
+        // The round trip over the faster path, 12.98 us, is longer than 1,500 bytes at 5 Gbps.
+        const std::string shorter = Warning("5Gbps", NanoSeconds(200));
+        NS_TEST_EXPECT_MSG_NE(
+            shorter.find("; set gap = \"7us\", half of the longest round-trip time, in the "
+                         "attribute Parameters; flowlet without a gap takes it if BaseRtt is 0\n"),
+            std::string::npos,
+            shorter);
+        NS_TEST_EXPECT_MSG_EQ(Warning("5Gbps", NanoSeconds(200), "gap = \"7us\""), "", "the gap");
+        NS_TEST_EXPECT_MSG_EQ(Warning("5Gbps", Time(0)), "", "BaseRtt");
     }
 
     /**
      * @param slow rate of a link
      * @param baseRtt the longest round-trip time, twice the gap; 0 to compute it
+     * @param parameters of the policy
      * @return the warnings of a simulation with flowlets
      */
-    std::string Warning(const std::string& slow, Time baseRtt = MicroSeconds(100))
+    std::string Warning(const std::string& slow,
+                        Time baseRtt = MicroSeconds(100),
+                        const std::string& parameters = "")
     {
         std::ostringstream text;
         std::streambuf* const before = std::cerr.rdbuf(text.rdbuf());
         {
             LoadBalancedRoutingHelper routing("flowlet");
             routing.Set("BaseRtt", TimeValue(baseRtt));
+            routing.Set("Parameters", StringValue(parameters));
             Diamond diamond(routing.WithGlobalRouting(), slow);
             Ipv4GlobalRoutingHelper::PopulateRoutingTables();
             diamond.Send(10);

@@ -18,15 +18,7 @@ main(int argc, char* argv[])
     NodeContainer racks(3);
     NodeContainer spines(2);
     NodeContainer hosts(racks.GetN() * hostsPerRack);
-    Ipv4NixVectorHelper nix;
-    InternetStackHelper internet;
-    internet.SetRoutingHelper(nix);
-    if (script.GetPolicy() != "none")
-    {
-        LoadBalancedRoutingHelper routing(script.GetPolicy());
-        internet.SetRoutingHelper(routing.WithShortestPaths(nix));
-    }
-    internet.Install(NodeContainer(racks, spines, hosts));
+    script.InstallInternet(NodeContainer(racks, spines, hosts), Ipv4NixVectorHelper());
     PointToPointHelper p2p;
     p2p.SetDeviceAttribute("DataRate", StringValue("1Gbps"));
     p2p.SetChannelAttribute("Delay", StringValue("1us"));

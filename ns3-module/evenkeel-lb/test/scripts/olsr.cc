@@ -18,15 +18,7 @@ main(int argc, char* argv[])
     NodeContainer leaves(2);
     NodeContainer spines(2);
     NodeContainer hosts(2 * hostsPerLeaf);
-    const OlsrHelper olsr;
-    InternetStackHelper internet;
-    internet.SetRoutingHelper(olsr);
-    if (script.GetPolicy() != "none")
-    {
-        LoadBalancedRoutingHelper routing(script.GetPolicy());
-        internet.SetRoutingHelper(routing.WithShortestPaths(olsr));
-    }
-    internet.Install(NodeContainer(leaves, spines, hosts));
+    script.InstallInternet(NodeContainer(leaves, spines, hosts), OlsrHelper());
     PointToPointHelper p2p;
     p2p.SetDeviceAttribute("DataRate", StringValue("1Gbps"));
     p2p.SetChannelAttribute("Delay", StringValue("1us"));

@@ -51,12 +51,6 @@ class Script
         cmd.Parse(argc, argv);
     }
 
-    /// @return the name of the policy, or none
-    const std::string& GetPolicy() const
-    {
-        return m_policy;
-    }
-
     /**
      * @brief Installs IP.
      * @param nodes the nodes
@@ -88,6 +82,22 @@ class Script
         else if (stack == STATIC)
         {
             internet.SetRoutingHelper(Ipv4StaticRoutingHelper());
+        }
+        internet.Install(nodes);
+    }
+
+    /**
+     * @brief Installs IP with another protocol, and the policy above it among the shortest paths.
+     * @param nodes the nodes
+     * @param below the helper of the protocol
+     */
+    void InstallInternet(const NodeContainer& nodes, const Ipv4RoutingHelper& below) const
+    {
+        InternetStackHelper internet;
+        internet.SetRoutingHelper(below);
+        if (m_policy != "none")
+        {
+            internet.SetRoutingHelper(LoadBalancedRoutingHelper(m_policy).WithShortestPaths(below));
         }
         internet.Install(nodes);
     }
