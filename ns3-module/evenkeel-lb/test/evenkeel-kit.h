@@ -52,7 +52,6 @@ struct Kit<Ipv4Family>
                                            const NetDeviceContainer& ends)
     {
         const Ipv4InterfaceContainer interfaces = networks.Assign(ends);
-        networks.NewNetwork();
         return {interfaces.GetAddress(0), interfaces.GetAddress(1)};
     }
 
@@ -106,7 +105,6 @@ struct Kit<Ipv6Family>
                                            const NetDeviceContainer& ends)
     {
         Ipv6InterfaceContainer interfaces = networks.Assign(ends);
-        networks.NewNetwork();
         // IPv6 does not forward by default. The second end is always a switch, and the first may be
         // one.
         interfaces.SetForwarding(0, true);

@@ -215,7 +215,9 @@ class Leaves
         PointToPointHelper p2p;
         p2p.SetDeviceAttribute("DataRate", StringValue(rate));
         p2p.SetChannelAttribute("Delay", StringValue("1us"));
-        return Of::Assign(m_networks, p2p.Install(a, b));
+        const std::vector<Address> ends = Of::Assign(m_networks, p2p.Install(a, b));
+        m_networks.NewNetwork();
+        return ends;
     }
 
     /// @param node a node @return its static routes

@@ -3,7 +3,7 @@
 //
 // A leaf-spine without global routing, with a static route over each spine to each host.
 
-#include "script.h"
+#include "leaf-spine.h"
 
 using namespace ns3;
 
@@ -11,54 +11,14 @@ int
 main(int argc, char* argv[])
 {
     Script script(argc, argv);
-    const uint32_t hostsPerLeaf = 4;
-    const uint32_t spineCount = 3;
-    NodeContainer leaves(2);
-    NodeContainer spines(spineCount);
-    NodeContainer hosts(2 * hostsPerLeaf);
-    script.InstallInternet(NodeContainer(leaves, spines, hosts), Script::STATIC);
-    PointToPointHelper p2p;
-    p2p.SetDeviceAttribute("DataRate", StringValue("1Gbps"));
-    p2p.SetChannelAttribute("Delay", StringValue("1us"));
-    Ipv4AddressHelper network("10.0.0.0", "255.255.255.0");
-    const auto connect = [&](Ptr<Node> a, Ptr<Node> b) {
-        const Ipv4InterfaceContainer ends = network.Assign(p2p.Install(a, b));
-        network.NewNetwork();
-        return std::vector<Ipv4Address>{ends.GetAddress(0), ends.GetAddress(1)};
-    };
-    const auto routesOf = [](Ptr<Node> node) {
-        return Ipv4StaticRoutingHelper().GetStaticRouting(node->GetObject<Ipv4>());
-    };
-    std::vector<Ipv4Address> addresses;
-    for (uint32_t host = 0; host < hosts.GetN(); host++)
+    const LeafSpine<Ipv4Family> site(script, Script::STATIC, {2, 3, 4});
+    site.AddRoutesOfOnePath();
+    for (uint32_t host = 0; host < site.m_hosts.GetN(); host++)
     {
-        const auto ends = connect(hosts.Get(host), leaves.Get(host / hostsPerLeaf));
-        addresses.push_back(ends[0]);
-        routesOf(hosts.Get(host))->SetDefaultRoute(ends[1], 1);
-    }
-    for (uint32_t link = 0; link < leaves.GetN() * spineCount; link++)
-    {
-        const uint32_t leaf = link / spineCount;
-        const uint32_t spine = link % spineCount;
-        const auto ends = connect(leaves.Get(leaf), spines.Get(spine));
-        for (uint32_t host = 0; host < hosts.GetN(); host++)
+        for (uint32_t spine = 0; spine < site.m_spines.GetN(); spine++)
         {
-            if (host / hostsPerLeaf == leaf)
-            {
-                routesOf(spines.Get(spine))->AddHostRouteTo(addresses[host], ends[0], 1 + leaf);
-            }
-            else
-            {
-                // Interface 0 is the loopback; the interfaces to hosts and then to spines follow.
-                routesOf(leaves.Get(leaf))
-                    ->AddHostRouteTo(addresses[host], ends[1], 1 + hostsPerLeaf + spine);
-            }
+            site.AddRoutesOver(spine, host);
         }
     }
-    for (uint32_t host = 0; host < hosts.GetN(); host++)
-    {
-        const uint32_t to = (host + hostsPerLeaf) % hosts.GetN();
-        script.AddFlow(hosts.Get(host), hosts.Get(to), addresses[to], 100);
-    }
-    return script.Run(Seconds(1));
+    return site.Run(script, 100);
 }
