@@ -265,8 +265,8 @@ class IpTopologyOf
     }
 
     /**
-     * @brief Reads the links of a node's interface. A wireless channel has none, because its nodes
-     * may be out of range of one another.
+     * @brief Reads the links of a node's interface. Wireless channels add no links, because their
+     * nodes may be out of range of one another.
      * @param ip the IP of the node
      * @param interface the interface
      * @param vertex the node
