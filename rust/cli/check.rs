@@ -8,7 +8,9 @@ use clap::Args;
 use evenkeel_engine::ids::HostId;
 use evenkeel_scenario::{Overrides, Scenario, ScenarioError, ScenarioText, WorkloadSection};
 use evenkeel_study as study;
-use evenkeel_study::report::{self, CheckError, CheckSummary, CheckedFile, human, trace_files};
+use evenkeel_study::report::{
+    self, CheckError, CheckSummary, CheckedFile, MendedTraces, human, trace_files,
+};
 use evenkeel_study::reproduce::{Scale, Study, StudyError};
 
 use super::arguments::SetArguments;
@@ -51,8 +53,9 @@ pub(super) struct Arguments {
     /// origin
     #[arg(long)]
     explain: bool,
-    /// Print one JSON object with the errors, the content and the estimated cost of each file
-    #[arg(long, conflicts_with = "explain")]
+    /// Print one JSON object with the errors, the content and the estimated cost of each file, and
+    /// with --explain its values
+    #[arg(long)]
     json: bool,
 }
 
@@ -110,7 +113,11 @@ impl Arguments {
         if text.has_rails() {
             let scenario = text.with_rails(&overrides)?;
             let line = report::rails_check_line(name, &scenario);
-            let facts = CheckedFile::of_rails(name, &scenario);
+            scenario.warnings.iter().for_each(|warning| output::warning(warning));
+            let mut facts = CheckedFile::of_rails(name, &scenario);
+            if self.explain {
+                facts = facts.with_rail_values(&scenario);
+            }
             return Ok(Checked { line, rendered: Some(scenario.render()), facts });
         }
         let scenario = scenario::resolve(text, &overrides)?;
@@ -125,11 +132,15 @@ impl Arguments {
         if let Some(folder) = &self.mend {
             let mended = repair(folder, path, &scenario)?;
             if !self.json {
-                output::print_text(&mended)?;
+                output::print_text(&mended_line(&mended))?;
             }
+            facts.mended = Some(mended);
         }
         if self.json {
             facts = facts.with_forecast(&scenario);
+        }
+        if self.json && self.explain {
+            facts = facts.with_values(&scenario);
         }
         let line = if self.json { String::new() } else { report::check_line(name, &scenario) };
         Ok(Checked { line, rendered: Some(scenario.render()), facts })
@@ -184,8 +195,8 @@ fn notes_on_files(scenario: &Scenario) -> Vec<String> {
     study::audit(&scenario.workload, &name_of)
 }
 
-/// Writes the traces with the order of their streams added. Returns a line that says so.
-fn repair(folder: &Path, file: &Path, scenario: &Scenario) -> anyhow::Result<String> {
+/// Writes the traces with the order of their streams added.
+fn repair(folder: &Path, file: &Path, scenario: &Scenario) -> anyhow::Result<MendedTraces> {
     let name = file.display();
     let traces = scenario.recorded().ok_or_else(|| {
         anyhow!(
@@ -209,12 +220,18 @@ fn repair(folder: &Path, file: &Path, scenario: &Scenario) -> anyhow::Result<Str
         let write = |to: &mut dyn io::Write| repaired.write(to).map_err(io::Error::other);
         trace_files::write_one(&path, write).map_err(|error| failed(&error))?;
     }
-    let all = human::plural(u64::from(traces.files()), "trace");
-    Ok(format!(
-        "{} and so on: {all}; {} now follow the previous one in their stream, by recorded times\n",
-        folder.join(traces.name(0)).display(),
-        human::plural(kernels, "kernel"),
-    ))
+    let first = folder.join(traces.name(0)).display().to_string();
+    Ok(MendedTraces { first, traces: traces.files().into(), kernels })
+}
+
+/// Returns the line about written traces.
+fn mended_line(mended: &MendedTraces) -> String {
+    format!(
+        "{} and so on: {}; {} now follow the previous one in their stream, by recorded times\n",
+        mended.first,
+        human::plural(mended.traces, "trace"),
+        human::plural(mended.kernels, "kernel"),
+    )
 }
 
 /// Returns a warning about a time limit that no run can meet. The default limit is not checked,

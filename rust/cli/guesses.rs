@@ -8,6 +8,7 @@ use std::path::Path;
 
 use evenkeel_scenario::{Overrides, Scenario, catalogue};
 use evenkeel_study::report::guess_table;
+use evenkeel_study::{DefaultOfKey, OpenQuestion};
 use rows::GUESSES;
 
 /// A scenario that only sets the policy MRC, on switches that trim.
@@ -28,15 +29,8 @@ struct Guess {
     others: &'static str,
 }
 
-impl Guess {
-    /// Returns its keys, shortened as far as a reader can still find them.
-    fn names(&self) -> impl Iterator<Item = &'static str> {
-        self.keys.iter().map(|key| short(key))
-    }
-}
-
 /// Strips the section that a reader can infer from the key.
-fn short(key: &'static str) -> &'static str {
+fn short(key: &str) -> &str {
     let parameter = key.strip_prefix("transport.").filter(|rest| rest.contains('.'));
     key.strip_prefix("policy.").or(parameter).unwrap_or(key)
 }
@@ -56,21 +50,34 @@ fn scenario() -> anyhow::Result<Scenario> {
     Ok(Scenario::parse(MRC, "mrc", Path::new(""), &Overrides::default())?)
 }
 
+/// Returns the questions with the defaults of their keys.
+pub(super) fn questions() -> anyhow::Result<Vec<OpenQuestion>> {
+    let scenario = scenario()?;
+    let plain = |text: &str| text.replace('`', "");
+    let question = |guess: &Guess| {
+        let keys = guess.keys.iter().map(|key| {
+            Ok(DefaultOfKey { name: (*key).to_owned(), default_text: default(&scenario, key)? })
+        });
+        Ok(OpenQuestion {
+            name: guess.name.to_owned(),
+            open: plain(guess.open),
+            proposed: plain(guess.proposed),
+            taken: plain(guess.taken),
+            keys: keys.collect::<anyhow::Result<_>>()?,
+            others: plain(guess.others),
+        })
+    };
+    GUESSES.iter().map(question).collect()
+}
+
 /// Returns the table: one line per question, and another for each further key.
 pub(super) fn table() -> anyhow::Result<String> {
-    let scenario = scenario()?;
-    let mut rows = Vec::new();
-    for guess in &GUESSES {
-        let defaults = guess.keys.iter().zip(guess.names());
-        let defaults =
-            defaults.map(|(key, name)| Ok(format!("{name} = {}", default(&scenario, key)?)));
-        let defaults = defaults.collect::<anyhow::Result<Vec<String>>>()?;
-        let Guess { name, open, proposed, taken, others, .. } = guess;
-        let texts = [name, open, proposed, taken].map(|text| text.replace('`', ""));
-        let [name, open, proposed, taken] = texts;
-        rows.push([name, open, proposed, taken, defaults.join("\n"), others.replace('`', "")]);
-    }
-    Ok(guess_table(rows))
+    let rows = questions()?.into_iter().map(|question| {
+        let OpenQuestion { name, open, proposed, taken, keys, others } = question;
+        let defaults = keys.iter().map(|it| format!("{} = {}", short(&it.name), it.default_text));
+        [name, open, proposed, taken, defaults.collect::<Vec<_>>().join("\n"), others]
+    });
+    Ok(guess_table(rows.collect()))
 }
 
 #[cfg(test)]
@@ -89,7 +96,8 @@ mod tests {
     #[test]
     fn the_multi_plane_page_lists_every_guess_with_its_keys() {
         let of_guess = |guess: &Guess| {
-            let keys: Vec<String> = guess.names().map(|name| format!("`{name}`")).collect();
+            let keys: Vec<String> =
+                guess.keys.iter().map(|key| format!("`{}`", short(key))).collect();
             let keys = if keys.is_empty() { guess.others.to_owned() } else { keys.join(", ") };
             [guess.name, guess.open, guess.proposed, guess.taken, &keys].map(str::to_owned).to_vec()
         };

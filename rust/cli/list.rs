@@ -1,13 +1,15 @@
 //! `evenkeel list`: the names that scenarios and options accept, with their sources.
 
 use anyhow::bail;
-use clap::{Args, ValueEnum};
-use evenkeel_study::Listing;
+use clap::Args;
+use clap::builder::{PossibleValue, PossibleValuesParser};
+use evenkeel_study::{Listing, categories, category_table};
 
 use super::{Status, guesses, output};
 
 const EXAMPLES: &str = "\
 Examples:
+  evenkeel list
   evenkeel list policies
   evenkeel list policies --guesses
   evenkeel list collectives
@@ -18,71 +20,50 @@ Examples:
   evenkeel list congestion-controls
   evenkeel list recoveries
   evenkeel list formats
+  evenkeel list policies --json | jq -r '.entries[].name'
 ";
 
 /// List the names a scenario can use: policies, collectives, topologies, congestion controls, ...
 #[derive(Debug, Args)]
 #[command(after_long_help = EXAMPLES)]
 pub(super) struct Arguments {
-    /// Category to list
-    what: Category,
+    /// Category to list; by default the categories
+    #[arg(value_parser = names())]
+    what: Option<String>,
 
     /// With policies: list the open questions in the public sources of MRC, the answers that `mrc`
     /// uses, and the keys that select others
     #[arg(long)]
     guesses: bool,
+
+    /// Print one JSON object, with the keys that each name has, their types and their defaults
+    #[arg(long)]
+    json: bool,
 }
 
-#[derive(Debug, Clone, Copy, ValueEnum)]
-enum Category {
-    /// Load-balancing policies: `name` in a scenario's [policy], and --policy
-    Policies,
-    /// Collective operations: `kind` in a scenario's [workload]
-    Collectives,
-    /// Fabrics: `kind` in a scenario's [topology]
-    Topologies,
-    /// Other workloads: `kind` in a scenario's [workload] or [[job]]
-    Workloads,
-    /// Transformers: `model` of kind = "training"
-    Models,
-    /// Allocators of rails: `name` in the [policy] of a scenario with [[rail]] sections
-    Allocators,
-    /// Congestion controls: `congestion_control` in a scenario's [transport]
-    CongestionControls,
-    /// Loss recoveries: `recovery` in a scenario's [transport]
-    Recoveries,
-    /// File formats of other projects: `import` and `export`
-    Formats,
-}
-
-impl Category {
-    fn listing(self) -> Listing {
-        let name = self.to_possible_value().map(|it| it.get_name().to_owned());
-        let listing = name.and_then(|name| Listing::find(&name));
-        listing.expect("every category has a listing")
-    }
+fn names() -> PossibleValuesParser {
+    let value = |listing: Listing| PossibleValue::new(listing.name).help(listing.about);
+    PossibleValuesParser::new(Listing::ALL.map(value))
 }
 
 /// Prints a table of the names of the category, with summaries and sources.
 pub(super) fn run(arguments: &Arguments) -> anyhow::Result<Status> {
-    if arguments.guesses && !matches!(arguments.what, Category::Policies) {
+    let what = arguments.what.as_deref();
+    if arguments.guesses && what != Some("policies") {
         bail!("--guesses applies only to policies; use evenkeel list policies --guesses");
     }
-    let text = match arguments.guesses {
-        true => guesses::table()?,
-        false => arguments.what.listing().table(),
+    let listing = what.and_then(Listing::find);
+    if arguments.json {
+        let mut summary = listing.map_or_else(categories, |listing| listing.summary());
+        summary.guesses = arguments.guesses.then(guesses::questions).transpose()?;
+        output::print_json(&summary)?;
+        return Ok(Status::Done);
+    }
+    let text = match listing {
+        Some(_) if arguments.guesses => guesses::table()?,
+        Some(listing) => listing.table(),
+        None => category_table(),
     };
     output::print(&text)?;
     Ok(Status::Done)
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn every_category_has_a_listing() {
-        let names = Category::value_variants().iter().map(|it| it.listing().name);
-        assert!(names.eq(Listing::ALL.iter().map(|it| it.name)));
-    }
 }

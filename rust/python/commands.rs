@@ -13,7 +13,9 @@ use evenkeel::study::{self, Import, Listing, Source};
 /// Returns the explanations of a key, a name or a metric.
 #[pyfunction]
 pub(super) fn explain(py: Python<'_>, word: &str) -> PyResult<Vec<String>> {
-    study::explain(word).map_err(|error| Failure::Argument(error.to_string()).raise(py))
+    let found = study::explain(word);
+    let found = found.map_err(|error| Failure::Argument(error.to_string()).raise(py))?;
+    Ok(found.iter().map(ToString::to_string).collect())
 }
 
 /// Returns the headings and the rows of a category of names.

@@ -1,7 +1,5 @@
 //! Catalogue of all keys of the format, for `evenkeel explain` and the JSON Schema.
 
-use std::fmt;
-
 use super::file::class::ClassSection;
 use super::file::failure::FailureSection;
 use super::file::record::RecordSection;
@@ -131,13 +129,15 @@ fn add(entries: &mut Vec<KeyEntry>, above: &str, only: &str, keys: &[KeyDescript
     }
 }
 
-/// A parameter of policies, congestion controls or loss recoveries.
+/// A parameter of policies, congestion controls, loss recoveries or allocators.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct ParameterEntry {
     /// Path with its section: `policy.evs`, `transport.parameters.g`.
     pub key: String,
-    /// Policies, controls or recoveries that have the parameter with this default.
+    /// Policies, controls, recoveries or allocators that have the parameter with this default.
     pub of: Vec<String>,
+    /// Notation of the value.
+    pub form: String,
     /// Default as TOML writes it. A congestion control's default is that of its first preset. A
     /// loss recovery's default ignores policies that set their own.
     pub default: String,
@@ -148,46 +148,24 @@ pub struct ParameterEntry {
 pub fn parameters() -> Vec<ParameterEntry> {
     let mut entries: Vec<ParameterEntry> = Vec::new();
     let mut add = |above: &str, row: reference::Row| {
-        for (key, value) in row.parameters {
-            let (key, default) = (format!("{above}.{key}"), value.to_string());
-            match entries.iter_mut().find(|it| it.key == key && it.default == default) {
+        for (name, value) in &row.parameters {
+            let (key, default) = (format!("{above}.{name}"), value.to_string());
+            let form = (row.form)(&row.name, name);
+            let is_same = |it: &&mut ParameterEntry| {
+                it.key == key && it.default == default && it.form == form
+            };
+            match entries.iter_mut().find(is_same) {
                 Some(entry) => entry.of.push(row.name.clone()),
-                None => entries.push(ParameterEntry { key, of: vec![row.name.clone()], default }),
+                None => {
+                    let of = vec![row.name.clone()];
+                    entries.push(ParameterEntry { key, of, form, default });
+                }
             }
         }
     };
     reference::schemes().for_each(|row| add("policy", row));
     reference::controls().for_each(|row| add("transport.parameters", row));
     reference::loss_recoveries().for_each(|row| add("transport.recovery_parameters", row));
+    reference::allocators().for_each(|row| add("policy", row));
     entries
-}
-
-/// Formats the entry as several lines of text.
-impl fmt::Display for ParameterEntry {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        let Self { key, of, default } = self;
-        let whose = match key.split('.').nth(1) {
-            Some("parameters") => " (of the first preset)",
-            Some("recovery_parameters") => " (unless the policy has its own)",
-            _ => "",
-        };
-        writeln!(f, "{key}\n  used by  {}\n  default  {default}{whose}", of.join(", "))
-    }
-}
-
-/// Formats the entry as several lines of text.
-impl fmt::Display for KeyEntry {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        let Self { key, only, form, default, summary } = self;
-        let plain = |text: &str| text.replace('`', "");
-        writeln!(f, "{key}")?;
-        if !only.is_empty() {
-            writeln!(f, "  only     {}", plain(only))?;
-        }
-        writeln!(f, "  value    {}", plain(form))?;
-        if !default.is_empty() {
-            writeln!(f, "  default  {}", plain(default))?;
-        }
-        writeln!(f, "  meaning  {}", plain(summary))
-    }
 }

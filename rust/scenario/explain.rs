@@ -17,6 +17,8 @@ pub struct Explained {
     pub value: String,
     /// Origin of the value.
     pub from: ValueOrigin,
+    /// What `auto` resolved to. The value itself stays `auto`, so that another policy gets its own.
+    pub here: Option<String>,
 }
 
 /// Origin of a value.
@@ -47,31 +49,12 @@ impl Scenario {
     /// Returns every key of the resolved scenario with its value and origin, in the order of the
     /// format.
     pub fn explain(&self) -> Vec<Explained> {
-        let file = self.as_table();
-        let mut explained = Vec::new();
-        self.explain_table(&file, "", &mut explained);
-        explained
-    }
-
-    fn explain_table(&self, table: &toml::Table, above: &str, explained: &mut Vec<Explained>) {
-        for (key, value) in table {
-            let path = if above.is_empty() { key.clone() } else { format!("{above}.{key}") };
-            match value {
-                toml::Value::Table(inner) => self.explain_table(inner, &path, explained),
-                toml::Value::Array(items) if items.iter().all(toml::Value::is_table) => {
-                    for (index, item) in items.iter().enumerate() {
-                        if let toml::Value::Table(inner) = item {
-                            self.explain_table(inner, &format!("{path}[{index}]"), explained);
-                        }
-                    }
-                }
-                scalar => explained.push(Explained {
-                    value: scalar.to_string(),
-                    from: self.origin_of(&path, &scalar.to_string()),
-                    key: path,
-                }),
-            }
-        }
+        let explained = |(key, value): (String, toml::Value)| {
+            let value = value.to_string();
+            let (from, here) = (self.origin_of(&key, &value), self.resolved_auto(&key));
+            Explained { key, value, from, here }
+        };
+        flat(&self.as_table()).into_iter().map(explained).collect()
     }
 
     fn origin_of(&self, key: &str, value: &str) -> ValueOrigin {
@@ -133,7 +116,7 @@ impl Scenario {
     fn render_with(&self, path_of: &dyn Fn(&str) -> String) -> String {
         let mut text = String::new();
         let mut open = String::new();
-        for Explained { key, value, from } in self.explain() {
+        for Explained { key, value, from, here } in self.explain() {
             let (section, name) = sectioned(&key);
             let value = match path_in(&key, &value) {
                 Some(path) => toml::Value::String(path_of(&path)).to_string(),
@@ -146,8 +129,7 @@ impl Scenario {
                 text.push_str(&format!("\n{header}\n"));
                 section.clone_into(&mut open);
             }
-            let note =
-                self.resolved_auto(&key).map_or_else(String::new, |it| format!("; here {it}"));
+            let note = here.map_or_else(String::new, |it| format!("; here {it}"));
             // Commented out, because another policy has other defaults for these keys.
             let mark = if from == ValueOrigin::Policy { "# " } else { "" };
             text.push_str(&format!("{mark}{name} = {value}  # {from}{note}\n"));
@@ -155,8 +137,7 @@ impl Scenario {
         text
     }
 
-    /// Returns what a key's `auto` resolved to. The value itself stays `auto`, so that another
-    /// policy gets its own.
+    /// Returns what a key's `auto` resolved to.
     fn resolved_auto(&self, key: &str) -> Option<String> {
         let transport = &self.file.transport;
         let nic = &self.nic;
@@ -183,6 +164,30 @@ impl Scenario {
                 Some(format!("two base round trips of {round_trip} and {waiting} at {rate}"))
             }
             _ => None,
+        }
+    }
+}
+
+/// Returns the keys of a table with their paths, such as `failure[0].at`, and values.
+pub fn flat(table: &toml::Table) -> Vec<(String, toml::Value)> {
+    let mut keys = Vec::new();
+    add_keys(table, "", &mut keys);
+    keys
+}
+
+fn add_keys(table: &toml::Table, above: &str, keys: &mut Vec<(String, toml::Value)>) {
+    for (key, value) in table {
+        let path = if above.is_empty() { key.clone() } else { format!("{above}.{key}") };
+        match value {
+            toml::Value::Table(inner) => add_keys(inner, &path, keys),
+            toml::Value::Array(items) if items.iter().all(toml::Value::is_table) => {
+                for (index, item) in items.iter().enumerate() {
+                    if let toml::Value::Table(inner) = item {
+                        add_keys(inner, &format!("{path}[{index}]"), keys);
+                    }
+                }
+            }
+            scalar => keys.push((path, scalar.clone())),
         }
     }
 }

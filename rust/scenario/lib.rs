@@ -44,7 +44,9 @@ mod environment;
 mod explain;
 mod file;
 mod input;
+mod notation;
 mod opening;
+mod parameter_forms;
 mod part;
 mod rails;
 mod randomness;
@@ -63,7 +65,7 @@ mod extent;
 mod tests;
 
 pub use catalogue::{KeyEntry, ParameterEntry, catalogue, parameters};
-pub use explain::{Explained, ValueOrigin, relative_path};
+pub use explain::{Explained, ValueOrigin, flat, relative_path};
 pub use file::failure::{FailureName, FailureSection, SpanOrNever};
 pub use file::record::{RecordOn, RecordSection};
 pub use file::switch::{
@@ -82,6 +84,7 @@ pub use input::position::Position;
 pub use input::reader::SectionReader;
 pub use input::settings::Setting;
 pub use input::source::{Source, Subject};
+pub use notation::Notation;
 pub use opening::ScenarioText;
 pub use rails::RailScenario;
 pub use rails::file::{

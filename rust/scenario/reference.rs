@@ -18,6 +18,7 @@ use super::input::located::{Key, Located};
 use super::input::reader::Kind;
 use super::input::section::{KeyDescription, Section, Value, names, written};
 use super::input::source::Source;
+use super::parameter_forms;
 use super::rails::file as rail_file;
 use super::resolve::{policy, recovery};
 use super::topologies::{self, TopologyKind};
@@ -192,7 +193,7 @@ impl Page {
     /// Writes a table of names with descriptions and parameters.
     fn parameters(&mut self, heading: &str, rows: impl Iterator<Item = Row>) {
         self.text(&format!("| {heading} | parameters and their defaults |\n|---|---|"));
-        for Row { name, about, parameters } in rows {
+        for Row { name, about, parameters, .. } in rows {
             let defaults = parameters.iter().map(|(key, value)| format!("`{key} = {value}`"));
             let defaults = defaults.collect::<Vec<_>>().join(", ");
             self.line(&format!("| `{name}`{about} | {defaults} |"));
@@ -234,6 +235,8 @@ pub(super) struct Row {
     pub name: String,
     about: String,
     pub parameters: Parameters,
+    /// Returns the notation of a parameter of a name.
+    pub form: fn(&str, &str) -> String,
 }
 
 fn topologies(page: &mut Page) {
@@ -296,7 +299,12 @@ fn control(named: Named<CongestionName>) -> Row {
     let control = named.value.control();
     let presets = control.presets().join(", ");
     let about = if presets.is_empty() { presets } else { format!("; presets: {presets}") };
-    Row { name: named.name, about, parameters: control.defaults(Trimming::Off) }
+    Row {
+        name: named.name,
+        about,
+        parameters: control.defaults(Trimming::Off),
+        form: parameter_forms::of_control,
+    }
 }
 
 fn loss_recovery(named: Named<RecoveryName>) -> Row {
@@ -305,7 +313,7 @@ fn loss_recovery(named: Named<RecoveryName>) -> Row {
     let policy = crate::nic::Recovery::ERASURE;
     recovery::resolve(&Context::of(&source), &mut section, policy).expect("its defaults are valid");
     let parameters = (*section.recovery_parameters).clone();
-    Row { name: named.name, about: String::new(), parameters }
+    Row { name: named.name, about: String::new(), parameters, form: parameter_forms::of_recovery }
 }
 
 fn policies(page: &mut Page) {
@@ -334,7 +342,18 @@ pub(super) fn schemes() -> impl Iterator<Item = Row> {
             *section.parameters = scheme.parameters().into_iter().filter(shared).collect();
         }
         let about = format!(": {}", preset.summary);
-        Row { name: preset.name.to_owned(), about, parameters: (*section.parameters).clone() }
+        let parameters = (*section.parameters).clone();
+        Row { name: preset.name.to_owned(), about, parameters, form: parameter_forms::of_policy }
+    })
+}
+
+/// Returns every allocator.
+pub(super) fn allocators() -> impl Iterator<Item = Row> {
+    rail::PRESETS.iter().map(|preset| {
+        let config = (preset.build)(&Parameters::new()).expect("its defaults are valid");
+        let parameters = Parameters::try_from(config).expect("a configuration is a table");
+        let about = format!(": {}", preset.summary);
+        Row { name: preset.name.to_owned(), about, parameters, form: parameter_forms::of_policy }
     })
 }
 
@@ -372,15 +391,7 @@ fn rails(page: &mut Page) {
         "Division of operations among rails (default `\"{}\"`):",
         rail_file::DEFAULT_POLICY
     ));
-    page.parameters(
-        "policy",
-        rail::PRESETS.iter().map(|preset| {
-            let config = (preset.build)(&Parameters::new()).expect("its defaults are valid");
-            let parameters = Parameters::try_from(config).expect("a configuration is a table");
-            let about = format!(": {}", preset.summary);
-            Row { name: preset.name.to_owned(), about, parameters }
-        }),
-    );
+    page.parameters("policy", allocators());
     page.section::<rail_file::RailWorkloadSection>("## `[workload]` of rails", "Reduced data.");
     page.section::<rail_file::HandlerSection>(
         "## `[handler]`",

@@ -42,6 +42,7 @@ mod available;
 mod compare;
 mod estimate;
 mod explain;
+mod explanation;
 mod import;
 mod in_flight;
 mod listing;
@@ -72,8 +73,11 @@ pub use compare::{
 pub use estimate::{Estimate, estimate_scenario, expect_memory};
 pub use evenkeel_traffic::nccl::NcclOperation;
 pub use explain::{Unexplained, explain};
+pub use explanation::{
+    DefaultOfKey, ExplainSummary, Explanation, ListSummary, OpenQuestion, OwnKey, ValueFacts,
+};
 pub use import::{Import, ImportError, Imported, Source};
-pub use listing::Listing;
+pub use listing::{Listing, categories, category_table};
 pub use lower_bound::{BoundSummary, lower_bound, short_time_limit, wire};
 pub use nccl_tests::{NcclEstimate, NcclRow, NcclSizes, NcclStep, NcclTable, nccl_tests};
 pub use pool::map_in_order;

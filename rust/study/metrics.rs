@@ -3,6 +3,8 @@
 //! A name is the path of the number in the run's JSON object. Columns of `results.csv`, claims of
 //! studies, tables, axes, pages and `evenkeel explain` are views of this table.
 
+use schemars::JsonSchema;
+use serde::Serialize;
 use serde_json::Value;
 
 use crate::report::human;
@@ -29,7 +31,8 @@ pub struct Metric {
 }
 
 /// The better direction of a metric.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, JsonSchema)]
+#[serde(rename_all = "lowercase")]
 pub enum Better {
     /// Less is better.
     Less,
@@ -74,9 +77,14 @@ impl Metric {
         Self { get: Get::Derived(get), ..self }
     }
 
+    /// Returns all metrics.
+    pub fn all() -> impl Iterator<Item = &'static Self> {
+        METRICS.iter().chain(&RATES).chain(&INDICATORS)
+    }
+
     /// Returns the metric of the given name.
     pub fn find(name: &str) -> Option<&'static Self> {
-        METRICS.iter().chain(&RATES).chain(&INDICATORS).find(|metric| metric.name == name)
+        Self::all().find(|metric| metric.name == name)
     }
 
     /// Returns the value in the JSON object of a run, or `None` if the object has no such number. A
@@ -358,11 +366,10 @@ mod tests {
 
     #[test]
     fn names_and_titles_are_unique_and_each_number_of_a_summary_has_a_metric() {
-        let all = || METRICS.iter().chain(&RATES).chain(&INDICATORS);
         let distinct =
-            |of: fn(&Metric) -> &'static str| all().map(of).collect::<BTreeSet<_>>().len();
-        assert_eq!(distinct(|it| it.name), all().count());
-        assert_eq!(distinct(|it| it.title), all().count());
+            |of: fn(&Metric) -> &'static str| Metric::all().map(of).collect::<BTreeSet<_>>().len();
+        assert_eq!(distinct(|it| it.name), Metric::all().count());
+        assert_eq!(distinct(|it| it.title), Metric::all().count());
         let summary = serde_json::to_value(sample::summary()).unwrap();
         let missing: Vec<String> = leaves("", &summary)
             .into_iter()

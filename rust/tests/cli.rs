@@ -8,6 +8,7 @@ mod clusters;
 mod commands_page;
 mod compare;
 mod decides;
+mod described;
 #[cfg(unix)]
 mod documents;
 mod formats;

@@ -243,6 +243,45 @@ impl Fault {
     }
 }
 
+/// Parts of a fault, for programs.
+impl Fault {
+    /// Returns the invalid value, as written; `None` if the fault is not about a value.
+    pub fn value(&self) -> Option<String> {
+        match self {
+            Self::UnknownName { name, .. } => Some(name.clone()),
+            Self::Invalid { value, .. }
+            | Self::Unsupported { value, .. }
+            | Self::TooLarge { value, .. } => Some(value.clone()),
+            _ => None,
+        }
+    }
+
+    /// Returns what would be right; `None` if the message has no separate part that says so.
+    pub fn expected(&self) -> Option<String> {
+        match self {
+            Self::UnknownKey { known, .. } | Self::UnknownName { known, .. } => {
+                Some(known.clone()).filter(|known| !known.is_empty())
+            }
+            Self::BadValue { reason, .. } => Some(reason.split_once("expected ")?.1.to_owned()),
+            Self::Invalid { expected, .. } => Some(expected.clone()),
+            Self::Missing { example, .. } => Some(example.clone()),
+            Self::Unsupported { supported, .. } => Some(supported.clone()),
+            Self::TooLarge { limit, .. } => Some(limit.clone()),
+            _ => None,
+        }
+    }
+
+    /// Returns the known name that is most similar to an unknown one.
+    pub fn nearest(&self) -> Option<&str> {
+        match self {
+            Self::UnknownKey { nearest, .. } | Self::UnknownName { nearest, .. } => {
+                nearest.as_deref()
+            }
+            _ => None,
+        }
+    }
+}
+
 /// Formats the expected names in the message about an unknown one.
 fn expected(known: &str) -> String {
     match known {

@@ -38,6 +38,18 @@ pub enum Position {
 }
 
 impl Position {
+    /// Returns the marked value, or the value set on the command line; `None` if no value is marked.
+    pub fn value(&self) -> Option<&str> {
+        match self {
+            Self::Line { text, marked, .. } => {
+                let is_value = text.get(..marked.start)?.contains('=');
+                is_value.then(|| text.get(marked.clone())).flatten()
+            }
+            Self::Setting { value, .. } => Some(value),
+            Self::File { .. } | Self::CommandLine => None,
+        }
+    }
+
     /// Returns the line with carets below the position; empty without a line.
     pub fn excerpt(&self) -> String {
         let Self::Line { line, text, marked, .. } = self else {

@@ -4,9 +4,14 @@ use std::time::Duration;
 
 use schemars::JsonSchema;
 use serde::Serialize;
+use serde_json::Value;
 
+use crate::Unexplained;
+use crate::explanation::json;
 use crate::reproduce::{Study, StudyError, StudyForecast};
-use crate::scenario::{Position, RailScenario, Scenario, ScenarioError};
+use crate::scenario::{
+    Explained, Fault, Position, RailScenario, Scenario, ScenarioError, ValueOrigin, flat,
+};
 use crate::units::Bytes;
 
 /// Checks of files.
@@ -38,6 +43,12 @@ pub struct CheckedFile {
     /// Estimated cost; absent if there is no estimate.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub forecast: Option<Forecast>,
+    /// Every key that has an effect, with `--explain`.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub values: Option<Vec<CheckedValue>>,
+    /// Written traces, with `--mend`.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub mended: Option<MendedTraces>,
 }
 
 /// An error and its place.
@@ -53,6 +64,15 @@ pub struct CheckError {
     pub key: Option<String>,
     /// Number of the point of a study, from 1; `None` for other errors.
     pub point: Option<usize>,
+    /// The invalid value, as written.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub value: Option<String>,
+    /// What would be right: a notation, a range, or the known names, separated by commas.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub expected: Option<String>,
+    /// Known names that are similar to an unknown one.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    pub nearest: Vec<String>,
 }
 
 /// Content of a scenario.
@@ -70,6 +90,61 @@ pub struct CheckedScenario {
     pub links: u64,
     /// Messages; operations for a scenario with rails.
     pub messages: u64,
+    /// Jobs; absent for a scenario with a `[workload]`.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    pub jobs: Vec<CheckedJob>,
+}
+
+/// A job of a scenario.
+#[derive(Debug, Serialize, JsonSchema)]
+pub struct CheckedJob {
+    /// Name of the job.
+    pub name: String,
+    /// Name of its load-balancing policy.
+    pub policy: String,
+}
+
+/// A key of a resolved scenario.
+#[derive(Debug, Serialize, JsonSchema)]
+pub struct CheckedValue {
+    /// Path of the key: `topology.leaves`, `failure[0].at`.
+    pub key: String,
+    /// Value.
+    pub value: Value,
+    /// Origin of the value; absent for a scenario with rails.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub origin: Option<CheckedOrigin>,
+    /// Line of the file that sets the value.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub line: Option<usize>,
+    /// What a value of `auto` resolves to.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub resolved: Option<String>,
+}
+
+/// Origin of a value.
+#[derive(Debug, Clone, Copy, Serialize, JsonSchema)]
+#[serde(rename_all = "kebab-case")]
+pub enum CheckedOrigin {
+    /// The scenario's file.
+    File,
+    /// An override on the command line.
+    CommandLine,
+    /// The default of the key.
+    Default,
+    /// A default of the policy's transport or loss recovery.
+    Policy,
+}
+
+/// Traces with the order of their streams added.
+#[derive(Debug, Serialize, JsonSchema)]
+pub struct MendedTraces {
+    /// Path of the first trace.
+    pub first: String,
+    /// Traces, one per rank.
+    pub traces: u64,
+    /// Kernels that now follow the previous one in their stream.
+    pub kernels: u64,
 }
 
 /// Points and runs of a study.
@@ -111,6 +186,8 @@ impl CheckedFile {
             scenario: None,
             study: None,
             forecast: None,
+            values: None,
+            mended: None,
         }
     }
 
@@ -129,9 +206,17 @@ impl CheckedFile {
             switches: topology.switches().len() as u64,
             links: topology.links().len() as u64,
             messages: scenario.messages(),
+            jobs: jobs(scenario),
         };
         let warnings = scenario.warnings.clone();
         Self { scenario: Some(content), warnings, ..Self::new(file) }
+    }
+
+    /// Adds every key of the scenario that has an effect.
+    #[must_use]
+    pub fn with_values(self, scenario: &Scenario) -> Self {
+        let values = scenario.explain().into_iter().map(CheckedValue::from);
+        Self { values: Some(values.collect()), ..self }
     }
 
     /// Adds the estimated cost of the scenario's run.
@@ -151,17 +236,31 @@ impl CheckedFile {
             switches: 0,
             links: setup.rails.len() as u64,
             messages: setup.operations.len() as u64,
+            jobs: Vec::new(),
         };
         let warnings = scenario.warnings.clone();
         Self { scenario: Some(content), warnings, ..Self::new(file) }
     }
 
+    /// Adds every key of the scenario with rails, without their origins.
+    #[must_use]
+    pub fn with_rail_values(self, scenario: &RailScenario) -> Self {
+        let values = flat(&scenario.as_table()).into_iter().map(|(key, value)| CheckedValue {
+            key,
+            value: json(&value.to_string()).unwrap_or_default(),
+            origin: None,
+            line: None,
+            resolved: None,
+        });
+        Self { values: Some(values.collect()), ..self }
+    }
+
     /// Returns the check of a study, which is valid if all of its points are.
     pub fn of_study(file: &str, study: &Study, forecast: &StudyForecast) -> Self {
-        let invalid = forecast.invalid.iter().map(|it| {
-            let message = it.error.clone();
-            CheckError { message, line: None, column: None, key: None, point: Some(it.point) }
-        });
+        let invalid = forecast
+            .invalid
+            .iter()
+            .map(|it| CheckError { point: Some(it.point), ..CheckError::from(&it.error) });
         let content = CheckedStudy {
             points: forecast.points,
             points_invalid: forecast.invalid.len(),
@@ -176,24 +275,70 @@ impl CheckedFile {
     }
 }
 
+/// Returns the jobs with their policies.
+fn jobs(scenario: &Scenario) -> Vec<CheckedJob> {
+    let jobs = scenario.workload.jobs.iter().enumerate();
+    jobs.map(|(index, job)| {
+        let own = scenario.job_policies.iter().find(|own| own.job == index);
+        let scheme = own.map_or(&scenario.scheme, |own| &own.scheme);
+        CheckedJob { name: job.name.clone(), policy: scheme.name.to_owned() }
+    })
+    .collect()
+}
+
+impl From<Explained> for CheckedValue {
+    fn from(explained: Explained) -> Self {
+        let Explained { key, value, from, here } = explained;
+        let (origin, line) = match from {
+            ValueOrigin::Line(line) => (CheckedOrigin::File, Some(line)),
+            ValueOrigin::CommandLine => (CheckedOrigin::CommandLine, None),
+            ValueOrigin::Default => (CheckedOrigin::Default, None),
+            ValueOrigin::Policy => (CheckedOrigin::Policy, None),
+        };
+        let value = json(&value).unwrap_or_default();
+        Self { key, value, origin: Some(origin), line, resolved: here }
+    }
+}
+
 impl CheckError {
     /// Returns an error without a place.
     pub fn without_place(message: String) -> Self {
-        Self { message, line: None, column: None, key: None, point: None }
+        Self {
+            message,
+            line: None,
+            column: None,
+            key: None,
+            point: None,
+            value: None,
+            expected: None,
+            nearest: Vec::new(),
+        }
     }
 
-    fn at(position: &Position, key: Option<String>, message: String) -> Self {
+    fn at(position: &Position, fault: Option<&Fault>, message: String) -> Self {
         let (line, column) = match position {
             Position::Line { line, column, .. } => (Some(*line), Some(*column)),
             _ => (None, None),
         };
-        Self { message, line, column, key, point: None }
+        let base = Self { line, column, ..Self::without_place(message) };
+        let Some(fault) = fault else { return base };
+        let written = match fault {
+            Fault::BadValue { .. } => position.value().map(str::to_owned),
+            _ => None,
+        };
+        Self {
+            key: fault.key(),
+            value: fault.value().or(written),
+            expected: fault.expected(),
+            nearest: fault.nearest().into_iter().map(str::to_owned).collect(),
+            ..base
+        }
     }
 }
 
 impl From<&ScenarioError> for CheckError {
     fn from(error: &ScenarioError) -> Self {
-        Self::at(&error.position, error.fault.key(), error.to_string())
+        Self::at(&error.position, Some(&error.fault), error.to_string())
     }
 }
 
@@ -201,8 +346,18 @@ impl From<&StudyError> for CheckError {
     fn from(error: &StudyError) -> Self {
         match error {
             StudyError::Text(error) => error.into(),
-            StudyError::Invalid { position, .. } => Self::at(position, None, error.to_string()),
+            StudyError::Invalid { position, fault, .. } => {
+                Self::at(position, fault.as_deref(), error.to_string())
+            }
             other => Self::without_place(other.to_string()),
         }
+    }
+}
+
+impl From<Unexplained> for CheckError {
+    fn from(error: Unexplained) -> Self {
+        let message = error.to_string();
+        let Unexplained { word, nearest, .. } = error;
+        Self { key: Some(word), nearest, ..Self::without_place(message) }
     }
 }

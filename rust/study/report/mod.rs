@@ -63,7 +63,7 @@ pub use cells::{
     Cell, CellKind, FLOW_COLUMNS, LINK_COLUMNS, SCALE_UP, flow_columns, flow_row, link_rows,
 };
 pub use check_line::{check_line, rails_check_line, study_check_line};
-pub use checked::{CheckError, CheckSummary, CheckedFile};
+pub use checked::{CheckError, CheckSummary, CheckedFile, MendedTraces};
 pub use classes::ClassSummary;
 pub use compare_table::compare_table;
 pub use comparison_files::{

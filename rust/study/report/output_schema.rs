@@ -11,7 +11,7 @@ use super::comparison_files::Record;
 use super::cost::CostSummary;
 use super::{AllRuns, CheckSummary, RailSummary, Summary, Twin};
 use crate::reproduce::{Reproduction, RunLine};
-use crate::{BoundSummary, NcclTable, QpsSummary};
+use crate::{BoundSummary, ExplainSummary, ListSummary, NcclTable, QpsSummary};
 
 /// An output with a schema: the name of its file or command, and the schema.
 pub struct OutputSchema {
@@ -23,7 +23,7 @@ pub struct OutputSchema {
 }
 
 /// All JSON outputs.
-pub const OUTPUT_SCHEMAS: [OutputSchema; 13] = [
+pub const OUTPUT_SCHEMAS: [OutputSchema; 15] = [
     OutputSchema {
         name: "run",
         of: "`run --json`, `hpcc --json`, and summary.json, which has no costs",
@@ -68,6 +68,16 @@ pub const OUTPUT_SCHEMAS: [OutputSchema; 13] = [
         name: "check",
         of: "`check --json`",
         make: || of::<CheckSummary>("Checks of evenkeel"),
+    },
+    OutputSchema {
+        name: "explain",
+        of: "`explain --json`",
+        make: || of::<ExplainSummary>("The meaning of a word of evenkeel"),
+    },
+    OutputSchema {
+        name: "list",
+        of: "`list --json`",
+        make: || of::<ListSummary>("A category of names of evenkeel"),
     },
     OutputSchema {
         name: "bound",

@@ -2,7 +2,7 @@
 
 use thiserror::Error;
 
-use crate::scenario::{Position, ScenarioError};
+use crate::scenario::{Fault, Position, ScenarioError};
 
 /// Reason why a study cannot be read or run.
 #[derive(Debug, Error)]
@@ -35,6 +35,8 @@ pub enum StudyError {
         place: String,
         /// The value, and what is expected.
         reason: String,
+        /// Fault of the run's scenario, if it has one.
+        fault: Option<Box<Fault>>,
     },
     /// Results of an earlier start would be lost.
     #[error(

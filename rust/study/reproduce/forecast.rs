@@ -10,7 +10,7 @@ use crate::units::Bytes;
 use crate::{estimate_scenario, map_in_order};
 
 /// Resources of all runs of a study, as far as they can be estimated.
-#[derive(Debug, Clone, PartialEq, Eq, Default)]
+#[derive(Debug, Default)]
 pub struct StudyForecast {
     /// Combinations of the values of axes.
     pub points: usize,
@@ -27,12 +27,12 @@ pub struct StudyForecast {
 }
 
 /// A point that cannot run.
-#[derive(Debug, Clone, PartialEq, Eq)]
+#[derive(Debug)]
 pub struct InvalidPoint {
     /// Number of the point, from 1, in the order of the study.
     pub point: usize,
     /// The error, with its place in the study.
-    pub error: String,
+    pub error: StudyError,
 }
 
 impl Study {
@@ -61,7 +61,7 @@ impl Study {
                 }
                 Ok(None) => forecast.not_estimated += 1,
                 Err(error @ StudyError::Invalid { .. }) => {
-                    forecast.invalid.push(InvalidPoint { point, error: error.to_string() });
+                    forecast.invalid.push(InvalidPoint { point, error });
                 }
                 Err(other) => return Err(other),
             }
@@ -107,7 +107,7 @@ mod tests {
         assert!(both.memory >= one.memory);
         let bad = study("\"workload.ranks\" = [8, 16, 17]");
         assert_eq!((bad.points, bad.invalid[0].point, bad.invalid.len()), (3, 3, 1));
-        let error = &bad.invalid[0].error;
+        let error = bad.invalid[0].error.to_string();
         assert!(error.starts_with("a.toml:11:") && error.contains("ranks 17"), "{error}");
     }
 }

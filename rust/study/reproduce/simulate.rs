@@ -273,8 +273,12 @@ impl Job<'_> {
         let overrides = Overrides { seed, most_memory, is_forecast, ..Overrides::default() };
         let text = toml::to_string(&table).expect("a table is TOML");
         let invalid = |error: ScenarioError| {
-            let reason = error.fault.to_string();
-            self.invalid_at(context, error.fault.key().as_deref(), reason)
+            let (key, reason) = (error.fault.key(), error.fault.to_string());
+            let mut invalid = self.invalid_at(context, key.as_deref(), reason);
+            if let StudyError::Invalid { fault, .. } = &mut invalid {
+                *fault = Some(error.fault);
+            }
+            invalid
         };
         let name = &self.group.name;
         Ok(if table.contains_key("rail") {
@@ -329,7 +333,7 @@ impl Job<'_> {
         let origins = origins.iter().map(|origin| Key::ROOT.child(origin));
         let origin = origins.into_iter().find(|key| context.source.has(key)).unwrap_or_default();
         let position = Box::new(context.source.position_of_value(&origin));
-        StudyError::Invalid { position, place, reason }
+        StudyError::Invalid { position, place, reason, fault: None }
     }
 }
 

@@ -252,7 +252,7 @@ impl Sweep {
 
     fn error_of(&self, place: &str, reason: String) -> StudyError {
         let position = Box::new(Position::File { file: self.study.path.display().to_string() });
-        StudyError::Invalid { position, place: place.to_owned(), reason }
+        StudyError::Invalid { position, place: place.to_owned(), reason, fault: None }
     }
 
     fn table(&self, rows: Vec<SweepRow>) -> SweepTable {

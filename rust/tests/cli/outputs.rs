@@ -9,7 +9,7 @@ use super::start::misfit;
 use crate::support::extent;
 
 /// Returns the schema of an output, made strict: an undocumented key is an error.
-fn schema(bench: &Bench, name: &str) -> Value {
+pub(super) fn schema(bench: &Bench, name: &str) -> Value {
     let left = bench.evenkeel(&["schema", name]);
     assert_eq!(left.status, 0, "{name}: {}", left.err);
     let mut schema = serde_json::from_str(&left.out).expect("a schema is JSON");
@@ -28,7 +28,7 @@ fn close(schema: &mut Value) {
     }
 }
 
-fn fits(bench: &Bench, name: &str, text: &str) -> Value {
+pub(super) fn fits(bench: &Bench, name: &str, text: &str) -> Value {
     let value: Value = serde_json::from_str(text).unwrap_or_else(|error| panic!("{text}: {error}"));
     assert_eq!(misfit(&schema(bench, name), &value, ""), None, "{name}");
     value

@@ -78,7 +78,12 @@ failure.convergence
     assert!(explain("leaves").contains("topology.leaves\n  only     kind = \"leaf-spine\""));
     assert_eq!(explain("[record]").matches("\n  meaning").count(), 7);
     assert!(explain("reps").contains("reps (policy)\n  meaning"));
-    let parameter = "policy.evs\n  used by  mrc\n  default  128\n";
+    let parameter = "\
+policy.evs
+  used by  mrc
+  value    a whole number from 0 to 65535
+  default  128
+";
     assert_eq!(explain("policy.evs"), parameter);
     assert_eq!(explain("evs"), parameter);
     assert!(explain("mrc").contains("\n  key      policy.evs = 128\n"));
