@@ -48,7 +48,7 @@ const RATES: [(&str, f64); 4] = [("Tbps", 1e12), ("Gbps", 1e9), ("Mbps", 1e6), (
 const PLAIN: [(&str, f64); 1] = [("", 1.0)];
 
 /// Maximum number of ticks at given values.
-const MAX_TICKS: usize = 9;
+pub(super) const MAX_TICKS: usize = 9;
 
 /// Smallest factor between two values that are on a logarithmic axis because of it.
 const LEAST_FACTOR: f64 = 1.4;

@@ -7,6 +7,8 @@ use plotters::prelude::{
 };
 use plotters::style::{Color, TRANSPARENT};
 
+use super::Axis;
+use super::axis::MAX_TICKS;
 use super::canvas::{self, Anchor, Area, drawn, fine, path, stroke};
 use super::chart::{Chart, Join, Series};
 use super::ruler::Ruler;
@@ -18,7 +20,7 @@ const WIDTH: f64 = 640.0;
 const HEIGHT: f64 = 400.0;
 /// Height of the title above the plot, and of the note below it.
 pub(super) const HEADER: f64 = 40.0;
-pub(super) const FOOTER: f64 = 24.0;
+pub(super) const FOOTER: f64 = 28.0;
 /// Height of a mark's text.
 const MARK_ROW: f64 = 17.0;
 /// Maximum number of marks with text; the others are only lines.
@@ -143,15 +145,33 @@ impl Frame {
         let ys = y.range(&ys, &intervals).into_iter();
         let across = ((width / TICK.0) as usize).clamp(2, 7);
         let up = (((height - marks) / TICK.1) as usize).clamp(2, 6);
-        // Texts at given ticks may be longer than the space between them.
-        let widest = x.ticks.iter().map(|tick| style::width(&tick.text, TEXT)).fold(0.0, f64::max);
-        let fitting = ((width - AROUND) / (widest + 8.0)).max(2.0) as usize;
-        let every = x.ticks.len().div_ceil(fitting).max(1);
         let labels = style::fitting(&x.title(), TEXT, width - AROUND);
         let labels = labels.min(style::fitting(&y.title(), TEXT, height - marks - 24.0));
         let below = if height < LOW { 42.0 } else { 50.0 };
-        Self { x: x.ruler(xs, across).with_each(every), y: y.ruler(ys, up), marks, labels, below }
+        let across = ruler_that_fits(x, xs, across, width - AROUND);
+        Self { x: across, y: y.ruler(ys, up), marks, labels, below }
     }
+}
+
+/// Returns a horizontal ruler with at most about `count` ticks, whose texts do not overlap.
+fn ruler_that_fits(
+    axis: &Axis,
+    values: impl Iterator<Item = f64> + Clone,
+    count: usize,
+    width: f64,
+) -> Ruler {
+    let half = |tick: f64| style::width(&axis.tick(tick), TEXT) / 2.0;
+    let fits = |ruler: &Ruler| {
+        let (from, until) = ruler.ends();
+        let scale = width / (until - from);
+        let is_apart = |pair: &[f64]| scale * (pair[1] - pair[0]) >= half(pair[0]) + half(pair[1]);
+        ruler.ticks().windows(2).all(is_apart)
+    };
+    let fewer = (1..=count).rev().map(|count| (count, 1));
+    let mut rulers = fewer.chain((2..=MAX_TICKS).map(|every| (1, every)));
+    let ruler = |(count, every)| axis.ruler(values.clone(), count).with_each(every);
+    let fitting = rulers.by_ref().map(ruler).find(fits);
+    fitting.unwrap_or_else(|| ruler((1, MAX_TICKS)))
 }
 
 /// Draws the axes and everything between them.

@@ -15,6 +15,8 @@ mod font;
 mod heat_map;
 mod lines;
 mod look;
+#[cfg(test)]
+mod overlaps;
 mod pdf;
 mod picture;
 mod png;

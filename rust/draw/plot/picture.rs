@@ -4,6 +4,9 @@
 
 use thiserror::Error;
 
+/// Height of an x in the embedded font, relative to the size of the text.
+const X_HEIGHT: f64 = 0.53;
+
 /// The reason why a figure cannot be drawn in another format.
 #[derive(Debug, Clone, PartialEq, Eq, Error)]
 #[error("the figure cannot be drawn: {0}")]
@@ -121,14 +124,19 @@ fn text(element: &str) -> Result<Text, PictureError> {
         "middle" => 0.5,
         _ => 1.0,
     };
+    // Distance from the anchor in the SVG to half the height of an x: below a text's upper end, at
+    // its middle, or above its base line.
     let shift = match attribute(element, "dy")? {
         "0.76em" => 0.5 * size,
-        _ => 0.0,
+        "0.5ex" => 0.0,
+        "-0.5ex" => -X_HEIGHT * size,
+        _ => return Err(unknown(element)),
     };
     let content = element.split_once(">\n").ok_or_else(|| unknown(element))?.1;
     let is_upright = element.contains(" transform=\"rotate(270");
+    let at = if is_upright { (x + shift, y) } else { (x, y + shift) };
     let text = unescaped(content.trim_end_matches('\n'));
-    Ok(Text { text, at: (x, y + shift), size, before, is_upright })
+    Ok(Text { text, at, size, before, is_upright })
 }
 
 fn unknown(element: &str) -> PictureError {
@@ -200,6 +208,17 @@ mod tests {
         assert_eq!((picture.shapes[1].form.clone(), picture.shapes[1].color), (line, [31, 41, 51]));
         let Form::Text(text) = &picture.shapes[2].form else { panic!("a text") };
         assert_eq!((text.text.as_str(), text.before, text.is_upright), ("x & \"y\"", 0.5, true));
+    }
+
+    #[test]
+    fn texts_at_a_base_line_are_above_it() {
+        let x_height = 2.0 * super::super::font::Font::new().half_x();
+        assert!((X_HEIGHT - x_height).abs() < 0.01, "{x_height}");
+        let element = "text x=\"8\" y=\"90\" dy=\"-0.5ex\" text-anchor=\"middle\" \
+                       font-size=\"10\" opacity=\"1\" fill=\"#000000\">\nsize\n";
+        assert_eq!(text(element).unwrap().at, (8.0, 84.7));
+        let upright = element.replace(" opacity", " transform=\"rotate(270, 8, 90)\" opacity");
+        assert_eq!(text(&upright.replace("-0.5ex", "0.76em")).unwrap().at, (13.0, 90.0));
     }
 
     #[test]
