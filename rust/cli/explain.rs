@@ -25,7 +25,7 @@ Examples:
 pub(super) struct Arguments {
     /// Key or name to explain
     key: String,
-    /// Print one JSON object with every key, name and metric that KEY may refer to
+    /// Print one JSON object
     #[arg(long)]
     json: bool,
 }

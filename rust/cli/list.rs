@@ -31,12 +31,11 @@ pub(super) struct Arguments {
     #[arg(value_parser = names())]
     what: Option<String>,
 
-    /// With policies: list the open questions in the public sources of MRC, the answers that `mrc`
-    /// uses, and the keys that select others
+    /// With policies: list what the public sources of MRC leave open, and the keys that decide it
     #[arg(long)]
     guesses: bool,
 
-    /// Print one JSON object, with the keys that each name has, their types and their defaults
+    /// Print one JSON object, with the keys of each name
     #[arg(long)]
     json: bool,
 }
