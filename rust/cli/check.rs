@@ -53,8 +53,8 @@ pub(super) struct Arguments {
     /// origin
     #[arg(long)]
     explain: bool,
-    /// Print one JSON object with the errors, the content and the estimated cost of each file, and
-    /// with --explain its values
+    /// Print one JSON object with errors, content and estimated cost of each file; with --explain,
+    /// its values
     #[arg(long)]
     json: bool,
 }

@@ -35,7 +35,7 @@ pub(super) struct Arguments {
     #[arg(long)]
     guesses: bool,
 
-    /// Print one JSON object, with the keys of each name
+    /// Print one JSON object
     #[arg(long)]
     json: bool,
 }

@@ -29,8 +29,7 @@ def explain(key: str) -> str:
     """Explains a key of a scenario, a name in one, or a metric of results: ``evenkeel explain``.
 
     key: a key with or without its section ("switch.ecn.step", "step"), a section ("record"), a
-        parameter ("policy.buffer"), the name of a policy, congestion control, loss recovery or
-        collective, or a metric ("cct_ns").
+        parameter ("policy.buffer"), a name that :func:`list` returns, or a metric ("cct_ns").
 
     Example: print(evenkeel.explain("failure.convergence"))
     """

@@ -271,6 +271,22 @@ impl Fault {
         }
     }
 
+    /// Returns the file at fault that the scenario reads, and the line in it, from 1, if they are
+    /// known.
+    pub fn input(&self) -> Option<(&str, Option<usize>)> {
+        match self {
+            Self::Unreadable { path, .. } => Some((path, None)),
+            Self::FlowFile(error) => Some((&error.file, Some(error.line))),
+            Self::Goal(error) => Some((&error.file, Some(error.line))),
+            Self::ConnectionMatrix(error) => Some((&error.file, Some(error.line))),
+            Self::Simccl(error) => Some((&error.file, Some(error.line))),
+            Self::TopologyFile(error) => Some((&error.file, error.line)),
+            Self::Chakra(error) => Some((&error.file, None)),
+            Self::Infragraph(error) => Some((&error.file, None)),
+            _ => None,
+        }
+    }
+
     /// Returns the known name that is most similar to an unknown one.
     pub fn nearest(&self) -> Option<&str> {
         match self {

@@ -73,6 +73,18 @@ pub struct CheckError {
     /// Known names that are similar to an unknown one.
     #[serde(skip_serializing_if = "Vec::is_empty")]
     pub nearest: Vec<String>,
+    /// Place in a file that the scenario reads.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub input: Option<InputPlace>,
+}
+
+/// Place in a file that a scenario reads.
+#[derive(Debug, Serialize, JsonSchema)]
+pub struct InputPlace {
+    /// Path of the file.
+    pub file: String,
+    /// Line in the file, from 1; `None` if the error has no line.
+    pub line: Option<usize>,
 }
 
 /// Content of a scenario.
@@ -312,6 +324,7 @@ impl CheckError {
             value: None,
             expected: None,
             nearest: Vec::new(),
+            input: None,
         }
     }
 
@@ -323,7 +336,7 @@ impl CheckError {
         let base = Self { line, column, ..Self::without_place(message) };
         let Some(fault) = fault else { return base };
         let written = match fault {
-            Fault::BadValue { .. } => position.value().map(str::to_owned),
+            Fault::BadValue { .. } => position.value().map(|it| it.trim_matches('"').to_owned()),
             _ => None,
         };
         Self {
@@ -331,6 +344,7 @@ impl CheckError {
             value: fault.value().or(written),
             expected: fault.expected(),
             nearest: fault.nearest().into_iter().map(str::to_owned).collect(),
+            input: fault.input().map(|(file, line)| InputPlace { file: file.to_owned(), line }),
             ..base
         }
     }

@@ -52,8 +52,9 @@ fn every_category_and_its_names_fit_the_schema() {
             let is_format = listing.name == "formats";
             let commands = entry["commands"].as_array().into_iter().flatten();
             let commands: Vec<&str> = commands.filter_map(Value::as_str).collect();
-            let shown = if is_format { commands.join(", ") } else { entry["source"].to_string() };
-            assert_eq!(shown.trim_matches('"'), origin.replace('"', "\\\""), "{entry}");
+            let source = entry["source"].as_str().unwrap_or_default().to_owned();
+            let shown = if is_format { commands.join(", ") } else { source };
+            assert_eq!(shown, origin, "{entry}");
         }
     }
     let guesses = bench.evenkeel(&["list", "policies", "--guesses", "--json"]).json();
@@ -181,54 +182,40 @@ fn a_check_has_every_value_with_its_origin() {
 }
 
 #[test]
-fn invalid_files_have_key_value_and_what_is_expected() {
+fn invalid_files_have_line_key_value_and_what_is_expected() {
     let bench = Bench::new();
     let study = "[scenario.topology]\nleaves = 4\nspines = 4\nhosts_per_leaf = 4\n[[run]]\n\
                  name = \"a\"\n[run.over]\n\"policy.name\" = [\"ecmp\", \"ecmpp\"]\n";
-    for (file, text) in [
-        ("name.toml", "[policy]\nname = \"sprey\"\n"),
-        ("type.toml", "[topology]\nleaves = \"two\"\n"),
-        ("key.toml", "[topology]\nspinse = 2\n"),
-        ("range.toml", "[topology]\nleaves = 0\n"),
-        ("text.toml", "[topology\n"),
-        ("study.toml", study),
-    ] {
-        bench.write(file, text);
-    }
-    let files = [
-        "name.toml",
-        "type.toml",
-        "key.toml",
-        "range.toml",
-        "text.toml",
-        "study.toml",
-        "none.toml",
+    let flows = "[workload]\nkind = \"flows\"\nfile = \"flows.txt\"\n";
+    let cases = [
+        ("[policy]\nname = \"sprey\"\n", 2, ["policy.name", "sprey", "spray"]),
+        ("[topology]\nleaves = \"two\"\n", 2, ["topology.leaves", "two", "a whole number"]),
+        ("[topology]\nspinse = 2\n", 2, ["topology.spinse", "", "spines"]),
+        ("[topology]\nleaves = 0\n", 2, ["topology.leaves", "0", "1"]),
+        ("[topology\n", 1, ["", "", ""]),
+        (flows, 3, ["", "", ""]),
+        (study, 8, ["policy.name", "ecmpp", "ecmp"]),
     ];
-    let left = bench.evenkeel(&[&["check", "--json"], &files[..]].concat());
+    bench.write("flows.txt", "1\n0 1 3\n");
+    let names: Vec<String> = (0..cases.len()).map(|index| format!("{index}.toml")).collect();
+    names.iter().zip(&cases).for_each(|(name, (text, ..))| bench.write(name, text));
+    let mut arguments = vec!["check", "--json", "none.toml"];
+    arguments.extend(names.iter().map(String::as_str));
+    let left = bench.evenkeel(&arguments);
     assert_eq!(left.status, 2);
     let checked = fits(&bench, "check", &left.out);
-    let facts = |file: usize| {
-        let file = &checked["files"][file];
-        assert_eq!(file["valid"], false, "{file}");
+    let files = checked["files"].as_array().expect("it has files");
+    assert_eq!((&files[0]["file"], &files[0]["valid"]), (&"none.toml".into(), &false.into()));
+    for ((text, line, [key, value, expected]), file) in cases.iter().zip(&files[1..]) {
         let error = &file["errors"][0];
-        let text = |key: &str| error[key].as_str().unwrap_or("").to_owned();
-        (error["line"].as_u64(), text("key"), text("value"), text("expected"))
-    };
-    let is =
-        |found: (Option<u64>, String, String, String), line, key: &str, value, expected: &str| {
-            let (at, of, written, right) = found;
-            assert_eq!((at, of.as_str(), written.as_str()), (line, key, value));
-            assert!(right.contains(expected), "{right}");
-        };
-    is(facts(0), Some(2), "policy.name", "sprey", "spray");
-    assert_eq!(checked["files"][0]["errors"][0]["nearest"], serde_json::json!(["spray"]));
-    is(facts(1), Some(2), "topology.leaves", "\"two\"", "a whole number");
-    is(facts(2), Some(2), "topology.spinse", "", "spines");
-    is(facts(3), Some(2), "topology.leaves", "0", "1");
-    is(facts(4), Some(1), "", "", "");
-    is(facts(5), Some(8), "policy.name", "ecmpp", "ecmp");
-    is(facts(6), None, "", "", "");
-    assert_eq!(checked["files"][6]["file"], "none.toml");
+        let of = |key: &str| error[key].as_str().unwrap_or_default();
+        let found = (file["valid"].as_bool(), error["line"].as_u64(), of("key"), of("value"));
+        assert_eq!(found, (Some(false), Some(*line), *key, *value), "{text}");
+        assert!(of("expected").contains(expected), "{error}");
+    }
+    assert_eq!(files[1]["errors"][0]["nearest"], serde_json::json!(["spray"]));
+    let input = serde_json::json!({ "file": "flows.txt", "line": 2 });
+    assert_eq!(files[6]["errors"][0]["input"], input);
 }
 
 /// Every example has an entry that fits, and studies have their points.
