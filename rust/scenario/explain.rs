@@ -17,7 +17,7 @@ pub struct Explained {
     pub value: String,
     /// Origin of the value.
     pub from: ValueOrigin,
-    /// What `auto` resolved to. The value itself stays `auto`, so that another policy gets its own.
+    /// Value that `auto` resolved to. `value` stays `auto`, so that another policy gets its own.
     pub here: Option<String>,
 }
 

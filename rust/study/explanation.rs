@@ -46,7 +46,7 @@ pub struct OpenQuestion {
     pub taken: String,
     /// Keys that select another answer.
     pub keys: Vec<DefaultOfKey>,
-    /// Other answers, or why there are none.
+    /// Other answers, or the reason for a single one.
     pub others: String,
 }
 

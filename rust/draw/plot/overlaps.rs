@@ -92,8 +92,8 @@ fn with_ticks() -> Chart {
     Chart { x, series, ..chart(NOTE, 0) }
 }
 
-const NOTE: &str = "medians of 5 seeds; completion time relative to the same message alone, with 95 % \
-                    intervals";
+const NOTE: &str = "medians of 5 seeds; completion time relative to the same message alone, with \
+                    95 % intervals";
 
 fn facets(panels: usize, note: &str) -> Facets {
     let panel = |index: usize| Chart { title: format!("spines {index}"), ..chart("", 0) };

@@ -38,7 +38,7 @@ pub enum Position {
 }
 
 impl Position {
-    /// Returns the marked value, or the value set on the command line; `None` if no value is marked.
+    /// Returns the marked value, or the value set on the command line; `None` without a value.
     pub fn value(&self) -> Option<&str> {
         match self {
             Self::Line { text, marked, .. } => {

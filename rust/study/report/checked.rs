@@ -67,7 +67,7 @@ pub struct CheckError {
     /// The invalid value, as written.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub value: Option<String>,
-    /// What would be right: a notation, a range, or the known names, separated by commas.
+    /// Expected value: a notation, a range, or the known names, separated by commas.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub expected: Option<String>,
     /// Known names that are similar to an unknown one.
@@ -129,7 +129,7 @@ pub struct CheckedValue {
     /// Line of the file that sets the value.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub line: Option<usize>,
-    /// What a value of `auto` resolves to.
+    /// Value that `auto` resolves to.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub resolved: Option<String>,
 }
