@@ -23,6 +23,7 @@ Examples:
   evenkeel check --explain scenario.toml
   evenkeel check study.toml
   evenkeel check examples/*.toml --json | jq '.files[].forecast.cpu_s'
+  evenkeel check scenario.toml --explain --json | jq '.files[0].values'
 ";
 
 /// Maximum number of invalid points of a study that are reported one by one.

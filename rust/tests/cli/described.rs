@@ -182,6 +182,20 @@ fn a_check_has_every_value_with_its_origin() {
 }
 
 #[test]
+fn mended_traces_are_counted() {
+    let bench = Bench::with_small();
+    assert_eq!(bench.evenkeel(&["trace", "small.toml", "--out", "traces"]).status, 0);
+    let head = SMALL.split("[workload]").next().expect("it has a fabric");
+    let workload = "[workload]\nkind = \"chakra\"\nfile = \"traces/small\"\n";
+    bench.write("replayed.toml", &format!("{head}{workload}"));
+    let left = bench.evenkeel(&["check", "replayed.toml", "--mend", "mended", "--json"]);
+    let checked = fits(&bench, "check", &left.out);
+    let mended = serde_json::json!({ "first": "mended/small.0.et", "traces": 8, "kernels": 0 });
+    assert_eq!(checked["files"][0]["mended"], mended);
+    assert_eq!(bench.names("mended").len(), 8);
+}
+
+#[test]
 fn invalid_files_have_line_key_value_and_what_is_expected() {
     let bench = Bench::new();
     let study = "[scenario.topology]\nleaves = 4\nspines = 4\nhosts_per_leaf = 4\n[[run]]\n\
