@@ -120,8 +120,8 @@ fn check_scope(
         _ => ("plane", "plane", "qp"),
     };
     let expected = format!(
-        "with scope = '{scope}' each {part} has a window, and {} does not count packets by {part}s; \
-         it must be 'mrc', 'sack', 'per-packet' or 'rudi', or the scope '{other}'",
+        "with scope = '{scope}' each {part} has a window, and {} does not count packets by \
+         {part}s; it must be 'mrc', 'sack', 'per-packet' or 'rudi', or the scope '{other}'",
         recovery.name()
     );
     Err(context.invalid_as(section.recovery.key(), recovery.name(), expected))

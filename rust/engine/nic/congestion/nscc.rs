@@ -87,11 +87,11 @@ pub struct Config {
     /// (uet-htsim; G17).
     pub loss_cut: Fraction,
     /// The scope of one window: `"qp"`; `"plane"` (G16); `"path"`; `"destination"`;
-    /// `"destination-plane"`. With `"plane"`, each plane has a window sized by the rate of its port;
-    /// with `"path"`, each path of a policy with a fixed number of them, such as `spray-rr` with
-    /// `entropies = 16`, one sized by its share of the rate. Both need the recovery `mrc`, `sack`,
-    /// `per-packet` or `rudi`. With the last two, all queue pairs of a NIC to a host share their
-    /// windows.
+    /// `"destination-plane"`. With `"plane"`, each plane has a window sized by the rate of its
+    /// port. With `"path"`, each path of a policy with a fixed number of them, such as `spray-rr`
+    /// with `entropies = 16`, has one sized by its share of the rate. Both need the recovery `mrc`,
+    /// `sack`, `per-packet` or `rudi`. With the last two, all queue pairs of a NIC to a host share
+    /// their windows.
     pub scope: Scope,
     /// Delays whose median counts instead of the latest delay, at most half the window in packets:
     /// 1. The preset `median` has 4 (MNSCC, arXiv 2509.07907 v2, by public notes).
