@@ -24,6 +24,7 @@ pub mod reps_legacy;
 pub mod source_port;
 pub mod spray;
 pub mod spray_rr;
+pub mod whack_a_mole;
 mod xor_rounds;
 
 pub use super::path_space::PathSpace;
@@ -96,6 +97,7 @@ macro_rules! registry {
                         | Self::MpRdma(_)
                         | Self::Mrc(_)
                         | Self::PlaneJsq(_)
+                        | Self::WhackAMole(_)
                 )
             }
 
@@ -211,6 +213,7 @@ registry! {
     mp_rdma::MpRdma,
     mrc::Mrc,
     plane_jsq::PlaneJsq,
+    whack_a_mole::WhackAMole,
     #[cfg(any(test, feature = "custom"))]
     custom::Custom,
 }
