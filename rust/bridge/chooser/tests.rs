@@ -248,6 +248,7 @@ fn every_policy_works_or_is_rejected_with_a_reason() {
             "mp-rdma: acknowledgements",
             "mrc: source routing",
             "plane-jsq: acknowledgements",
+            "whack-a-mole: source routing",
             "ecmp-murmur: node numbers",
             "conga: headers",
             "valiant: headers",

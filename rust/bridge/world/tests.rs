@@ -260,6 +260,7 @@ fn a_small_simulator_agrees_with_the_fabric_to_the_picosecond() {
         ("spray-rr", idle),
         ("ethereal", ring),
         ("host-dr", idle),
+        ("whack-a-mole", idle),
     ] {
         let text = format!("{SPREAD}[policy]\nname = \"{policy}\"\n{workload}");
         let experiment = experiment(&text);

@@ -2,18 +2,18 @@
 //! losses move.
 //!
 //! Source: "Whack-a-Mole" (arXiv 2509.18519), known from two public summaries: the text was not
-//! available. All paths share m = 2^l units, and path i has b(i) of them. A counter steps with each
-//! packet. Its l bits in reverse order are a unit, and the packet takes the path that has this unit.
-//! Over any run of n packets, a path gets n · b(i) / m within 2 · log2(m). Each queue pair starts
-//! its counter anywhere and steps it by an odd stride. Otherwise the packets of all would meet.
-//! Feedback moves units from bad paths to good ones. Its authors mean it for an erasure code
+//! available. All paths share m = 2^l units, and path i has b(i) of them. A counter steps with
+//! each packet. Its l bits in reverse order are a unit, and the packet takes the path that has this
+//! unit. Over any run of n packets, a path gets n · b(i) / m within 2 · log2(m). Each queue pair
+//! starts its counter anywhere and steps it by an odd stride. Otherwise the packets of all would
+//! meet. Feedback moves units from bad paths to good ones. Its authors mean it for an erasure code
 //! (`recovery = "erasure"`).
 //!
 //! \[inferred\] The number of units and what feedback moves:
 //! - A mark takes a unit of its path, a loss half of its units. Each goes to the path that is
 //!   furthest below its start.
-//! - A path without units gets a packet in turn, one in `probe` packets. If it arrives unmarked, the
-//!   path gets a unit of the path that is furthest above its start.
+//! - A path without units gets a packet in turn, one in `probe` packets. If it arrives unmarked,
+//!   the path gets a unit of the path that is furthest above its start.
 
 use serde::{Deserialize, Serialize};
 
