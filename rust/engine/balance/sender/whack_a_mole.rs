@@ -14,20 +14,23 @@
 //!   furthest below its start.
 //! - A path without units gets a packet in turn, one in `probe` packets. If it arrives unmarked,
 //!   the path gets a unit of the path that is furthest above its start.
+//! - The source has one port. With several, each plane has units of its own, and a packet takes the
+//!   next plane whose port is free.
 
 use serde::{Deserialize, Serialize};
 
 use super::{FailedPath, Feedback, PathSignal, QpContext, SenderConfig, SenderPolicy};
-use crate::balance::{Forwarding, Preset, Scheme, SchemeError, Weights, parse_config};
+use crate::balance::{Forwarding, Origin, Preset, Scheme, SchemeError, Weights, parse_config};
 use crate::nic::Recovery;
-use crate::rng::Purpose;
+use crate::packet::PlaneMask;
+use crate::rng::{Purpose, Stream};
 use crate::units::{Fraction, Time};
 
 /// The parameters of `whack-a-mole`.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(default, deny_unknown_fields)]
 pub struct Config {
-    /// Units that all paths share, a power of two: 1,024 \[inferred\]. At least as many as paths.
+    /// Units that all paths of a plane share, a power of two: 1,024 \[inferred\]. At least as many as paths.
     pub units: u32,
     /// Units that a mark takes off a path: 1 \[inferred\]; 0 ignores marks.
     pub mark: u32,
@@ -50,7 +53,7 @@ const MAX_UNITS: u32 = 1 << 16;
 /// The preset `whack-a-mole`: source routes, and a retransmission timer for each packet.
 pub const PRESETS: &[Preset] = &[Preset {
     name: "whack-a-mole",
-    summary: "paths in proportion to units that marks and losses move, in bit-reversed order",
+    summary: "reconstruction of Whack-a-Mole: paths in proportion to units that marks and losses move, in bit-reversed order",
     source: "Whack-a-Mole (arXiv 2509.18519), by public summaries",
     build: |parameters| {
         let config: Config = parse_config("whack-a-mole", parameters)?;
@@ -59,6 +62,7 @@ pub const PRESETS: &[Preset] = &[Preset {
             forwarding: Forwarding::SourceRouted,
             recovery: Recovery::PER_PACKET,
             weights: Weights::Capacity,
+            origin: Origin::Reconstructed,
             ..Scheme::new("whack-a-mole", SenderConfig::WhackAMole(config))
         })
     },
@@ -80,10 +84,15 @@ impl Config {
     }
 }
 
-/// The units of one queue pair's paths.
+/// The paths of one queue pair. Path i is in plane i modulo the number of planes.
 #[derive(Debug, Clone)]
-pub struct WhackAMole(Box<Units>);
+pub struct WhackAMole {
+    planes: Box<[Units]>,
+    /// The plane that is next in round-robin order.
+    next_plane: u16,
+}
 
+/// The units of the paths in one plane.
 #[derive(Debug, Clone)]
 struct Units {
     config: Config,
@@ -103,9 +112,33 @@ struct Units {
 impl WhackAMole {
     pub(super) fn new(config: &Config, qp: &QpContext) -> Self {
         let mut random = qp.random(Purpose::Entropy);
-        let count = qp.paths.count();
-        let total = config.units.max(count.next_power_of_two());
-        let mut units = Units {
+        let planes = qp.network.planes.clamp(1, qp.paths.count());
+        let count = qp.paths.count() / planes;
+        let of_plane = (0..planes).map(|_| Units::new(config, count, &mut random)).collect();
+        Self { planes: of_plane, next_plane: random.below(planes) as u16 }
+    }
+
+    fn advance(&mut self, plane: u16) -> u16 {
+        let planes = self.planes.len() as u16;
+        // Without known paths, one plane serves all.
+        let plane = plane % planes;
+        self.next_plane = if plane + 1 == planes { 0 } else { plane + 1 };
+        self.planes[usize::from(plane)].advance() * planes + plane
+    }
+
+    /// Returns the units of a path's plane, and its index there; `None` for a value that the peer
+    /// forged.
+    fn place(&mut self, entropy: u16) -> Option<(&mut Units, usize)> {
+        let (entropy, planes) = (usize::from(entropy), self.planes.len());
+        let (units, path) = (&mut self.planes[entropy % planes], entropy / planes);
+        (path < units.ends.len()).then_some((units, path))
+    }
+}
+
+impl Units {
+    fn new(config: &Config, paths: u32, random: &mut Stream) -> Self {
+        let total = config.units.max(paths.next_power_of_two());
+        let mut units = Self {
             config: *config,
             bits: total.trailing_zeros(),
             ends: Vec::new(),
@@ -115,12 +148,21 @@ impl WhackAMole {
             packets: 0,
             probed: 0,
         };
-        units.begin(&vec![1; count as usize]);
-        Self(Box::new(units))
+        units.begin(&vec![1; paths as usize]);
+        units
     }
-}
 
-impl Units {
+    /// Returns the path of the next packet.
+    #[inline]
+    fn advance(&mut self) -> u16 {
+        if let Some(path) = self.next_probe() {
+            return path;
+        }
+        let unit = self.counter.reverse_bits().checked_shr(u32::BITS - self.bits).unwrap_or(0);
+        self.counter = (self.counter + self.stride) & (self.total() - 1);
+        self.ends.partition_point(|&end| end <= unit) as u16
+    }
+
     fn total(&self) -> u32 {
         1 << self.bits
     }
@@ -198,61 +240,57 @@ impl Units {
         Some(self.probed)
     }
 
-    fn on_loss(&mut self, entropy: u16) {
-        let path = usize::from(entropy);
-        // A value that the peer forged.
-        if path < self.ends.len() {
-            let units = self.of(path);
-            let half = (f64::from(units) * self.config.loss.as_f64()).ceil() as u32;
-            self.take(path, half);
-        }
+    fn on_loss(&mut self, path: usize) {
+        let share = f64::from(self.of(path)) * self.config.loss.as_f64();
+        self.take(path, share.ceil() as u32);
     }
 }
 
 impl SenderPolicy for WhackAMole {
     #[inline]
     fn entropy(&mut self, _now: Time) -> u16 {
-        let units = &mut *self.0;
-        if let Some(path) = units.next_probe() {
-            return path;
-        }
-        let unit = units.counter.reverse_bits().checked_shr(u32::BITS - units.bits).unwrap_or(0);
-        units.counter = (units.counter + units.stride) & (units.total() - 1);
-        units.ends.partition_point(|&end| end <= unit) as u16
+        self.advance(self.next_plane)
+    }
+
+    fn choose(&mut self, _now: Time, free: PlaneMask) -> Option<u16> {
+        let plane = free.next_from(self.next_plane.into())?;
+        Some(self.advance(u16::try_from(plane).expect("at most 32")))
     }
 
     fn handle_feedback(&mut self, _now: Time, feedback: Feedback) {
-        let units = &mut *self.0;
-        let path = usize::from(feedback.entropy);
-        if path >= units.ends.len() {
-            return;
-        }
+        let Some((units, path)) = self.place(feedback.entropy) else { return };
         match feedback.signal {
             PathSignal::Good if units.of(path) == 0 && units.start[path] > 0 => units.revive(path),
             PathSignal::Good | PathSignal::TrimmedAtLastHop => {}
             PathSignal::Marked => units.take(path, units.config.mark),
-            PathSignal::Nack | PathSignal::Trimmed | PathSignal::Condemned => {
-                units.on_loss(feedback.entropy);
-            }
+            PathSignal::Nack | PathSignal::Trimmed | PathSignal::Condemned => units.on_loss(path),
         }
     }
 
     fn handle_timeout(&mut self, _now: Time, entropy: u16) -> Option<FailedPath> {
-        self.0.on_loss(entropy);
+        let (units, path) = self.place(entropy)?;
+        units.on_loss(path);
         None
     }
 
     fn handle_weights(&mut self, weights: &[u32]) {
-        if weights.len() == self.0.ends.len() {
-            self.0.begin(weights);
+        let planes = self.planes.len();
+        for (plane, units) in self.planes.iter_mut().enumerate() {
+            let own: Vec<u32> = weights.iter().skip(plane).step_by(planes).copied().collect();
+            if own.len() == units.ends.len() {
+                units.begin(&own);
+            }
         }
     }
 
-    /// The units of each path and its start, the counter, its stride, and the count of packets.
+    /// For each plane the units of each path and its start, the counter, its stride, and the count
+    /// of packets.
     fn state_bits(&self) -> u64 {
-        let Units { bits, ends, config, .. } = &*self.0;
-        let bits = u64::from(*bits);
-        2 * bits * ends.len() as u64 + 2 * bits + u64::from(config.probe.ilog2())
+        let of = |units: &Units| {
+            let (bits, paths) = (u64::from(units.bits), units.ends.len() as u64);
+            2 * bits * paths + 2 * bits + u64::from(units.config.probe.ilog2())
+        };
+        self.planes.iter().map(of).sum()
     }
 }
 

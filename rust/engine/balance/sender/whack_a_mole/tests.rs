@@ -1,4 +1,4 @@
-use super::super::PathSpace;
+use super::super::{NetworkParameters, PathSpace};
 use super::*;
 use crate::rng::Stream;
 use crate::units::Span;
@@ -19,12 +19,12 @@ fn feed(policy: &mut WhackAMole, entropy: u16, signal: PathSignal) {
 }
 
 fn units(policy: &WhackAMole) -> Vec<u32> {
-    (0..policy.0.ends.len()).map(|path| policy.0.of(path)).collect()
+    (0..policy.planes[0].ends.len()).map(|path| policy.planes[0].of(path)).collect()
 }
 
 /// The most by which the packets of a path in any run of packets differ from its share.
 fn deviation(policy: &mut WhackAMole) -> f64 {
-    let (units, total) = (units(policy), policy.0.total());
+    let (units, total) = (units(policy), policy.planes[0].total());
     let order = sent(policy, 2 * total as usize);
     let of_path = |path: usize| {
         let share = f64::from(units[path]) / f64::from(total);
@@ -47,12 +47,13 @@ fn every_run_of_packets_is_close_to_the_shares() {
     for case in 0..60 {
         let total = [16, 64, 256][case % 3];
         let mut policy = policy(2 + random.below(9) as usize, total, case as u32);
-        let weights: Vec<u32> = policy.0.start.iter().map(|_| 1 + random.below(20)).collect();
+        let weights: Vec<u32> =
+            policy.planes[0].start.iter().map(|_| 1 + random.below(20)).collect();
         policy.handle_weights(&weights);
         let bound = f64::from(total.ilog2());
         let any = deviation(&mut policy);
         assert!(any <= 2.0 * bound, "{any} of {total}");
-        policy.0.stride = 1;
+        policy.planes[0].stride = 1;
         let single = deviation(&mut policy);
         assert!(single <= bound, "{single} of {total}");
         worst = worst.max(any);
@@ -64,7 +65,7 @@ fn every_run_of_packets_is_close_to_the_shares() {
 fn aligned_powers_of_two_deviate_by_less_than_two_packets() {
     let mut policy = policy(8, 1_024, 0);
     assert_eq!(units(&policy), [128; 8]);
-    policy.0.stride = 1;
+    policy.planes[0].stride = 1;
     let off = deviation(&mut policy);
     assert!(off < 2.0, "{off}");
     let mut eight = sent(&mut policy, 8);
@@ -145,10 +146,28 @@ fn weights_are_shares_and_a_path_without_weight_is_never_used() {
 #[test]
 fn there_are_at_least_as_many_units_as_paths() {
     let mut policy = policy(300, 2, 0);
-    assert_eq!(policy.0.total(), 512);
+    assert_eq!(policy.planes[0].total(), 512);
     let seen: std::collections::BTreeSet<u16> = sent(&mut policy, 512).into_iter().collect();
     assert_eq!(seen.len(), 300);
     assert_eq!(sent(&mut self::policy(1, 2, 0), 5), [0; 5]);
+}
+
+#[test]
+fn a_packet_takes_the_next_free_plane_and_each_plane_keeps_its_shares() {
+    let paths = PathSpace::SINGLE.with_tier(4).and_then(|paths| paths.with_tier(4)).unwrap();
+    let network = NetworkParameters { planes: 4, ..NetworkParameters::default() };
+    let qp = QpContext { paths, network, ..QpContext::for_test() };
+    let mut policy = WhackAMole::new(&Config::default(), &qp);
+    let mut uses = [0; 16];
+    for path in sent(&mut policy, 4_096) {
+        uses[usize::from(path)] += 1;
+    }
+    assert_eq!(uses, [256; 16]);
+    let second = PlaneMask::NONE.with(1);
+    (0..20).for_each(|_| assert_eq!(policy.choose(Time::ZERO, second).unwrap() % 4, 1));
+    feed(&mut policy, 5, PathSignal::Nack);
+    let of_planes = policy.planes.iter().map(|units| units.of(1)).collect::<Vec<_>>();
+    assert_eq!(of_planes, [256, 128, 256, 256], "path 5 is the second of plane 1");
 }
 
 #[test]
