@@ -30,7 +30,8 @@ use crate::units::{Fraction, Time};
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(default, deny_unknown_fields)]
 pub struct Config {
-    /// Units that all paths of a plane share, a power of two: 1,024 \[inferred\]. At least as many as paths.
+    /// Units that all paths of a plane share, a power of two: 1,024 \[inferred\]. At least as many
+    /// as paths.
     pub units: u32,
     /// Units that a mark takes off a path: 1 \[inferred\]; 0 ignores marks.
     pub mark: u32,
@@ -53,7 +54,7 @@ const MAX_UNITS: u32 = 1 << 16;
 /// The preset `whack-a-mole`: source routes, and a retransmission timer for each packet.
 pub const PRESETS: &[Preset] = &[Preset {
     name: "whack-a-mole",
-    summary: "reconstruction of Whack-a-Mole: paths in proportion to units that marks and losses move, in bit-reversed order",
+    summary: "reconstruction of Whack-a-Mole: paths by units, which marks and losses move",
     source: "Whack-a-Mole (arXiv 2509.18519), by public summaries",
     build: |parameters| {
         let config: Config = parse_config("whack-a-mole", parameters)?;
