@@ -37,7 +37,7 @@ pub struct Config {
     pub mark: u32,
     /// Share of its units that a loss takes off a path: 1/2 \[inferred\].
     pub loss: Fraction,
-    /// One in so many packets takes a path without units: 4,096 \[inferred\].
+    /// Packets of which one takes a path without units: 4,096 \[inferred\].
     pub probe: u32,
 }
 
@@ -168,8 +168,8 @@ impl Units {
         1 << self.bits
     }
 
-    /// Gives each path units in proportion to its weight, unless it has them already. What does not
-    /// divide goes to the first paths.
+    /// Gives each path units in proportion to its weight, unless it has them already. A
+    /// remainder goes to the first paths.
     fn begin(&mut self, weights: &[u32]) {
         let whole: u64 = weights.iter().map(|&weight| u64::from(weight)).sum();
         if whole == 0 {
@@ -210,7 +210,7 @@ impl Units {
     /// Takes units from a path, each for the path that is furthest below its start.
     fn take(&mut self, from: usize, units: u32) {
         for _ in 0..units.min(self.of(from)) {
-            // Paths that reach nobody had no unit at the start.
+            // Paths that do not reach the peer had no unit at the start.
             let others = (0..self.ends.len()).filter(|&it| it != from && self.start[it] > 0);
             // Of equals the first one.
             let Some(to) = others.rev().max_by_key(|&it| self.missing(it)) else { return };

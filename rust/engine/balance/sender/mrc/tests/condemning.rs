@@ -1,4 +1,4 @@
-//! What takes a value out of the rotation.
+//! Losses and signals that take a value out of the rotation.
 
 use super::*;
 
