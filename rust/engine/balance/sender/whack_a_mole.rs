@@ -37,7 +37,7 @@ pub struct Config {
     pub mark: u32,
     /// Share of its units that a loss takes off a path: 1/2 \[inferred\].
     pub loss: Fraction,
-    /// Packets of which one takes a path without units: 4,096 \[inferred\].
+    /// Interval in packets at which a path without units gets one: 4,096 \[inferred\].
     pub probe: u32,
 }
 
@@ -212,7 +212,7 @@ impl Units {
         for _ in 0..units.min(self.of(from)) {
             // Paths that do not reach the peer had no unit at the start.
             let others = (0..self.ends.len()).filter(|&it| it != from && self.start[it] > 0);
-            // Of equals the first one.
+            // In reverse, so that the first of equals wins.
             let Some(to) = others.rev().max_by_key(|&it| self.missing(it)) else { return };
             self.move_unit(from, to);
         }
